@@ -1,0 +1,125 @@
+"""The command line: ``python -m calc check | models | devices | scenarios | estimate``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import calc
+from calc import report
+from params import ParamsError, load, load_scenario, names, sources
+from params import symbols as load_symbols
+from params.catalogue import KINDS, glossary
+
+OK, BAD_INPUT = 0, 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argument errors in one sentence, exit code 2."""
+
+    def error(self, message: str) -> Any:
+        """Print one sentence and exit with code 2."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message}.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m calc", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    check = commands.add_parser("check", help="check every file of the catalogue, or those given")
+    check.add_argument("files", nargs="*", metavar="FILE", help="params/KIND/NAME.yml or your own")
+    for kind in ("models", "devices", "scenarios"):
+        listing = commands.add_parser(kind, help=f"list the {kind}, or show one")
+        listing.add_argument("name", nargs="?", help="identifier or path of a YAML file")
+    one = commands.add_parser("estimate", help="memory and decode floor of a deployment")
+    one.add_argument("scenario", help="identifier or path of a scenario file")
+    one.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
+                     help="override, e.g. parallelism.tensor_parallel=16 or device=nvidia-h20")
+    for command in commands.choices.values():
+        command.add_argument("--json", action="store_true", help="print JSON in SI units")
+    return parser
+
+
+def _check(args: argparse.Namespace) -> int:
+    """Validate files; report each problem, one sentence each."""
+    problems: list[str] = []
+    checked = 0
+
+    def attempt(action: Callable[[], Any]) -> None:
+        nonlocal checked
+        checked += 1
+        try:
+            action()
+        except ParamsError as error:
+            problems.append(str(error))
+
+    if args.files:
+        for file in args.files:
+            attempt(lambda file=file: _check_file(file))
+    else:
+        for shared in (sources, load_symbols, glossary):
+            attempt(shared)
+        for kind in KINDS:
+            for name in names(kind):
+                attempt(lambda kind=kind, name=name: load_scenario(name)
+                        if kind == "scenarios" else load(kind, name))
+    if args.json:
+        print(json.dumps({"checked": checked, "problems": problems}, indent=2))
+    else:
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        print(f"{checked} files checked, {len(problems)} with a problem.")
+    return BAD_INPUT if problems else OK
+
+
+def _check_file(file: str) -> None:
+    """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
+    kind = report.kind_of(file)
+    load_scenario(file) if kind == "scenarios" else load(kind, file)
+
+
+def _listing(args: argparse.Namespace) -> int:
+    kind = args.command
+    if args.name is None:
+        entries = [load(kind, name) for name in names(kind)]
+        if args.json:
+            _print_json({entry.id: report.summary(kind, entry) for entry in entries})
+        else:
+            report.print_list(kind, entries)
+        return OK
+    entry = load_scenario(args.name).file if kind == "scenarios" else load(kind, args.name)
+    if args.json:
+        _print_json(report.details(kind, entry))
+    else:
+        report.print_entry(kind, entry)
+    return OK
+
+
+def _estimate(args: argparse.Namespace) -> int:
+    scenario = load_scenario(args.scenario, overrides=args.settings)
+    result = calc.estimate(scenario)
+    if args.json:
+        _print_json(result.as_json())
+    else:
+        report.print_estimate(scenario, result)
+    return OK
+
+
+def _print_json(data: Any) -> None:
+    print(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0, or 2 for input that cannot be used."""
+    args = _parser().parse_args(argv)
+    run = {"check": _check, "estimate": _estimate}.get(args.command, _listing)
+    try:
+        return run(args)
+    except ParamsError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK

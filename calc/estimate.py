@@ -1,0 +1,157 @@
+"""A scenario's answer: does it fit, what bounds it, each quantity with its 80% interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.evaluate import evaluate
+from params import Scenario, symbols
+
+EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
+CAPACITY, BANDWIDTH = "memory_capacity", "memory_bandwidth"
+
+# two-sided 80% of a normal distribution; a log-uniform range has sigma = ln(high/low)/sqrt(12)
+Z_80 = 1.2815515655446004
+UNIFORM_SIGMAS = math.sqrt(12)
+
+QUANTITIES: dict[str, str] = {
+    "weights_per_device": EXACT,
+    "replicated_weights_per_device": EXACT,
+    "kv_bytes_per_token": EXACT,
+    "activations_per_device": ESTIMATE,
+    "usable_memory": ESTIMATE,
+    "free_for_kv_per_device": ESTIMATE,
+    "kv_per_device": EXACT,
+    "headroom_per_device": ESTIMATE,
+    "max_concurrency": ESTIMATE,
+    "tpot": LOWER_BOUND,
+    "output_throughput": UPPER_BOUND,
+}
+TPOT_PARTS = {"weights": "decode_dense_time", "experts": "decode_expert_time",
+              "kv_cache": "decode_kv_time"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One result: SI value, unit, 80% interval, and what kind of statement it is."""
+
+    value: float | int
+    unit: str
+    low: float | int
+    high: float | int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A documented result beside what its formula gives on its own inputs, and ours (SI)."""
+
+    quantity: str
+    unit: str
+    section: str | None
+    printed: float | int
+    recomputed: float | int | None
+    derived: float | int | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The answer for one scenario; :meth:`as_json` is the interface for programs."""
+
+    scenario: str
+    fits: bool
+    bottleneck: dict[str, str]
+    quantities: dict[str, Quantity]
+    parts: dict[str, dict[str, float]]
+    documented: tuple[Comparison, ...]
+    everything: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units. What is not computed is absent."""
+        return {
+            "scenario": self.scenario,
+            "fits": self.fits,
+            "bottleneck": self.bottleneck,
+            "quantities": {name: vars(quantity) for name, quantity in self.quantities.items()},
+            "parts": self.parts,
+            "documented": [vars(comparison) for comparison in self.documented],
+        }
+
+
+def interval(inputs: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]],
+             attention: str, names: list[str]) -> dict[str, tuple[float, float]]:
+    """80% intervals of quantities, from the ranges of their inputs, in closed form.
+
+    Each range is log-uniform and independent; a quantity's sensitivity is its secant over the
+    range, in log space where the quantity is positive throughout and linear otherwise; variances
+    add. Without a range that matters, low = high = value.
+    """
+    centre = evaluate(inputs, attention)
+    if not ranges:
+        return {name: (_number(centre[name]),) * 2 for name in names}
+    count = len(ranges)
+    moved: dict[str, Any] = dict(inputs)
+    for row, (name, (low, high)) in enumerate(ranges.items()):
+        ends = np.full(2 * count, float(inputs[name]))
+        ends[2 * row], ends[2 * row + 1] = low, high
+        moved[name] = ends
+    found = evaluate(moved, attention)
+    result = {}
+    for name in names:
+        value = _number(centre[name])
+        ends = np.broadcast_to(found[name], (2 * count,)).reshape(count, 2)
+        in_log = value > 0 and bool((ends > 0).all())
+        scale = np.log(ends) if in_log else ends
+        half = Z_80 / UNIFORM_SIGMAS * float(np.sqrt(((scale[:, 1] - scale[:, 0]) ** 2).sum()))
+        if half == 0.0:
+            result[name] = (value, value)
+        elif in_log:
+            result[name] = (value * math.exp(-half), value * math.exp(half))
+        else:
+            result[name] = (value - half, value + half)
+    return result
+
+
+def estimate(scenario: Scenario) -> Estimate:
+    """Evaluate a scenario.
+
+    A deployment that does not fit is an answer (``fits`` is False and ``headroom_per_device``
+    says by how much), not an error. Decode figures are then those of the same cut on cards with
+    enough memory.
+    """
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    everything = evaluate(inputs, attention)
+    names = list(QUANTITIES)
+    bounds = interval(inputs, scenario.ranges(), attention, names)
+    known = symbols()
+    quantities = {
+        name: Quantity(_number(everything[name]), known[name].unit, *bounds[name], kind)
+        for name, kind in QUANTITIES.items()
+    }
+    fits = bool(everything["headroom_per_device"] >= 0)
+    bottleneck = {"decode": BANDWIDTH} if fits else {"prefill": CAPACITY, "decode": CAPACITY}
+    parts = {"tpot": {part: float(everything[name]) for part, name in TPOT_PARTS.items()}}
+    return Estimate(scenario.id, fits, bottleneck, quantities, parts,
+                    _comparisons(scenario, everything), everything)
+
+
+def _comparisons(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Comparison, ...]:
+    documented = scenario.documented
+    if documented is None:
+        return ()
+    return tuple(
+        Comparison(
+            claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
+            documented.recomputed(claim),
+            _number(everything[claim.quantity]) if claim.quantity in everything else None)
+        for claim in documented.claims)
+
+
+def _number(value: Any) -> float | int:
+    number = float(value)
+    return int(number) if number.is_integer() else number

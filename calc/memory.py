@@ -1,0 +1,206 @@
+"""The memory of a deployment: what the fullest device holds, and what is left for the cache.
+
+Bytes everywhere [B], not GB and not GiB. Scalars and arrays mix freely; arrays broadcast. Values
+per pipeline stage have the stage as their first axis, see :func:`candidate_stages`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.shapes import MLA, Number, Parameters
+
+
+def ceil_div(whole: Number, part: Number) -> Number:
+    """Least integer at or above ``whole / part``, exact for integers."""
+    return -(-whole // part)
+
+
+def candidate_stages(pipeline_parallel: Number, ndim: int = 0) -> np.ndarray:
+    """The pipeline stages that can be the fullest: first, second and last [1].
+
+    Stage s of p holds ceil((L - s)/p) layers, so no later middle stage holds more than the second,
+    and leading dense layers, lighter than MoE layers, sit in front. Shape (3, ...): the first axis
+    is the stage, the others broadcast against inputs of ``ndim`` dimensions.
+    """
+    p = np.asarray(pipeline_parallel)
+    stages = np.stack([np.zeros_like(p), np.minimum(1, p - 1), p - 1])
+    return stages.reshape(3, *(1,) * (ndim - p.ndim), *p.shape)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weight bytes [B] on one device; ``stage_*`` have the stage as first axis."""
+
+    attention_weights_per_layer: Number
+    dense_layer_weights: Number
+    moe_layer_weights: Number
+    embedding_weights: Number
+    head_weights: Number
+    stage_layers: np.ndarray
+    stage_first_layer: np.ndarray
+    stage_dense_layers: np.ndarray
+    stage_weights: np.ndarray
+    weights_per_device: Number
+    stage_replicated_weights: np.ndarray
+    replicated_weights_per_device: Number
+
+
+def expert_shards(q: Any) -> Number:
+    """Over how many ranks the routed experts of a layer are spread [1]."""
+    return np.maximum(q.expert_parallel, q.tensor_parallel)
+
+
+def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights:
+    """Weight bytes of each candidate stage and of the fullest device [B].
+
+    Tensor parallelism cuts heads, MLP columns and vocabulary rows; MLA's down-projections, norms
+    and the router stay whole on every rank. Routed experts are spread over max(e, t) ranks.
+    """
+    t, p = q.tensor_parallel, q.pipeline_parallel
+    kv_ranks = np.minimum(t, q.num_key_value_heads)
+    kv_share = n.attention_kv_parameters / kv_ranks
+    norm = q.norm_weight_bytes * n.norm_parameters
+    whole = q.attention_weight_bytes * n.attention_replicated_parameters
+    per_layer = (whole + norm + q.attention_weight_bytes
+                 * (n.attention_divided_parameters / t + kv_share))
+    dense_layer = per_layer + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
+    router = q.router_weight_bytes * n.router_parameters
+    moe_layer = (per_layer + router
+                 + q.shared_expert_weight_bytes * n.shared_expert_parameters / t
+                 + routed_layer_weights(q, n))
+    rows = ceil_div(q.vocab_size, t)
+    embedding = q.embedding_weight_bytes * rows * q.hidden_size
+    final_norm = q.norm_weight_bytes * q.hidden_size
+    head = q.head_weight_bytes * q.separate_head * rows * q.hidden_size + final_norm
+
+    layers = ceil_div(q.num_hidden_layers - stage, p)
+    first = stage * (q.num_hidden_layers // p) + np.minimum(stage, q.num_hidden_layers % p)
+    dense = np.clip(q.first_k_dense_replace - first, 0, layers)
+    is_last = stage == p - 1
+    held = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
+            + is_last * head)
+    shared_kv = np.where(t > q.num_key_value_heads, q.attention_weight_bytes * kv_share, 0)
+    if attention == MLA:
+        shared_kv = 0
+    copied = (layers * (whole + norm + shared_kv) + (layers - dense) * router
+              + is_last * final_norm)
+    return Weights(
+        attention_weights_per_layer=per_layer, dense_layer_weights=dense_layer,
+        moe_layer_weights=moe_layer, embedding_weights=embedding, head_weights=head,
+        stage_layers=layers, stage_first_layer=first, stage_dense_layers=dense,
+        stage_weights=held, weights_per_device=held.max(axis=0),
+        stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
+    )
+
+
+def routed_layer_weights(q: Any, n: Parameters) -> Number:
+    """Bytes of one layer's routed experts on one device [B]."""
+    return (q.routed_expert_weight_bytes * q.n_routed_experts * n.routed_expert_parameters
+            / expert_shards(q))
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Bytes of the KV cache per token: of one layer, of the whole model, of one device [B]."""
+
+    kv_layer_bytes_per_token: Number
+    kv_bytes_per_token: Number
+    kv_layer_bytes_per_token_per_device: Number
+
+
+def cache(attention: str, q: Any) -> Cache:
+    """What one token leaves in the KV cache [B per token].
+
+    MLA caches one latent and one rotary key for all heads: nothing to cut, so each tensor-parallel
+    rank has a copy. Grouped-query attention caches keys and values of its KV heads, cut by heads.
+    """
+    if attention == MLA:
+        layer = (q.kv_lora_rank * q.kv_cache_element_bytes
+                 + q.qk_rope_head_dim * q.kv_rope_element_bytes)
+        on_device = layer
+    else:
+        layer = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
+        on_device = layer / np.minimum(q.tensor_parallel, q.num_key_value_heads)
+    return Cache(layer, q.num_hidden_layers * layer, on_device)
+
+
+@dataclass(frozen=True)
+class Activations:
+    """Elements per token that live at once [1], and their bytes in the largest step [B]."""
+
+    attention_activation_width: Number
+    dense_activation_width: Number
+    moe_activation_width: Number
+    layer_activations: Number
+    logit_activations: Number
+    activations_per_device: Number
+
+
+def activations(attention: str, q: Any, moe_layers: Number, requests: Number) -> Activations:
+    """Activations of the largest step: its widest moment, layer by layer or at the head [B].
+
+    Args:
+        requests: requests of one data-parallel rank, one row of logits each.
+    """
+    t, e, d = q.tensor_parallel, q.expert_parallel, q.hidden_size
+    heads = q.num_attention_heads / t
+    if attention == MLA:
+        query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
+        core = (q.kv_lora_rank + q.qk_rope_head_dim
+                + heads * (2 * query_key + 2 * q.v_head_dim))
+    else:
+        kv_heads = np.maximum(1, q.num_key_value_heads / t)
+        core = 2 * q.head_dim * (heads + kv_heads)
+    attention_width = d + core
+    dense_width = 2 * d + 2 * q.intermediate_size / t
+    rows_per_token = q.num_experts_per_tok / np.minimum(e, t)
+    expert_width = 2 * q.moe_intermediate_size * e / expert_shards(q)
+    moe_width = np.where(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)[()]
+    widest = np.maximum(attention_width, moe_width)
+    widest = np.where(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)[()]
+    in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
+    at_head = requests * q.vocab_size * q.logit_element_bytes
+    return Activations(attention_width, dense_width, moe_width, in_layer, at_head,
+                       np.maximum(in_layer, at_head))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The budget of the fullest device [B], and the concurrency that it allows [request]."""
+
+    requests_per_rank: Number
+    blocks_per_request: Number
+    usable_memory: Number
+    stage_free_for_kv: np.ndarray
+    free_for_kv_per_device: Number
+    stage_block_bytes: np.ndarray
+    stage_kv_blocks: np.ndarray
+    kv_blocks: Number
+    max_concurrency: Number
+    stage_workload_kv: np.ndarray
+    kv_per_device: Number
+    headroom_per_device: Number
+
+
+def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
+           requests_per_rank: Number) -> Memory:
+    """Usable memory less reserve, weights and activations, filled with whole blocks of cache."""
+    usable = q.memory_capacity * q.memory_utilization
+    free = usable - q.runtime_reserve - w.stage_weights - activations_per_device
+    block = q.block_size * w.stage_layers * c.kv_layer_bytes_per_token_per_device
+    stage_blocks = np.maximum(0, np.floor(free / block))
+    blocks = stage_blocks.min(axis=0)
+    per_request = ceil_div(q.context_tokens, q.block_size)
+    workload = requests_per_rank * per_request * block
+    return Memory(
+        requests_per_rank=requests_per_rank, blocks_per_request=per_request,
+        usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
+        stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
+        max_concurrency=q.data_parallel * (blocks // per_request),
+        stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
+        headroom_per_device=(free - workload).min(axis=0),
+    )

@@ -1,0 +1,205 @@
+"""What the command line shows: tables for people, plain data for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+
+from calc.estimate import Comparison, Estimate, Quantity
+from calc.shapes import count_parameters
+from params import ParamsError, Scenario, Value, sources, symbols, yamlfile
+from params.catalogue import KINDS, Symbol
+from params.scenario import model_inputs
+
+_SCALES = {
+    "B": [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)],
+    "B/token": [("MB/token", 1e6), ("B/token", 1)],
+    "B/s": [("TB/s", 1e12), ("GB/s", 1e9), ("B/s", 1)],
+    "FLOP/s": [("TFLOPS", 1e12), ("FLOP/s", 1)],
+    "s": [("s", 1), ("ms", 1e-3), ("us", 1e-6)],
+}
+_TELLING_KEYS = {
+    "scenarios": "parallelism", "models": "attention", "nodes": "devices_per_node",
+    "devices": "memory_bandwidth", "links": "topology", "formats": "bits",
+    "precisions": "weights", "measurements": "columns",
+}
+
+
+def kind_of(file: str) -> str:
+    """The kind of a parameter file: by its folder in ``params/``, else by a telling key."""
+    folder = Path(file).resolve().parent.name
+    if folder in KINDS:
+        return folder
+    data = yamlfile.read(Path(file)).data
+    for kind, key in _TELLING_KEYS.items():
+        if key in data:
+            return kind
+    raise ParamsError(f"{file}:1: not recognised as any of {', '.join(KINDS)}.")
+
+
+def human(value: float | int | None, unit: str) -> str:
+    """A number with four significant digits and a readable unit."""
+    if value is None:
+        return "–"
+    for name, factor in _SCALES.get(unit, []):
+        if abs(value) >= factor:
+            return f"{value / factor:,.4g} {name}"
+    text = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
+    return text if unit == "1" else f"{text} {unit}"
+
+
+def plain(value: Any) -> Any:
+    """Any entry as JSON data; a value keeps its unit, source and kind."""
+    if isinstance(value, Value):
+        data = {"value": value.value, "unit": value.unit, "written": value.written,
+                "source": value.source, "kind": value.kind}
+        if value.low < value.high:
+            data |= {"low": value.low, "high": value.high}
+        for name in ("date", "section", "note"):
+            if getattr(value, name) is not None:
+                data[name] = getattr(value, name)
+        if value.source in sources():
+            data["url"] = sources()[value.source].get("url")
+        if value.others:
+            data["others"] = [plain(other) for other in value.others]
+        return data
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        return {name: plain(item) for name, item in fields.items()
+                if item is not None and name != "defaults"}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def parameters(model: Any) -> dict[str, int]:
+    """Total, active and routed parameters of a model [1], counted from its shapes."""
+    counted = count_parameters(model.attention, model_inputs(model))
+    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
+            "routed": int(counted.routed_parameters)}
+
+
+def summary(kind: str, entry: Any) -> dict[str, Any]:
+    """The line that a listing shows of an entry."""
+    if kind == "models":
+        return {"name": entry.name["en"], "attention": entry.attention,
+                "parameters": parameters(entry)}
+    if kind == "devices":
+        shown = {"name": entry.name["en"], "type": entry.type}
+        for name in ("memory_capacity", "memory_bandwidth"):
+            value = getattr(entry, name)
+            shown |= {name: value.value if value else None}
+        return shown
+    return {"title": entry.title["en"], "model": entry.model, "device": entry.device,
+            "precision": entry.precision}
+
+
+def details(kind: str, entry: Any) -> dict[str, Any]:
+    """Everything of an entry, each value with its source."""
+    data = plain(entry)
+    if kind == "models":
+        data["parameters"] = parameters(entry)
+    return data
+
+
+def print_list(kind: str, entries: list[Any]) -> None:
+    """One row per entry."""
+    rows = [summary(kind, entry) for entry in entries]
+    table = Table(title=kind)
+    table.add_column("identifier", no_wrap=True)
+    for name in rows[0] if rows else ():
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for entry, row in zip(entries, rows, strict=True):
+        table.add_row(entry.id, *(_cell(name, item) for name, item in row.items()))
+    Console().print(table)
+
+
+def _cell(name: str, item: Any) -> str:
+    if isinstance(item, dict):
+        return "\n".join(f"{key} {value:,}" for key, value in item.items())
+    if isinstance(item, (int, float)):
+        return human(item, {"memory_capacity": "B", "memory_bandwidth": "B/s"}.get(name, "1"))
+    return "–" if item is None else str(item)
+
+
+def print_entry(kind: str, entry: Any) -> None:
+    """Each value of an entry with its source."""
+    console = Console()
+    table = Table(title=(entry.title if kind == "scenarios" else entry.name)["en"])
+    for column in ("key", "value", "range", "kind", "source", "date"):
+        table.add_column(column, overflow="fold")
+    for name, value in _flatten("", entry):
+        if isinstance(value, Value):
+            spread = f"{human(value.low, value.unit)} – {human(value.high, value.unit)}"
+            table.add_row(name, value.written, spread if value.low < value.high else "",
+                          value.kind, _citation(value), value.date or "")
+            for other in value.others:
+                table.add_row("  also printed", other.written, "", other.kind, _citation(other),
+                              other.date or "")
+        else:
+            table.add_row(name, str(value), "", "", "", "")
+    console.print(table)
+    if kind == "models":
+        for name, count in parameters(entry).items():
+            console.print(f"{name} parameters: {count:,}")
+
+
+def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
+    if isinstance(item, BaseModel):
+        pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
+                      if name not in ("id", "name", "title", "note", "defaults", "documented")]
+    elif isinstance(item, dict):
+        pairs = item.items()
+    else:
+        return [] if item is None else [(prefix, item)]
+    return [row for name, value in pairs
+            for row in _flatten(f"{prefix}.{name}" if prefix else str(name), value)]
+
+
+def _citation(value: Value) -> str:
+    title = sources().get(value.source, {}).get("title", value.source)
+    return f"{title}, section {value.section}" if value.section else title
+
+
+def print_estimate(scenario: Scenario, result: Estimate) -> None:
+    """Verdict, quantities with intervals, and the document's numbers beside ours."""
+    console = Console()
+    headroom = result.quantities["headroom_per_device"]
+    verdict = "fits" if result.fits else "does not fit"
+    amount = human(abs(headroom.value), "B")
+    console.print(f"[bold]{scenario.title['en']}[/bold]: {verdict}, "
+                  f"{amount} per device {'to spare' if result.fits else 'short'}.")
+    known = symbols()
+    table = Table()
+    for column in ("quantity", "value", "80% interval", "kind"):
+        table.add_column(column)
+    for name, quantity in result.quantities.items():
+        table.add_row(known[name].en, human(quantity.value, quantity.unit), _spread(quantity),
+                      quantity.kind.replace("_", " "))
+    console.print(table)
+    if result.documented:
+        _print_documented(console, known, result.documented)
+
+
+def _spread(quantity: Quantity) -> str:
+    if quantity.low == quantity.high:
+        return ""
+    return f"{human(quantity.low, quantity.unit)} – {human(quantity.high, quantity.unit)}"
+
+
+def _print_documented(console: Console, known: dict[str, Symbol],
+                      rows: tuple[Comparison, ...]) -> None:
+    table = Table(title="what the document says")
+    for column in ("quantity", "section", "printed", "its formula gives", "derived here"):
+        table.add_column(column)
+    for row in rows:
+        name = known[row.quantity].en if row.quantity in known else row.quantity
+        table.add_row(name, row.section or "", human(row.printed, row.unit),
+                      human(row.recomputed, row.unit), human(row.derived, row.unit))
+    console.print(table)

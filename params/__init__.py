@@ -1,0 +1,27 @@
+"""What is known: parameters with units and sources, and the only code that reads them.
+
+Everything a program may ask for is here; nothing of the physics is.
+"""
+
+from functools import partial
+
+from params import trees, units
+from params.catalogue import Symbol, glossary, load, names, sources, symbols
+from params.errors import ParamsError
+from params.record import ROOT
+from params.scenario import Scenario, load_scenario
+from params.values import Value
+
+load_model = partial(load, "models")
+load_device = partial(load, "devices")
+load_link = partial(load, "links")
+load_node = partial(load, "nodes")
+load_format = partial(load, "formats")
+load_precision = partial(load, "precisions")
+load_measurements = partial(load, "measurements")
+
+__all__ = [
+    "ROOT", "ParamsError", "Scenario", "Symbol", "Value", "glossary", "load", "load_device",
+    "load_format", "load_link", "load_measurements", "load_model", "load_node",
+    "load_precision", "load_scenario", "names", "sources", "symbols", "trees", "units",
+]

@@ -1,0 +1,203 @@
+"""Finding, loading and validating the entries of the catalogue, one file at a time."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, get_args
+
+from pydantic import ValidationError
+
+from params import schema, yamlfile
+from params.errors import ParamsError
+from params.record import ROOT, record
+from params.values import Provenance, Value
+from params.yamlfile import YamlFile
+
+COMMAND_LINE = "given on the command line"
+
+KINDS: dict[str, type[schema.Entry]] = {
+    "models": schema.Model,
+    "devices": schema.Device,
+    "links": schema.Link,
+    "nodes": schema.Node,
+    "formats": schema.Format,
+    "precisions": schema.Precision,
+    "scenarios": schema.ScenarioFile,
+    "measurements": schema.Measurements,
+}
+
+T = TypeVar("T", bound=schema.Entry)
+
+
+class Symbol(NamedTuple):
+    """The one name of a quantity: letter, SI unit, English and Chinese."""
+
+    name: str
+    latex: str
+    unit: str
+    en: str
+    zh: str
+
+
+def names(kind: str) -> list[str]:
+    """Identifiers of all entries of a kind, sorted."""
+    folder = ROOT / kind
+    record(folder, listing=True)
+    return sorted(path.stem for path in folder.glob("*.yml"))
+
+
+def locate(kind: str, reference: str | Path) -> Path:
+    """The file of an entry: a path (from here or from the project's root) or an identifier.
+
+    Raises ParamsError naming the nearest identifiers when there is no such entry.
+    """
+    text = str(reference).strip()
+    if not text or "\0" in text:
+        raise ParamsError(f"{kind[:-1]}: the name is empty, expected an identifier or a path.")
+    if text.endswith((".yml", ".yaml")) or "/" in text:
+        candidates = [Path(text).expanduser(), ROOT.parent / text]
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+        raise ParamsError(f"{text}: there is no such file.")
+    path = ROOT / kind / f"{text}.yml"
+    if not path.is_file():
+        known = names(kind)
+        near = difflib.get_close_matches(text, known, n=3, cutoff=0.4)
+        near = near or [name for name in known if text.lower() in name] or known[:8]
+        raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
+                          f"the nearest names are {', '.join(near)}.")
+    return path
+
+
+@functools.cache
+def sources() -> dict[str, dict[str, str]]:
+    """Key -> {title, url?, date?, note?} of everything that is cited."""
+    file = yamlfile.read(ROOT / "sources.yml")
+    for key, entry in file.data.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
+            raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
+        if unknown := sorted(set(entry) - {"title", "url", "date", "note"}):
+            raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
+                              "expected title, url, date or note.")
+    return file.data
+
+
+def symbols() -> dict[str, Symbol]:
+    """Every symbol of the book by name, from ``params/symbols.yml``."""
+    return {name: Symbol(name, **entry) for name, entry in
+            _shared_file("symbols.yml", ("latex", "unit", "en", "zh")).items()}
+
+
+def glossary() -> dict[str, dict[str, Any]]:
+    """Every term of the book by identifier, from ``params/glossary.yml``."""
+    return _shared_file("glossary.yml", ("en", "zh"))
+
+
+@functools.cache
+def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    file = yamlfile.read(ROOT / name)
+    for key, entry in file.data.items():
+        if not isinstance(entry, dict) or (missing := [key for key in needed if key not in entry]):
+            what = missing[0] if isinstance(entry, dict) else "every key"
+            raise ParamsError(f"{file.where((key,))}: '{key}' lacks {what}.")
+    return file.data
+
+
+def load(kind: str, reference: str | Path, overrides: dict[str, Any] | None = None) -> Any:
+    """A validated entry of a kind, with overrides (dotted path -> raw value) applied.
+
+    Raises ParamsError, one sentence with file and line.
+    """
+    cls = KINDS[kind]
+    path = locate(kind, reference)
+    file = yamlfile.read(path)
+    data = dict(file.data)
+    data["id"] = path.stem
+    for dotted, raw in (overrides or {}).items():
+        _override(cls, data, dotted, raw, root=kind[:-1])
+    return validated(cls, file, data)
+
+
+def validated(cls: type[T], file: YamlFile, data: dict[str, Any]) -> T:
+    """Build ``cls`` from raw data, telling the first problem in one sentence."""
+    defaults = data.get("defaults") or {}
+    if not isinstance(defaults, dict) or set(defaults) - {"source", "kind", "date"}:
+        raise ParamsError(f"{file.where(('defaults',))}: 'defaults' holds source, kind and date.")
+    provenance = Provenance(defaults, frozenset(sources()))
+    try:
+        return cls.model_validate(data, context=provenance)
+    except ValidationError as error:
+        raise ParamsError(_sentence(cls, file, error)) from None
+
+
+def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    keys = tuple(key for key in problem["loc"] if key != "[key]")
+    where = file.where(keys)
+    name = ".".join(str(key) for key in keys)
+    match problem["type"]:
+        case "extra_forbidden":
+            known = _fields_at(cls, keys[:-1])
+            near = difflib.get_close_matches(str(keys[-1]), known, n=1)
+            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
+            return f"{where}: unknown key '{name}', {hint}."
+        case "missing":
+            return f"{where}: the key '{name}' is missing."
+        case "value_error":
+            message = str(problem["ctx"]["error"])
+        case _:
+            message = problem["msg"][0].lower() + problem["msg"][1:]
+            message += f", found '{str(problem['input'])[:40]}'"
+    return f"{where}: {name + ': ' if name else ''}{message}."
+
+
+def _fields_at(cls: type[schema.Entry], keys: tuple[str | int, ...]) -> list[str]:
+    for key in keys:
+        field = cls.model_fields.get(str(key))
+        inner = _entry_class(field.annotation) if field else None
+        if inner is None:
+            break
+        cls = inner
+    return [name for name in cls.model_fields if name not in ("id", "defaults")]
+
+
+def _entry_class(annotation: Any) -> type[schema.Entry] | None:
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, schema.Entry):
+            return candidate
+    return None
+
+
+def _is_quantity(annotation: Any, metadata: list[Any]) -> bool:
+    return annotation is Value or bool(metadata) or any(
+        _is_quantity(arg, []) for arg in get_args(annotation))
+
+
+def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: Any,
+              root: str) -> None:
+    """Set one dotted key in raw data; numbers get the command line as their source."""
+    *parents, last = dotted.split(".")
+    target, owner = data, cls
+    for depth, key in enumerate(parents):
+        field = owner.model_fields.get(key)
+        inner = _entry_class(field.annotation) if field else None
+        if inner is None:
+            raise ParamsError(f"--set {root}.{dotted}: '{'.'.join(parents[:depth + 1])}' holds no "
+                              f"keys, expected one of {', '.join(_fields_at(owner, ()))}.")
+        owner = inner
+        child = target.get(key)
+        target[key] = dict(child) if isinstance(child, dict) else {}
+        target = target[key]
+    field = owner.model_fields.get(last)
+    if field is None or last in ("id", "defaults"):
+        known = _fields_at(owner, ())
+        near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
+        raise ParamsError(f"--set {root}.{dotted}: unknown key '{last}', "
+                          f"the nearest names are {', '.join(near)}.")
+    if _is_quantity(field.annotation, field.metadata):
+        target[last] = {"value": raw, "source": COMMAND_LINE, "kind": "assumed"}
+    else:
+        target[last] = raw

@@ -1,0 +1,352 @@
+"""What a parameter file may hold: one class per folder of the catalogue."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+
+from params import trees, units
+from params.values import (
+    AnyQuantity,
+    ByteRate,
+    Bytes,
+    Count,
+    CountOrZero,
+    Frequency,
+    OperationRate,
+    Power,
+    Requests,
+    Share,
+    Time,
+    Tokens,
+)
+
+Text = dict[Literal["en", "zh"], str]
+
+
+class Entry(BaseModel):
+    """Base of everything: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Named(Entry):
+    """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
+
+    id: str
+    name: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+
+    @field_validator("name", "note")
+    @classmethod
+    def _both_languages(cls, text: Text | None) -> Text | None:
+        if text is not None and set(text) != {"en", "zh"}:
+            raise ValueError("expected both languages, {en: ..., zh: ...}")
+        return text
+
+
+class PublishedTotals(Entry):
+    """Totals that the model's authors (or a document) print, to be held against the count."""
+
+    total_parameters: Count | None = None
+    active_parameters: Count | None = None
+
+
+class Model(Named):
+    """A transformer by its shapes, under the names of Hugging Face configurations."""
+
+    attention: Literal["mla", "gqa"]
+    num_hidden_layers: Count
+    hidden_size: Count
+    vocab_size: Count
+    num_attention_heads: Count
+    num_key_value_heads: Count
+    head_dim: Count | None = None
+    q_lora_rank: CountOrZero | None = None
+    kv_lora_rank: Count | None = None
+    qk_nope_head_dim: Count | None = None
+    qk_rope_head_dim: Count | None = None
+    v_head_dim: Count | None = None
+    intermediate_size: Count
+    first_k_dense_replace: CountOrZero | None = None
+    moe_intermediate_size: Count | None = None
+    n_routed_experts: Count | None = None
+    n_shared_experts: CountOrZero | None = None
+    num_experts_per_tok: Count | None = None
+    router_bias: bool = False
+    tie_word_embeddings: bool = False
+    max_position_embeddings: Count | None = None
+    published: PublishedTotals | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Model:
+        mla = ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+        needed = mla if self.attention == "mla" else ("head_dim",)
+        moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
+               "num_experts_per_tok", "first_k_dense_replace")
+        if self.is_moe:
+            needed += moe
+        for name in needed:
+            if getattr(self, name) is None:
+                kind = "mixture-of-experts" if name in moe else self.attention
+                raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
+        if self.is_moe:
+            if self.num_experts_per_tok.value > self.n_routed_experts.value:
+                raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
+            if self.first_k_dense_replace.value > self.num_hidden_layers.value:
+                raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
+        if self.num_attention_heads.value % self.num_key_value_heads.value:
+            raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
+        return self
+
+    @property
+    def is_moe(self) -> bool:
+        """Whether any layer routes tokens to experts."""
+        return any(getattr(self, name) is not None for name in
+                   ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"))
+
+
+class Peaks(Entry):
+    """Dense peak of one unit by the dtype that is multiplied [FLOP/s]."""
+
+    fp32: OperationRate | None = None
+    tf32: OperationRate | None = None
+    bf16: OperationRate | None = None
+    fp16: OperationRate | None = None
+    fp8: OperationRate | None = None
+    int8: OperationRate | None = None
+    fp4: OperationRate | None = None
+
+
+class DevicePower(Entry):
+    """Electrical power of one device [W]."""
+
+    idle: Power | None = None
+    full: Power | None = None
+
+
+class Device(Named):
+    """One card as the software sees it (a die where a package shows two), or a host processor."""
+
+    vendor: str
+    type: Literal["npu", "gpu", "host"]
+    memory_capacity: Bytes | None = None
+    memory_bandwidth: ByteRate
+    hbm_efficiency: Share | None = None
+    runtime_reserve: Bytes | None = None
+    matrix_peak: Peaks | None = None
+    vector_peak: Peaks | None = None
+    headline_peak: Peaks | None = None
+    l2_cache: Bytes | None = None
+    cores: Count | None = None
+    clock: Frequency | None = None
+    power: DevicePower | None = None
+    price: list[AnyQuantity] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Device:
+        if self.type != "host":
+            for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"'{name}' is missing, an accelerator needs it")
+        return self
+
+
+class Link(Named):
+    """A connection between devices; ``bandwidth`` is ONE direction, per pair or per device."""
+
+    topology: Literal["full-mesh", "switch", "point-to-point"]
+    bandwidth: ByteRate
+    links_per_device: Count | None = None
+    latency: Time | None = None
+    collective_bandwidth: dict[int, ByteRate] | None = None
+
+
+class Node(Named):
+    """A server: its devices, what connects them, and its host."""
+
+    devices_per_node: Count
+    device_link: str
+    network_link: str
+    host: str | None = None
+    hosts_per_node: Count | None = None
+    host_memory: Bytes | None = None
+
+
+class Format(Named):
+    """How one element is stored: its bits, and the scale and zero point that a group shares."""
+
+    bits: Count
+    scale_bits: CountOrZero
+    zero_bits: CountOrZero
+    group_size: CountOrZero
+
+    @model_validator(mode="after")
+    def _complete(self) -> Format:
+        shared = self.scale_bits.value + self.zero_bits.value
+        if shared and not self.group_size.value:
+            raise ValueError("'group_size' is 0, but scales or zero points are stored")
+        return self
+
+    @property
+    def bytes_per_element(self) -> float:
+        """Bytes of one element, its share of scale and zero point included."""
+        shared = self.scale_bits.value + self.zero_bits.value
+        share = shared / self.group_size.value if shared else 0.0
+        return (self.bits.value + share) / units.BITS_PER_BYTE
+
+
+class WeightFormats(Entry):
+    """The storage format of each class of tensors."""
+
+    embedding: str
+    attention: str
+    norm: str
+    router: str
+    dense_mlp: str
+    shared_expert: str
+    routed_expert: str
+    head: str
+
+
+class Precision(Named):
+    """Which format stores what: weights by class, cache, activations, logits."""
+
+    weights: WeightFormats
+    kv_cache: str
+    kv_rope: str
+    activation: str
+    logit: str
+
+
+class Cluster(Entry):
+    """The hardware of a deployment."""
+
+    node: str
+    nodes: Count
+    devices: Count | None = None
+
+
+class Parallelism(Entry):
+    """How a deployment is cut; devices = tensor x pipeline x data."""
+
+    tensor_parallel: Count
+    pipeline_parallel: Count
+    data_parallel: Count
+    expert_parallel: Count
+
+
+class Workload(Entry):
+    """What is asked of a deployment, and how its engine is driven."""
+
+    concurrency: Requests
+    context_tokens: Tokens | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    max_num_batched_tokens: Tokens
+    block_size: Tokens
+    memory_utilization: Share
+
+    @model_validator(mode="after")
+    def _complete(self) -> Workload:
+        lengths = self.input_tokens is not None and self.output_tokens is not None
+        if self.context_tokens is None and not lengths:
+            raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")
+        if lengths and self.context_tokens is not None and (
+            self.context_tokens.value < self.input_tokens.value + self.output_tokens.value
+        ):
+            raise ValueError("'context_tokens' is less than input_tokens + output_tokens")
+        return self
+
+
+class Claim(Entry):
+    """One printed result of a document, with the document's own formula where it prints one.
+
+    ``quantity`` is the quantity of ours that the claim speaks of (a name of ``symbols.yml``).
+    """
+
+    quantity: str
+    label: Text
+    value: AnyQuantity
+    formula: Any = None
+    note: Text | None = None
+
+    @field_validator("formula")
+    @classmethod
+    def _formula(cls, tree: Any) -> Any:
+        if tree is not None:
+            trees.validate(tree)
+        return tree
+
+
+class Documented(Entry):
+    """What a document states of a deployment: its inputs and its results."""
+
+    model: str | None = None
+    inputs: dict[str, AnyQuantity] = {}
+    claims: list[Claim] = []
+
+    @model_validator(mode="after")
+    def _inputs_known(self) -> Documented:
+        for claim in self.claims:
+            missing = sorted(trees.symbols_of(claim.formula) - set(self.inputs))
+            if missing:
+                raise ValueError(f"the formula of '{claim.quantity}' uses '{missing[0]}', "
+                                 "which is not among the documented inputs")
+        return self
+
+    def recomputed(self, claim: Claim) -> float | int | None:
+        """What the document's own formula gives on its own inputs (SI); None without formula."""
+        if claim.formula is None:
+            return None
+        return trees.evaluate(
+            claim.formula, {name: value.value for name, value in self.inputs.items()})
+
+
+class ScenarioFile(Entry):
+    """A deployment as written: names of catalogue entries, parallelism, workload, claims."""
+
+    id: str
+    title: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+    document: Literal["s0", "s1", "s2", "s3"] | None = None
+    section: str | None = None
+    model: str
+    device: str
+    cluster: Cluster
+    parallelism: Parallelism
+    precision: str
+    workload: Workload
+    documented: Documented | None = None
+    measured: str | None = None
+
+
+class Measurements(Named):
+    """A table of measured results of one system: columns with units, rows of numbers."""
+
+    source: str
+    kind: Literal["measured"]
+    date: str | None = None
+    columns: dict[str, str]
+    rows: list[list[float]]
+    definitions: dict[str, Text] = {}
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Measurements:
+        for unit in self.columns.values():
+            units.dimensions(unit)
+        for number, row in enumerate(self.rows, 1):
+            if len(row) != len(self.columns):
+                raise ValueError(f"row {number} has {len(row)} numbers, "
+                                 f"expected {len(self.columns)}")
+        return self
+
+    def column(self, name: str) -> list[float]:
+        """One column in SI units."""
+        index = list(self.columns).index(name)
+        unit = self.columns[name]
+        factor = units.parse("1" if unit == units.DIMENSIONLESS else f"1 {unit}", units.si(unit))
+        return [row[index] * factor for row in self.rows]

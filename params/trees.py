@@ -1,0 +1,184 @@
+"""Formulas as data: nested lists over a closed set of operators, evaluated without ``eval``.
+
+A leaf is a number or the name of a symbol; a node is ``[operator, argument, ...]``, e.g.
+``["divide", ["multiply", "total_parameters", 2], "tensor_parallel"]``. Conditions stand only in
+``piecewise``: ``["piecewise", [["eq", "stage", 0], value], ..., default]``. The ``*_over``
+operators run an index from 0 to count - 1: ``["max_over", "stage", count, body]``.
+
+Integers stay exact (fractions where needed), so that ``ceil`` and ``floor`` are right on exact
+multiples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+Number = int | float | Fraction
+Tree = Any
+
+MAX_DEPTH = 200
+MAX_INDEX = 100_000
+_EXACT_EXPONENT = 64
+
+_COMPARE: dict[str, Callable[[Number, Number], bool]] = {
+    "eq": lambda a, b: a == b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
+
+
+def _divide(a: Number, b: Number) -> Number:
+    if b == 0:
+        raise ValueError("division by zero")
+    if isinstance(a, float) or isinstance(b, float):
+        return float(a) / float(b)
+    return Fraction(a) / Fraction(b)
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    if base == 0 and exponent < 0:
+        raise ValueError("division by zero")
+    whole = not isinstance(exponent, float) and Fraction(exponent).denominator == 1
+    if whole and not isinstance(base, float) and abs(exponent) <= _EXACT_EXPONENT:
+        return Fraction(base) ** int(exponent)
+    result = float(base) ** float(exponent)
+    if isinstance(result, complex):
+        raise ValueError("power of a negative number with a fractional exponent")
+    return result
+
+
+_UNARY: dict[str, Callable[[Number], Number]] = {
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log": math.log,
+    "exp": math.exp,
+}
+_BINARY: dict[str, Callable[[Number, Number], Number]] = {
+    "power": _power,
+    "divide": _divide,
+    "subtract": lambda a, b: a - b,
+    "rational": _divide,
+}
+_MANY: dict[str, Callable[[list[Number]], Number]] = {
+    "add": sum,
+    "multiply": math.prod,
+    "min": min,
+    "max": max,
+}
+_OVER: dict[str, Callable[[list[Number]], Number]] = {
+    "max_over": max,
+    "min_over": min,
+    "sum_over": sum,
+}
+
+OPERATORS = frozenset({*_UNARY, *_BINARY, *_MANY, *_OVER, "piecewise"})
+
+
+def validate(tree: Tree, _depth: int = 0) -> None:
+    """Check the form of a tree. Raises ValueError with one clause when it is not one."""
+    if _depth > MAX_DEPTH:
+        raise ValueError(f"formula nested deeper than {MAX_DEPTH} levels")
+    if isinstance(tree, bool) or tree is None:
+        raise ValueError(f"'{tree}' is neither a number, a symbol nor an operator")
+    if isinstance(tree, (int, float)):
+        if not math.isfinite(tree):
+            raise ValueError("a number in a formula must be finite")
+        return
+    if isinstance(tree, str):
+        if not tree.isidentifier():
+            raise ValueError(f"'{tree}' is not the name of a symbol")
+        return
+    if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
+        raise ValueError("expected [operator, argument, ...]")
+    operator, *args = tree
+    if operator not in OPERATORS:
+        raise ValueError(f"unknown operator '{operator}', expected one of "
+                         f"{', '.join(sorted(OPERATORS))}")
+    if operator == "piecewise":
+        _validate_piecewise(args, _depth)
+        return
+    if operator in _OVER:
+        if len(args) != 3 or not isinstance(args[0], str):
+            raise ValueError(f"'{operator}' takes an index name, a count and a body")
+        args = args[1:]
+    expected = {1: operator in _UNARY, 2: operator in _BINARY}.get(len(args), False)
+    if not (expected or operator in _OVER or (operator in _MANY and args)):
+        raise ValueError(f"'{operator}' does not take {len(args)} arguments")
+    for arg in args:
+        validate(arg, _depth + 1)
+
+
+def _validate_piecewise(args: list[Tree], depth: int) -> None:
+    if not args:
+        raise ValueError("'piecewise' needs a default")
+    *branches, default = args
+    for branch in branches:
+        if not (isinstance(branch, list) and len(branch) == 2 and isinstance(branch[0], list)
+                and len(branch[0]) == 3 and branch[0][0] in _COMPARE):
+            raise ValueError("a branch of 'piecewise' is [[comparison, a, b], value]")
+        for part in (*branch[0][1:], branch[1]):
+            validate(part, depth + 1)
+    validate(default, depth + 1)
+
+
+def symbols_of(tree: Tree) -> set[str]:
+    """Names of the free symbols of a valid tree (indices of ``*_over`` are bound)."""
+    if isinstance(tree, str):
+        return {tree}
+    if not isinstance(tree, list):
+        return set()
+    operator, *args = tree
+    if operator == "piecewise":
+        *branches, default = args
+        found = symbols_of(default)
+        for (_, left, right), value in branches:
+            found |= symbols_of(left) | symbols_of(right) | symbols_of(value)
+        return found
+    if operator in _OVER:
+        return symbols_of(args[1]) | (symbols_of(args[2]) - {args[0]})
+    return set().union(*(symbols_of(arg) for arg in args))
+
+
+def evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
+    """The value of a valid tree; integral results come back as int.
+
+    Raises ValueError for a symbol without a value, or arithmetic that has no result.
+    """
+    result = _evaluate(tree, values)
+    if isinstance(result, Fraction):
+        return int(result) if result.denominator == 1 else float(result)
+    return result
+
+
+def _evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
+    if isinstance(tree, str):
+        if tree not in values:
+            raise ValueError(f"the formula needs '{tree}', which has no value")
+        return values[tree]
+    if not isinstance(tree, list):
+        return tree
+    operator, *args = tree
+    if operator == "piecewise":
+        *branches, default = args
+        for (compare, left, right), value in branches:
+            if _COMPARE[compare](_evaluate(left, values), _evaluate(right, values)):
+                return _evaluate(value, values)
+        return _evaluate(default, values)
+    if operator in _OVER:
+        index, count_tree, body = args
+        count = _evaluate(count_tree, values)
+        if count != int(count) or not 1 <= count <= MAX_INDEX:
+            raise ValueError(f"'{operator}' cannot run over {count} values")
+        return _OVER[operator](
+            [_evaluate(body, {**values, index: i}) for i in range(int(count))])
+    numbers = [_evaluate(arg, values) for arg in args]
+    if operator in _UNARY:
+        return _UNARY[operator](numbers[0])
+    if operator in _BINARY:
+        return _BINARY[operator](*numbers)
+    return _MANY[operator](numbers)

@@ -1,0 +1,154 @@
+"""Units at the door: text such as ``1.6 TB/s`` becomes an SI number, once, here.
+
+The registry holds only what the parameter files may use. Bytes, operations, tokens, requests,
+blocks and currencies are dimensions of their own, so ``400 GB`` where a rate belongs is refused.
+``GB`` is 10^9 bytes and ``GiB`` is 2^30; ``Gbit`` (or ``Gb``) is 10^9 bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from fractions import Fraction
+
+import pint
+
+_DEFINITIONS = """
+k- = 1e3
+M- = 1e6
+G- = 1e9
+T- = 1e12
+P- = 1e15
+m- = 1e-3
+u- = 1e-6
+n- = 1e-9
+Ki- = 1024
+Mi- = 1048576
+Gi- = 1073741824
+Ti- = 1099511627776
+Pi- = 1125899906842624
+byte = [information] = B
+bit = byte / 8 = b
+FLOP = [operation]
+second = [time] = s
+minute = 60 * second = min
+hour = 3600 * second = h
+joule = [energy] = J
+watt = joule / second = W
+watt_hour = 3600 * joule = Wh
+hertz = 1 / second = Hz
+FLOPS = FLOP / second = OPS
+token = [token]
+request = [request]
+block = [block]
+USD = [currency_usd]
+CNY = [currency_cny]
+"""
+
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"
+_UNIT = r"[A-Za-z]+(?:/[A-Za-z]+)*"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
+
+DIMENSIONLESS = "1"
+BITS_PER_BYTE = 8
+
+_SI = {
+    "information": "B", "operation": "FLOP", "time": "s", "energy": "J", "token": "token",
+    "request": "request", "block": "block", "currency_usd": "USD", "currency_cny": "CNY",
+}
+
+
+@functools.cache
+def registry() -> pint.UnitRegistry:
+    """The project's own unit registry (pint), without pint's default definitions."""
+    ureg = pint.UnitRegistry(None)
+    for line in _DEFINITIONS.strip().splitlines():
+        ureg.define(line)
+    return ureg
+
+
+@functools.cache
+def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
+    """Factor to SI and dimensions of a unit, e.g. ``TB/s`` -> (10^12, information/time)."""
+    if unit == DIMENSIONLESS:
+        return Fraction(1), ()
+    ureg = registry()
+    factor, dimensions = Fraction(1), {}
+    for position, part in enumerate(unit.split("/")):
+        if position == 0 and part == DIMENSIONLESS:
+            continue
+        sign = 1 if position == 0 else -1
+        quantity = ureg.Quantity(1, part).to_base_units()
+        factor *= Fraction(float(quantity.magnitude)).limit_denominator(10**18) ** sign
+        for name, power in quantity.dimensionality.items():
+            dimensions[name] = dimensions.get(name, 0) + sign * int(power)
+    return factor, tuple(sorted((n, p) for n, p in dimensions.items() if p))
+
+
+def dimensions(unit: str) -> dict[str, int]:
+    """Dimensions of a unit as ``{name: power}``, e.g. ``B/s`` -> information 1, time -1.
+
+    Raises ValueError when the unit is not one of the registry's.
+    """
+    try:
+        return dict(_factor(unit)[1])
+    except (pint.errors.PintError, AttributeError) as error:
+        raise ValueError(f"unknown unit '{unit}'") from error
+
+
+def parse(text: str | int | float, unit: str) -> float | int:
+    """The SI number of a quantity written as text, checked against the expected ``unit``.
+
+    Integral results come back as int, so that counts and byte capacities stay exact.
+
+    >>> parse("1.6 TB/s", "B/s")
+    1600000000000
+    >>> parse("64 GiB", "B")
+    68719476736
+
+    Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit,
+    or a number that is not finite.
+    """
+    if isinstance(text, bool):
+        raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
+    match = _QUANTITY.fullmatch(str(text))
+    if match is None:
+        raise ValueError(f"'{str(text)[:60]}' is not a quantity, expected a finite "
+                         f"number{_in(unit)}")
+    number = Fraction(match[1])
+    written = match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)
+    found = dimensions(written)
+    if found != dimensions(unit):
+        expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
+        raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
+    exact = number * _factor(written)[0] / _factor(unit)[0]
+    try:
+        value = float(exact)
+    except OverflowError:
+        raise ValueError(f"'{text}' is not a finite number") from None
+    return int(exact) if exact.denominator == 1 else value
+
+
+def si(unit: str) -> str:
+    """The SI unit of a unit's dimensions, e.g. ``ms`` -> ``s``, ``GB/s`` -> ``B/s``."""
+    found = dimensions(unit)
+    above = [_SI[name.strip("[]")] for name, power in found.items() if power > 0]
+    below = [_SI[name.strip("[]")] for name, power in found.items() if power < 0]
+    return "/".join([above[0] if above else DIMENSIONLESS, *below])
+
+
+def unit_of(text: str | int | float) -> str:
+    """The SI unit of a quantity as written, e.g. ``22.8 ms`` -> ``s``."""
+    match = _QUANTITY.fullmatch(str(text))
+    if match is None or not (match[2] or match[3]):
+        return DIMENSIONLESS
+    return si(match[2] or f"1/{match[3]}")
+
+
+def parse_any(text: str | int | float) -> float | int:
+    """The SI number of a quantity in whatever unit it is written."""
+    return parse(text, unit_of(text))
+
+
+def _in(unit: str) -> str:
+    return "" if unit == DIMENSIONLESS else f" with a unit like {unit}"

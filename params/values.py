@@ -1,0 +1,165 @@
+"""A value and where it comes from: the type of every number in the parameter files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ValidationInfo
+
+from params import units
+
+Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
+KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+_FIELDS = {"value", "source", "kind", "range", "date", "note", "section", "others"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number in SI units with its provenance.
+
+    Attributes:
+        value: SI number; int when integral.
+        unit: SI unit, e.g. ``B/s``; ``1`` for a plain number.
+        written: the quantity as the file has it, e.g. ``1.6 TB/s``.
+        source: key of ``params/sources.yml``, or a citation in a reader's own file.
+        kind: vendor, measured, derived, documented or assumed.
+        low, high: range, equal to ``value`` where none is given.
+        date: of the statement, ISO, possibly without day or month.
+        section: of the source, where it is a document.
+        note: ``{"en": ..., "zh": ...}``.
+        others: what other sources say of the same quantity.
+    """
+
+    value: float | int
+    unit: str
+    written: str
+    source: str
+    kind: str
+    low: float | int
+    high: float | int
+    date: str | None = None
+    section: str | None = None
+    note: dict[str, str] | None = None
+    others: tuple[Value, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a bare number inherits from its file, and which source keys exist."""
+
+    defaults: dict[str, Any]
+    sources: frozenset[str]
+
+
+ANY_UNIT = "*"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Annotation of a quantity field: expected unit and admissible numbers."""
+
+    unit: str
+    minimum: float = 0.0
+    exclusive: bool = True
+    maximum: float | None = None
+    integer: bool = False
+
+
+def _number(raw: Any, rule: Unit) -> float | int:
+    if not isinstance(raw, (str, int, float)):
+        raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
+    value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
+    if value < rule.minimum or (rule.exclusive and value == rule.minimum):
+        bound = "more than" if rule.exclusive else "at least"
+        raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
+    if rule.maximum is not None and value > rule.maximum:
+        raise ValueError(f"'{raw}' is out of range, expected at most {rule.maximum:g}")
+    if rule.integer and not isinstance(value, int):
+        raise ValueError(f"'{raw}' is not a whole number")
+    return value
+
+
+def _text(raw: Any) -> dict[str, str] | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict) or set(raw) != {"en", "zh"} or not all(
+        isinstance(text, str) for text in raw.values()
+    ):
+        raise ValueError("'note' is a pair {en: ..., zh: ...}")
+    return raw
+
+
+def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
+    if isinstance(raw, Value):
+        return raw
+    entry = raw if isinstance(raw, dict) else {"value": raw}
+    if unknown := sorted(set(entry) - _FIELDS):
+        raise ValueError(f"unknown key '{unknown[0]}', expected one of "
+                         f"{', '.join(sorted(_FIELDS))}")
+    if entry.get("value") is None:
+        raise ValueError("no value is given")
+    value = _number(entry["value"], rule)
+    inherits = {} if "source" in entry else given.defaults
+    source = entry.get("source", inherits.get("source"))
+    kind = entry.get("kind", inherits.get("kind"))
+    if not isinstance(source, str) or not source.strip():
+        raise ValueError("a source is missing (source: a key of params/sources.yml)")
+    if _KEY.fullmatch(source) and source not in given.sources:
+        raise ValueError(f"the source '{source}' is not in params/sources.yml")
+    if kind not in KINDS:
+        found = "missing" if kind is None else f"'{kind}'"
+        raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
+    low, high = value, value
+    if "range" in entry:
+        bounds = entry["range"]
+        if not isinstance(bounds, list) or len(bounds) != 2:
+            raise ValueError("'range' is a pair [low, high]")
+        low, high = (_number(bound, rule) for bound in bounds)
+        if not low <= value <= high:
+            raise ValueError(f"the value '{entry['value']}' lies outside its range")
+    date = entry.get("date", inherits.get("date"))
+    if date is not None and not _DATE.fullmatch(str(date)):
+        raise ValueError(f"'{date}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD")
+    others = entry.get("others", [])
+    if not isinstance(others, list):
+        raise ValueError("'others' is a list of values")
+    unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
+    return Value(
+        value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
+        low=low, high=high, date=None if date is None else str(date),
+        section=None if entry.get("section") is None else str(entry["section"]),
+        note=_text(entry.get("note")),
+        others=tuple(_value(other, rule, Provenance({}, given.sources)) for other in others),
+    )
+
+
+def quantity(
+    unit: str, *, minimum: float = 0.0, exclusive: bool = True, maximum: float | None = None,
+    integer: bool = False,
+) -> Any:
+    """A pydantic field type: a :class:`Value` in ``unit``, bounded as given."""
+    rule = Unit(unit, minimum, exclusive, maximum, integer)
+
+    def parse(raw: Any, info: ValidationInfo) -> Value:
+        return _value(raw, rule, info.context)
+
+    return Annotated[Value, BeforeValidator(parse), rule]
+
+
+Count = quantity("1", integer=True)
+CountOrZero = quantity("1", integer=True, exclusive=False)
+Share = quantity("1", maximum=1.0)
+Bytes = quantity("B")
+ByteRate = quantity("B/s")
+OperationRate = quantity("FLOP/s")
+Power = quantity("W")
+Time = quantity("s")
+Tokens = quantity("token", integer=True)
+Requests = quantity("request", integer=True)
+Frequency = quantity("Hz")
+AnyQuantity = quantity(ANY_UNIT, exclusive=False)

@@ -1,0 +1,136 @@
+"""Reading one YAML file safely, keeping the line of every key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from params.errors import ParamsError
+from params.record import ROOT, record
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 40
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?[0-9][0-9_]*")
+
+Path_ = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """A parsed file: ``data`` (plain Python) and the line on which each key path stands."""
+
+    path: Path
+    data: dict[str, Any]
+    lines: dict[Path_, int]
+
+    def where(self, keys: Path_ = ()) -> str:
+        """``file:line`` of the deepest known prefix of a key path."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self.lines:
+                return f"{display_path(self.path)}:{self.lines[keys[:length]]}"
+        return f"{display_path(self.path)}:1"
+
+
+def display_path(path: Path) -> str:
+    """A path as a reader knows it: from the project's root where it lies inside."""
+    project = ROOT.parent
+    resolved = path.resolve()
+    return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
+
+
+def read(path: Path) -> YamlFile:
+    """Parse a YAML mapping.
+
+    Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
+    deep, or that uses anchors, aliases, tags or a key twice.
+    """
+    name = display_path(path)
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ParamsError(f"{name}: there is no such file.") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise ParamsError(f"{name}: cannot be read ({reason}).") from None
+    if len(raw) > MAX_BYTES:
+        raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected a parameter file.")
+    record(path)
+    try:
+        node = yaml.compose(raw.decode("utf-8"), Loader=_Loader)
+    except UnicodeDecodeError:
+        raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "cannot be parsed"
+        raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
+    except RecursionError:
+        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.") from None
+    if not isinstance(node, yaml.MappingNode):
+        raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")
+    reader = _Reader(name)
+    return YamlFile(path, reader.convert(node, ()), reader.lines)
+
+
+class _Reader:
+    """Turns composed nodes into plain Python, noting lines and refusing what is not data."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[Path_, int] = {}
+        self._seen: set[int] = set()
+        self._nodes: list[yaml.Node] = []  # kept alive, so that identities stay unique
+
+    def convert(self, node: yaml.Node, keys: Path_) -> Any:
+        line = node.start_mark.line + 1
+        self.lines.setdefault(keys, line)
+        if id(node) in self._seen:
+            raise ParamsError(f"{self.name}:{line}: anchors and aliases are not accepted, "
+                              "write the value out.")
+        self._seen.add(id(node))
+        self._nodes.append(node)
+        if len(keys) > MAX_DEPTH:
+            raise ParamsError(f"{self.name}:{line}: nested deeper than {MAX_DEPTH} levels.")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, keys)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.convert(item, (*keys, i)) for i, item in enumerate(node.value)]
+        return self._scalar(node, line)
+
+    def _mapping(self, node: yaml.MappingNode, keys: Path_) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
+            key = key_node.value
+            if key in result:
+                raise ParamsError(f"{self.name}:{line}: the key '{key}' is given twice.")
+            self.lines[(*keys, key)] = line
+            result[key] = self.convert(value_node, (*keys, key))
+        return result
+
+    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        kind = node.tag.rsplit(":", 1)[-1]
+        text = node.value
+        if kind == "int":
+            return int(text.replace("_", "")) if _INTEGER.fullmatch(text) else text
+        if kind == "float":
+            try:
+                return float(text.replace("_", ""))
+            except ValueError:
+                return text
+        if kind == "bool":
+            return text.lower() in ("true", "yes", "on")
+        if kind == "null":
+            return None
+        if kind in ("str", "timestamp"):
+            return text
+        raise ParamsError(f"{self.name}:{line}: the tag '{node.tag}' is not accepted.")
