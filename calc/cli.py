@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import calc
@@ -57,14 +58,13 @@ def _check(args: argparse.Namespace) -> int:
 
     if args.files:
         for file in args.files:
-            attempt(lambda file=file: _check_file(file))
+            attempt(partial(_check_file, file))
     else:
         for shared in (sources, load_symbols, glossary):
             attempt(shared)
         for kind in KINDS:
             for name in names(kind):
-                attempt(lambda kind=kind, name=name: load_scenario(name)
-                        if kind == "scenarios" else load(kind, name))
+                attempt(partial(_check_entry, kind, name))
     if args.json:
         print(json.dumps({"checked": checked, "problems": problems}, indent=2))
     else:
@@ -76,8 +76,11 @@ def _check(args: argparse.Namespace) -> int:
 
 def _check_file(file: str) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
-    kind = report.kind_of(file)
-    load_scenario(file) if kind == "scenarios" else load(kind, file)
+    _check_entry(report.kind_of(file), file)
+
+
+def _check_entry(kind: str, reference: str) -> None:
+    load_scenario(reference) if kind == "scenarios" else load(kind, reference)
 
 
 def _listing(args: argparse.Namespace) -> int:

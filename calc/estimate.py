@@ -97,9 +97,9 @@ def interval(inputs: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]
     count = len(ranges)
     moved: dict[str, Any] = dict(inputs)
     for row, (name, (low, high)) in enumerate(ranges.items()):
-        ends = np.full(2 * count, float(inputs[name]))
-        ends[2 * row], ends[2 * row + 1] = low, high
-        moved[name] = ends
+        column = np.full(2 * count, float(inputs[name]))
+        column[2 * row], column[2 * row + 1] = low, high
+        moved[name] = column
     found = evaluate(moved, attention)
     result = {}
     for name in names:

@@ -39,7 +39,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
         cached = cache(attention, q)
         requests = ceil_div(q.concurrency, q.data_parallel)
         active = activations(attention, q, counted.moe_layers, requests)
-        parts = [counted, held, cached, active,
+        parts: list[Any] = [counted, held, cached, active,
                  budget(q, held, cached, active.activations_per_device, requests)]
         if decode:
             parts.append(decode_floor(q, counted, held, cached, requests))

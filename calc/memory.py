@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.shapes import MLA, Number, Parameters
+from calc.shapes import MLA, Number, Parameters, select
 
 
 def ceil_div(whole: Number, part: Number) -> Number:
@@ -83,9 +83,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     is_last = stage == p - 1
     held = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
-    shared_kv = np.where(t > q.num_key_value_heads, q.attention_weight_bytes * kv_share, 0)
-    if attention == MLA:
-        shared_kv = 0
+    uncut = (attention != MLA) & np.greater(t, q.num_key_value_heads)
+    shared_kv = select(uncut, q.attention_weight_bytes * kv_share, 0)
     copied = (layers * (whole + norm + shared_kv) + (layers - dense) * router
               + is_last * final_norm)
     return Weights(
@@ -159,9 +158,9 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     dense_width = 2 * d + 2 * q.intermediate_size / t
     rows_per_token = q.num_experts_per_tok / np.minimum(e, t)
     expert_width = 2 * q.moe_intermediate_size * e / expert_shards(q)
-    moe_width = np.where(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)[()]
+    moe_width = select(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)
-    widest = np.where(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)[()]
+    widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)
     in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
     at_head = requests * q.vocab_size * q.logit_element_bytes
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head,

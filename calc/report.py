@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,9 +12,8 @@ from rich.table import Table
 
 from calc.estimate import Comparison, Estimate, Quantity
 from calc.shapes import count_parameters
-from params import ParamsError, Scenario, Value, sources, symbols, yamlfile
+from params import ParamsError, Scenario, Value, model_inputs, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
-from params.scenario import model_inputs
 
 _SCALES = {
     "B": [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)],
@@ -55,7 +55,7 @@ def human(value: float | int | None, unit: str) -> str:
 def plain(value: Any) -> Any:
     """Any entry as JSON data; a value keeps its unit, source and kind."""
     if isinstance(value, Value):
-        data = {"value": value.value, "unit": value.unit, "written": value.written,
+        data: dict[str, Any] = {"value": value.value, "unit": value.unit, "written": value.written,
                 "source": value.source, "kind": value.kind}
         if value.low < value.high:
             data |= {"low": value.low, "high": value.high}
@@ -80,7 +80,7 @@ def plain(value: Any) -> Any:
 
 def parameters(model: Any) -> dict[str, int]:
     """Total, active and routed parameters of a model [1], counted from its shapes."""
-    counted = count_parameters(model.attention, model_inputs(model))
+    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
     return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
             "routed": int(counted.routed_parameters)}
 

@@ -16,6 +16,11 @@ Number = Any  # int, float or numpy array: every function here is vectorised
 MLA, GQA = "mla", "gqa"
 
 
+def select(condition: Number, yes: Number, no: Number) -> Number:
+    """``yes`` where the condition holds, else ``no``; a scalar for scalars."""
+    return np.asarray(np.where(condition, yes, no))[()]
+
+
 @dataclass(frozen=True)
 class Attention:
     """Parameters of one attention layer, by how tensor parallelism treats them [1].
@@ -44,7 +49,7 @@ def mla_attention(
     Without a query rank (``q_lora_rank`` 0) the queries come from the hidden state directly.
     """
     query_width = num_attention_heads * (qk_nope_head_dim + qk_rope_head_dim)
-    query_input = np.where(np.equal(q_lora_rank, 0), hidden_size, q_lora_rank)[()]
+    query_input = select(np.equal(q_lora_rank, 0), hidden_size, q_lora_rank)
     expanded = num_attention_heads * (qk_nope_head_dim + v_head_dim)
     output = num_attention_heads * v_head_dim * hidden_size
     return Attention(

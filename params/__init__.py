@@ -9,7 +9,7 @@ from params import trees, units
 from params.catalogue import Symbol, glossary, load, names, sources, symbols
 from params.errors import ParamsError
 from params.record import ROOT
-from params.scenario import Scenario, load_scenario
+from params.scenario import Scenario, load_scenario, model_inputs, precision_inputs
 from params.values import Value
 
 load_model = partial(load, "models")
@@ -23,5 +23,6 @@ load_measurements = partial(load, "measurements")
 __all__ = [
     "ROOT", "ParamsError", "Scenario", "Symbol", "Value", "glossary", "load", "load_device",
     "load_format", "load_link", "load_measurements", "load_model", "load_node",
-    "load_precision", "load_scenario", "names", "sources", "symbols", "trees", "units",
+    "load_precision", "load_scenario", "model_inputs", "names", "precision_inputs", "sources",
+    "symbols", "trees", "units",
 ]

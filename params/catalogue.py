@@ -116,13 +116,19 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Any] | None = No
     file = yamlfile.read(path)
     data = dict(file.data)
     data["id"] = path.stem
+    prefix = "" if kind == "scenarios" else f"{kind[:-1]}."
     for dotted, raw in (overrides or {}).items():
-        _override(cls, data, dotted, raw, root=kind[:-1])
-    return validated(cls, file, data)
+        _override(cls, data, dotted, raw, prefix)
+    return validated(cls, file, data, {tuple(key.split(".")): f"--set {prefix}{key}"
+                                       for key in overrides or {}})
 
 
-def validated(cls: type[T], file: YamlFile, data: dict[str, Any]) -> T:
-    """Build ``cls`` from raw data, telling the first problem in one sentence."""
+def validated(cls: type[T], file: YamlFile, data: dict[str, Any],
+              overridden: dict[tuple[str, ...], str]) -> T:
+    """Build ``cls`` from raw data, telling the first problem in one sentence.
+
+    ``overridden`` names the origin of keys that do not come from the file.
+    """
     defaults = data.get("defaults") or {}
     if not isinstance(defaults, dict) or set(defaults) - {"source", "kind", "date"}:
         raise ParamsError(f"{file.where(('defaults',))}: 'defaults' holds source, kind and date.")
@@ -130,13 +136,17 @@ def validated(cls: type[T], file: YamlFile, data: dict[str, Any]) -> T:
     try:
         return cls.model_validate(data, context=provenance)
     except ValidationError as error:
-        raise ParamsError(_sentence(cls, file, error)) from None
+        raise ParamsError(_sentence(cls, file, error, overridden)) from None
 
 
-def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError) -> str:
-    problem = error.errors(include_url=False)[0]
+def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError,
+              overridden: dict[tuple[str, ...], str]) -> str:
+    problems = error.errors(include_url=False)
+    # a misspelt key is both unknown and missing: the first of the two says more
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     keys = tuple(key for key in problem["loc"] if key != "[key]")
-    where = file.where(keys)
+    origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
+    where = origins[0] if origins else file.where(keys)
     name = ".".join(str(key) for key in keys)
     match problem["type"]:
         case "extra_forbidden":
@@ -151,7 +161,7 @@ def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError) -
         case _:
             message = problem["msg"][0].lower() + problem["msg"][1:]
             message += f", found '{str(problem['input'])[:40]}'"
-    return f"{where}: {name + ': ' if name else ''}{message}."
+    return f"{where}: {name + ': ' if name and not origins else ''}{message}."
 
 
 def _fields_at(cls: type[schema.Entry], keys: tuple[str | int, ...]) -> list[str]:
@@ -177,7 +187,7 @@ def _is_quantity(annotation: Any, metadata: list[Any]) -> bool:
 
 
 def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: Any,
-              root: str) -> None:
+              prefix: str) -> None:
     """Set one dotted key in raw data; numbers get the command line as their source."""
     *parents, last = dotted.split(".")
     target, owner = data, cls
@@ -185,7 +195,7 @@ def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: A
         field = owner.model_fields.get(key)
         inner = _entry_class(field.annotation) if field else None
         if inner is None:
-            raise ParamsError(f"--set {root}.{dotted}: '{'.'.join(parents[:depth + 1])}' holds no "
+            raise ParamsError(f"--set {prefix}{dotted}: '{'.'.join(parents[:depth + 1])}' holds no "
                               f"keys, expected one of {', '.join(_fields_at(owner, ()))}.")
         owner = inner
         child = target.get(key)
@@ -195,7 +205,7 @@ def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: A
     if field is None or last in ("id", "defaults"):
         known = _fields_at(owner, ())
         near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
-        raise ParamsError(f"--set {root}.{dotted}: unknown key '{last}', "
+        raise ParamsError(f"--set {prefix}{dotted}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
     if _is_quantity(field.annotation, field.metadata):
         target[last] = {"value": raw, "source": COMMAND_LINE, "kind": "assumed"}

@@ -23,5 +23,5 @@ def record(path: Path, *, listing: bool = False) -> None:
     line = (path.relative_to(ROOT).as_posix() if inside else str(path)) + "/" * listing
     if line not in _seen:
         _seen.add(line)
-        with open(target, "a", encoding="utf-8") as file:
+        with Path(target).open("a", encoding="utf-8") as file:
             file.write(line + "\n")

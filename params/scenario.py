@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -16,7 +15,6 @@ from params.values import Value
 
 ROOTS = ("model", "device", "cluster", "precision", "parallelism", "workload")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
-WEIGHT_CLASSES = tuple(schema.WeightFormats.model_fields)
 MODEL_COUNTS = (
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
@@ -26,7 +24,7 @@ MODEL_COUNTS = (
 _DEVICE_INPUTS = ("memory_capacity", "memory_bandwidth", "hbm_efficiency", "runtime_reserve")
 
 
-def model_inputs(model: schema.Model) -> SimpleNamespace:
+def model_inputs(model: schema.Model) -> dict[str, int | float]:
     """A model's input symbols as plain numbers; what a kind of model lacks is 0.
 
     A model without experts is dense throughout: all its layers are leading dense layers.
@@ -37,7 +35,16 @@ def model_inputs(model: schema.Model) -> SimpleNamespace:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
     numbers["router_bias"] = int(model.router_bias)
     numbers["separate_head"] = int(not model.tie_word_embeddings)
-    return SimpleNamespace(**numbers)
+    return numbers
+
+
+def precision_inputs(precision: schema.Precision) -> dict[str, int | float]:
+    """Bytes per element of every class of tensors, scales and zero points included [B]."""
+    formats = {f"{name}_weight_bytes": stored for name, stored in dict(precision.weights).items()}
+    formats |= {f"{name}_element_bytes": getattr(precision, name)
+                for name in ("kv_cache", "kv_rope", "activation", "logit")}
+    return {name: catalogue.load("formats", stored).bytes_per_element
+            for name, stored in formats.items()}
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,6 @@ class Scenario:
     device: schema.Device
     node: schema.Node
     precision: schema.Precision
-    formats: dict[str, schema.Format]
     measured: schema.Measurements | None
 
     @property
@@ -86,16 +92,11 @@ class Scenario:
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
         given = {name: value.value for name, value in self.values().items()}
-        lengths = given.pop("input_tokens", None), given.pop("output_tokens", None)
-        numbers = vars(model_inputs(self.model)) | given
-        for name in WEIGHT_CLASSES:
-            numbers[f"{name}_weight_bytes"] = self._bytes(getattr(self.precision.weights, name))
-        for name in ("kv_cache", "kv_rope", "activation", "logit"):
-            numbers[f"{name}_element_bytes"] = self._bytes(getattr(self.precision, name))
-        if None in lengths:
+        prompt, output = given.pop("input_tokens", None), given.pop("output_tokens", None)
+        numbers = model_inputs(self.model) | precision_inputs(self.precision) | given
+        if prompt is None or output is None:
             numbers["decode_context_tokens"] = numbers["context_tokens"]
         else:
-            prompt, output = lengths
             numbers.setdefault("context_tokens", prompt + output)
             # while n tokens are generated, a request holds prompt + 1 ... prompt + n of them
             numbers["decode_context_tokens"] = prompt + (output + 1) / 2
@@ -105,10 +106,6 @@ class Scenario:
         """Inputs that are known only within a range, by symbol: (low, high)."""
         return {name: (value.low, value.high) for name, value in self.values().items()
                 if value.low < value.high}
-
-    def _bytes(self, name: str) -> int | float:
-        size = self.formats[name].bytes_per_element
-        return int(size) if size == int(size) else size
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
@@ -133,34 +130,30 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     file: schema.ScenarioFile = catalogue.load("scenarios", path, own)
 
     def entry(root: str) -> Any:
-        return _reference(raw, root, getattr(file, root), _ENTRIES[root], by_root.get(root))
+        where = f"--set {root}" if root in own else raw.where((root,))
+        return _reference(where, getattr(file, root), _ENTRIES[root], by_root.get(root))
 
     model, chosen, precision = entry("model"), entry("device"), entry("precision")
     if chosen.type == "host":
         raise ParamsError(f"{raw.where(('device',))}: '{chosen.id}' is a host processor, "
                           "expected an accelerator.")
-    formats = {}
-    for name in {*dict(precision.weights).values(), precision.kv_cache, precision.kv_rope,
-                 precision.activation, precision.logit}:
-        formats[name] = catalogue.load("formats", name)
-    node = _reference(raw, ("cluster", "node"), file.cluster.node, "nodes")
+    node = _reference(raw.where(("cluster", "node")), file.cluster.node, "nodes")
     measured = None
     if file.measured:
-        measured = _reference(raw, "measured", file.measured, "measurements")
+        measured = _reference(raw.where(("measured",)), file.measured, "measurements")
     if file.documented and file.documented.model:
-        _reference(raw, ("documented", "model"), file.documented.model, "models")
-    scenario = Scenario(file, path, model, chosen, node, precision, formats, measured)
+        _reference(raw.where(("documented", "model")), file.documented.model, "models")
+    scenario = Scenario(file, path, model, chosen, node, precision, measured)
     _check(scenario, raw)
     return scenario
 
 
-def _reference(raw: yamlfile.YamlFile, keys: str | tuple[str, ...], name: str, kind: str,
+def _reference(where: str, name: str, kind: str,
                overrides: dict[str, Any] | None = None) -> Any:
-    """Load a named entry; a name that does not exist is told with the line that names it."""
+    """Load a named entry; a name that does not exist is told with where it is named."""
     try:
         catalogue.locate(kind, name)
     except ParamsError as error:
-        where = raw.where((keys,) if isinstance(keys, str) else keys)
         raise ParamsError(f"{where}: {error}") from None
     return catalogue.load(kind, name, overrides)
 

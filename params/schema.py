@@ -13,6 +13,7 @@ from params.values import (
     Bytes,
     Count,
     CountOrZero,
+    Dollars,
     Frequency,
     OperationRate,
     Power,
@@ -20,6 +21,8 @@ from params.values import (
     Share,
     Time,
     Tokens,
+    Value,
+    Yuan,
 )
 
 Text = dict[Literal["en", "zh"], str]
@@ -45,6 +48,10 @@ class Named(Entry):
         if text is not None and set(text) != {"en", "zh"}:
             raise ValueError("expected both languages, {en: ..., zh: ...}")
         return text
+
+
+def _over(part: Value | None, whole: Value | None) -> bool:
+    return part is not None and whole is not None and part.value > whole.value
 
 
 class PublishedTotals(Entry):
@@ -82,7 +89,8 @@ class Model(Named):
 
     @model_validator(mode="after")
     def _complete(self) -> Model:
-        mla = ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+        mla: tuple[str, ...] = (
+            "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
         needed = mla if self.attention == "mla" else ("head_dim",)
         moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
                "num_experts_per_tok", "first_k_dense_replace")
@@ -93,9 +101,9 @@ class Model(Named):
                 kind = "mixture-of-experts" if name in moe else self.attention
                 raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
         if self.is_moe:
-            if self.num_experts_per_tok.value > self.n_routed_experts.value:
+            if _over(self.num_experts_per_tok, self.n_routed_experts):
                 raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
-            if self.first_k_dense_replace.value > self.num_hidden_layers.value:
+            if _over(self.first_k_dense_replace, self.num_hidden_layers):
                 raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
         if self.num_attention_heads.value % self.num_key_value_heads.value:
             raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
@@ -127,6 +135,13 @@ class DevicePower(Entry):
     full: Power | None = None
 
 
+class Price(Entry):
+    """What one device was sold for, by currency; the values carry date and source."""
+
+    usd: Dollars | None = None
+    cny: Yuan | None = None
+
+
 class Device(Named):
     """One card as the software sees it (a die where a package shows two), or a host processor."""
 
@@ -143,7 +158,7 @@ class Device(Named):
     cores: Count | None = None
     clock: Frequency | None = None
     power: DevicePower | None = None
-    price: list[AnyQuantity] | None = None
+    price: Price | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Device:
@@ -191,11 +206,12 @@ class Format(Named):
         return self
 
     @property
-    def bytes_per_element(self) -> float:
-        """Bytes of one element, its share of scale and zero point included."""
+    def bytes_per_element(self) -> int | float:
+        """Bytes of one element, its share of scale and zero point included; int if whole."""
         shared = self.scale_bits.value + self.zero_bits.value
         share = shared / self.group_size.value if shared else 0.0
-        return (self.bits.value + share) / units.BITS_PER_BYTE
+        size = (self.bits.value + share) / units.BITS_PER_BYTE
+        return int(size) if size.is_integer() else size
 
 
 class WeightFormats(Entry):
@@ -251,10 +267,10 @@ class Workload(Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> Workload:
-        lengths = self.input_tokens is not None and self.output_tokens is not None
-        if self.context_tokens is None and not lengths:
-            raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")
-        if lengths and self.context_tokens is not None and (
+        if self.input_tokens is None or self.output_tokens is None:
+            if self.context_tokens is None:
+                raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")
+        elif self.context_tokens is not None and (
             self.context_tokens.value < self.input_tokens.value + self.output_tokens.value
         ):
             raise ValueError("'context_tokens' is less than input_tokens + output_tokens")

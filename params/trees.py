@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-Number = int | float | Fraction
+Number = Any  # int, float or Fraction
 Tree = Any
 
 MAX_DEPTH = 200

@@ -51,6 +51,7 @@ _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
 
 DIMENSIONLESS = "1"
 BITS_PER_BYTE = 8
+COUNTING = ("token", "request", "block")
 
 _SI = {
     "information": "B", "operation": "FLOP", "time": "s", "energy": "J", "token": "token",
@@ -61,7 +62,7 @@ _SI = {
 @functools.cache
 def registry() -> pint.UnitRegistry:
     """The project's own unit registry (pint), without pint's default definitions."""
-    ureg = pint.UnitRegistry(None)
+    ureg: pint.UnitRegistry = pint.UnitRegistry(None)
     for line in _DEFINITIONS.strip().splitlines():
         ureg.define(line)
     return ureg
@@ -73,7 +74,8 @@ def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
     if unit == DIMENSIONLESS:
         return Fraction(1), ()
     ureg = registry()
-    factor, dimensions = Fraction(1), {}
+    factor = Fraction(1)
+    found: dict[str, int] = {}
     for position, part in enumerate(unit.split("/")):
         if position == 0 and part == DIMENSIONLESS:
             continue
@@ -81,8 +83,8 @@ def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
         quantity = ureg.Quantity(1, part).to_base_units()
         factor *= Fraction(float(quantity.magnitude)).limit_denominator(10**18) ** sign
         for name, power in quantity.dimensionality.items():
-            dimensions[name] = dimensions.get(name, 0) + sign * int(power)
-    return factor, tuple(sorted((n, p) for n, p in dimensions.items() if p))
+            found[name] = found.get(name, 0) + sign * int(str(power))
+    return factor, tuple(sorted((n, p) for n, p in found.items() if p))
 
 
 def dimensions(unit: str) -> dict[str, int]:
@@ -106,6 +108,8 @@ def parse(text: str | int | float, unit: str) -> float | int:
     >>> parse("64 GiB", "B")
     68719476736
 
+    A plain number is accepted where tokens, requests or blocks are counted.
+
     Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit,
     or a number that is not finite.
     """
@@ -118,7 +122,8 @@ def parse(text: str | int | float, unit: str) -> float | int:
     number = Fraction(match[1])
     written = match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)
     found = dimensions(written)
-    if found != dimensions(unit):
+    plain_count = written == DIMENSIONLESS and unit in COUNTING
+    if found != dimensions(unit) and not plain_count:
         expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
         raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
     exact = number * _factor(written)[0] / _factor(unit)[0]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import with_info_plain_validator_function
 
 from params import units
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
-KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
+KINDS: tuple[str, ...] = get_args(Kind)
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
@@ -57,17 +58,26 @@ class Provenance:
 
 
 ANY_UNIT = "*"
+LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Annotation of a quantity field: expected unit and admissible numbers."""
+    """Annotation of a quantity field: expected unit and admissible numbers.
+
+    pydantic calls it to turn what a file holds into a :class:`Value`.
+    """
 
     unit: str
     minimum: float = 0.0
     exclusive: bool = True
     maximum: float | None = None
     integer: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """Validate with the provenance that the file passes on as context."""
+        return with_info_plain_validator_function(
+            lambda raw, info: _value(raw, self, info.context))
 
 
 def _number(raw: Any, rule: Unit) -> float | int:
@@ -79,6 +89,8 @@ def _number(raw: Any, rule: Unit) -> float | int:
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
         raise ValueError(f"'{raw}' is out of range, expected at most {rule.maximum:g}")
+    if rule.integer and value > LARGEST_COUNT:
+        raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
     if rule.integer and not isinstance(value, int):
         raise ValueError(f"'{raw}' is not a whole number")
     return value
@@ -138,28 +150,17 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     )
 
 
-def quantity(
-    unit: str, *, minimum: float = 0.0, exclusive: bool = True, maximum: float | None = None,
-    integer: bool = False,
-) -> Any:
-    """A pydantic field type: a :class:`Value` in ``unit``, bounded as given."""
-    rule = Unit(unit, minimum, exclusive, maximum, integer)
-
-    def parse(raw: Any, info: ValidationInfo) -> Value:
-        return _value(raw, rule, info.context)
-
-    return Annotated[Value, BeforeValidator(parse), rule]
-
-
-Count = quantity("1", integer=True)
-CountOrZero = quantity("1", integer=True, exclusive=False)
-Share = quantity("1", maximum=1.0)
-Bytes = quantity("B")
-ByteRate = quantity("B/s")
-OperationRate = quantity("FLOP/s")
-Power = quantity("W")
-Time = quantity("s")
-Tokens = quantity("token", integer=True)
-Requests = quantity("request", integer=True)
-Frequency = quantity("Hz")
-AnyQuantity = quantity(ANY_UNIT, exclusive=False)
+Count = Annotated[Value, Unit("1", integer=True)]
+CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False)]
+Share = Annotated[Value, Unit("1", maximum=1.0)]
+Bytes = Annotated[Value, Unit("B")]
+ByteRate = Annotated[Value, Unit("B/s")]
+OperationRate = Annotated[Value, Unit("FLOP/s")]
+Power = Annotated[Value, Unit("W")]
+Time = Annotated[Value, Unit("s")]
+Frequency = Annotated[Value, Unit("Hz")]
+Tokens = Annotated[Value, Unit("token", integer=True)]
+Requests = Annotated[Value, Unit("request", integer=True)]
+Dollars = Annotated[Value, Unit("USD")]
+Yuan = Annotated[Value, Unit("CNY")]
+AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]

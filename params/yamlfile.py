@@ -52,7 +52,7 @@ def read(path: Path) -> YamlFile:
     """
     name = display_path(path)
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ParamsError(f"{name}: there is no such file.") from None
@@ -63,7 +63,9 @@ def read(path: Path) -> YamlFile:
         raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected a parameter file.")
     record(path)
     try:
-        node = yaml.compose(raw.decode("utf-8"), Loader=_Loader)
+        text = raw.decode("utf-8")
+        _refuse_what_is_not_data(text, name)
+        node = yaml.compose(text, Loader=_Loader)
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
     except yaml.YAMLError as error:
@@ -71,33 +73,36 @@ def read(path: Path) -> YamlFile:
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "cannot be parsed"
         raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
-    except RecursionError:
-        raise ParamsError(f"{name}: nested deeper than {MAX_DEPTH} levels.") from None
     if not isinstance(node, yaml.MappingNode):
         raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")
     reader = _Reader(name)
     return YamlFile(path, reader.convert(node, ()), reader.lines)
 
 
+def _refuse_what_is_not_data(text: str, name: str) -> None:
+    """Refuse aliases and deep nesting from the event stream, before anything is built."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise ParamsError(f"{name}:{line}: anchors and aliases are not accepted, "
+                              "write the value out.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ParamsError(f"{name}:{line}: nested deeper than {MAX_DEPTH} levels.")
+
+
 class _Reader:
-    """Turns composed nodes into plain Python, noting lines and refusing what is not data."""
+    """Turns composed nodes into plain Python, noting the line of every key."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.lines: dict[Path_, int] = {}
-        self._seen: set[int] = set()
-        self._nodes: list[yaml.Node] = []  # kept alive, so that identities stay unique
 
     def convert(self, node: yaml.Node, keys: Path_) -> Any:
         line = node.start_mark.line + 1
         self.lines.setdefault(keys, line)
-        if id(node) in self._seen:
-            raise ParamsError(f"{self.name}:{line}: anchors and aliases are not accepted, "
-                              "write the value out.")
-        self._seen.add(id(node))
-        self._nodes.append(node)
-        if len(keys) > MAX_DEPTH:
-            raise ParamsError(f"{self.name}:{line}: nested deeper than {MAX_DEPTH} levels.")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, keys)
         if isinstance(node, yaml.SequenceNode):
@@ -117,7 +122,7 @@ class _Reader:
             result[key] = self.convert(value_node, (*keys, key))
         return result
 
-    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+    def _scalar(self, node: yaml.Node, line: int) -> Any:
         kind = node.tag.rsplit(":", 1)[-1]
         text = node.value
         if kind == "int":

@@ -1,0 +1,55 @@
+# Two commands matter to a reader: make book, make test. The others are for whoever works on it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q
+
+.PHONY: book serve test bench lock sync font pin clean
+
+book: $(VENV)/.ready
+	$(BIN)/jupyter-book build book/
+	@echo "English: _build/html/index.html"
+	@echo "中文：   _build/html/zh/index.html"
+
+serve: book
+	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+test: $(VENV)/.ready-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
+	$(BIN)/python -m benchmarks
+
+lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/formulas.json
+	$(BIN)/python -m workbench.lock
+
+sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebook
+	$(BIN)/python -m workbench.sync
+
+font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
+	$(BIN)/python notebooks/workbench/fonts/subset.py
+
+pin: $(VENV)/.ready-test  ## pin all versions anew
+	$(UV_COMPILE) -U requirements.in -o requirements.txt
+	$(UV_COMPILE) -U -c requirements.txt requirements.in requirements-test.in -o .pin.tmp
+	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
+	rm .pin.tmp
+
+clean:
+	rm -rf _build book/chapters
+
+$(VENV)/.ready: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready requirements-test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	@touch $@

@@ -1,0 +1,111 @@
+"""The command line, as a reader runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import params
+from calc.cli import main
+
+PROJECT = Path(__file__).resolve().parents[1]
+SCENARIO = "params/scenarios/s0-scenario-1.yml"
+
+
+@pytest.fixture
+def cli(capsys):
+    def call(*args):
+        code = main(args)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_estimate_as_json(cli):
+    code, out, err = cli("estimate", SCENARIO, "--json")
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["fits"] is False
+    assert set(answer) >= {"scenario", "fits", "bottleneck", "quantities", "parts"}
+    weights = answer["quantities"]["weights_per_device"]
+    assert (round(weights["value"] / 1e9, 2), weights["unit"]) == (169.56, "B")
+    assert "ttft" not in answer["quantities"]  # not computed yet: absent, not zero
+
+
+def test_estimate_for_people(cli):
+    code, out, _ = cli("estimate", "s0-scenario-1")
+    assert code == 0
+    assert "does not fit" in out
+    assert "169.6 GB" in out
+
+
+def test_a_setting_changes_the_answer(cli):
+    def tpot(*args):
+        _, out, _ = cli("estimate", SCENARIO, "--json", *args)
+        return json.loads(out)["quantities"]["tpot"]["value"]
+
+    assert tpot("--set", "device.memory_bandwidth=3.2 TB/s") == pytest.approx(tpot() / 2)
+    assert tpot("--set", "workload.concurrency=2", "--set", "precision=fp8-block") < tpot()
+
+
+@pytest.mark.parametrize("kind", ["models", "devices", "scenarios"])
+def test_listings(cli, kind):
+    code, out, _ = cli(kind, "--json")
+    assert code == 0
+    assert list(json.loads(out)) == params.names(kind)
+    code, out, _ = cli(kind)
+    assert code == 0
+    for name in params.names(kind):
+        assert name in out
+        assert cli(kind, name)[0] == 0
+        json.loads(cli(kind, name, "--json")[1])
+
+
+def test_a_model_prints_its_parameters_as_integers(cli):
+    _, out, _ = cli("models", "deepseek-v3", "--json")
+    assert json.loads(out)["parameters"] == {
+        "total": 671_026_419_200, "active": 36_625_618_432, "routed": 653_908_770_816}
+
+
+def test_a_device_prints_every_source_and_what_others_print(cli):
+    _, out, _ = cli("devices", "ascend-910b2", "--json")
+    bandwidth = json.loads(out)["memory_bandwidth"]
+    assert bandwidth["value"] == 1.6e12
+    assert bandwidth["source"] in params.sources()
+    assert {0.4e12, 1.2e12} <= {other["value"] for other in bandwidth["others"]}
+
+
+def test_check_accepts_the_catalogue(cli):
+    code, out, err = cli("check")
+    assert (code, err) == (0, "")
+    assert "0 with a problem" in out
+
+
+def test_check_names_each_problem(cli, tmp_path):
+    bad = tmp_path / "bad.yml"
+    bad.write_text("memory_bandwidth: 3\n", encoding="utf-8")
+    code, _, err = cli("check", str(bad), "nowhere.yml")
+    assert code == 2
+    assert len(err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("args", [
+    ["estimate", "no-such-scenario"], ["estimate", "/nowhere.yml"], ["estimate"], ["frobnicate"],
+    ["estimate", SCENARIO, "--set", "device.memory_bandwidth=400 GB"], ["devices", "no-such"],
+    ["estimate", "params/devices/nvidia-h20.yml"], ["check", "/nowhere.yml"],
+])
+def test_bad_input_is_one_sentence_and_exit_code_2(args):
+    done = subprocess.run([sys.executable, "-m", "calc", *args], capture_output=True, text=True,
+                          cwd=PROJECT, check=False, timeout=60)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_it_works_from_any_directory(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "calc", "estimate", SCENARIO, "--json"],
+                          capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60)
+    assert json.loads(done.stdout)["scenario"] == "s0-scenario-1"

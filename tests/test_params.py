@@ -1,0 +1,326 @@
+"""The door: what a parameter file may say, and the one sentence when it says something else."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import params
+from params import ParamsError, catalogue, trees, units, yamlfile
+from params.values import KINDS, Value
+
+DEVICE = """
+name: {en: Card, zh: 卡}
+vendor: Nobody
+type: gpu
+memory_capacity: {value: 64 GiB, source: "https://example.org/card", kind: vendor}
+memory_bandwidth: {value: 1.6 TB/s, source: "https://example.org/card", kind: vendor}
+hbm_efficiency: {value: 0.8, source: "a guess of ours", kind: assumed, range: [0.7, 0.9]}
+runtime_reserve: {value: 2 GiB, source: "a guess of ours", kind: assumed}
+matrix_peak:
+  bf16: {value: 300 TFLOPS, source: "https://example.org/card", kind: vendor}
+"""
+
+
+@pytest.fixture
+def device(tmp_path):
+    """Write a device file, with replacements, and load it."""
+
+    def load(*replacements: tuple[str, str]):
+        text = DEVICE
+        for old, new in replacements:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "card.yml"
+        path.write_text(text, encoding="utf-8")
+        return params.load_device(path)
+
+    return load
+
+
+def sentence(action, *args, **kwargs) -> str:
+    with pytest.raises(ParamsError) as caught:
+        action(*args, **kwargs)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message
+
+
+class TestUnits:
+    """GB and GiB, bits and bytes, rates and amounts are never confused."""
+
+    @pytest.mark.parametrize(("text", "unit", "value"), [
+        ("64 GB", "B", 64_000_000_000),
+        ("64 GiB", "B", 68_719_476_736),
+        ("200 Gb/s", "B/s", 25_000_000_000),
+        ("200 GB/s", "B/s", 200_000_000_000),
+        ("353.9 TFLOPS", "FLOP/s", 353_900_000_000_000),
+        ("707.8 TOPS", "FLOP/s", 707_800_000_000_000),
+        ("22.8 ms", "s", 0.0228),
+        ("1 kWh", "J", 3_600_000),
+        ("2.6 GHz", "Hz", 2_600_000_000),
+        ("4096", "token", 4096),
+        (0.5, "1", 0.5),
+    ])
+    def test_conversion_is_exact(self, text, unit, value):
+        assert units.parse(text, unit) == value
+
+    @pytest.mark.parametrize(("text", "unit"), [
+        ("400 GB", "B/s"), ("400 GB/s", "B"), ("3 token", "request"), ("3", "B"), ("3 W", "J"),
+        ("1 USD", "CNY"), ("5 parsecs", "1"), ("nan", "1"), ("inf", "1"), ("1e999", "1"),
+        ("1e400 B", "B"), ("__import__('os')", "1"), ("2**99 B", "B"), (True, "1"), ("", "1"),
+    ])
+    def test_what_is_not_the_quantity_is_refused(self, text, unit):
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            units.parse(text, unit)
+
+    @given(st.integers(1, 10**6), st.sampled_from(["kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"]))
+    def test_integral_bytes_stay_integers(self, number, unit):
+        value = units.parse(f"{number} {unit}", "B")
+        base, power = (1024, "KMGTP") if "i" in unit else (1000, "kMGTP")
+        assert value == number * base ** (power.index(unit[0]) + 1)
+        assert isinstance(value, int)
+
+
+class TestBadFiles:
+    """Bad input is one sentence with file and line."""
+
+    @pytest.mark.parametrize(("old", "new", "line", "says"), [
+        ("vendor: Nobody", "vendor: Nobody\ncolour: red", 4, "unknown key 'colour'"),
+        ("memory_bandwidth:", "memory_bandwith:", 6, "did you mean 'memory_bandwidth'"),
+        ("value: 1.6 TB/s", "value: 400 GB", 6, "wrong unit"),
+        ("value: 1.6 TB/s", "value: -1.6 TB/s", 6, "out of range"),
+        ("value: 1.6 TB/s", "value: .inf", 6, "finite"),
+        ("value: 1.6 TB/s", "value: [1, 2]", 6, "expected a number"),
+        ('source: "https://example.org/card", kind: vendor}\nhbm', "kind: vendor}\nhbm", 6,
+         "source is missing"),
+        ('source: "https://example.org/card", kind: vendor}\nhbm',
+         "source: no-such-key, kind: vendor}\nhbm", 6, "not in params/sources.yml"),
+        ('kind: vendor}\nhbm', "kind: hearsay}\nhbm", 6, "expected one of vendor"),
+        ("range: [0.7, 0.9]", "range: [0.9, 0.95]", 7, "outside its range"),
+        ("value: 0.8", "value: 1.8", 7, "at most 1"),
+        ("type: gpu", "type: toaster", 4, "toaster"),
+        ("zh: 卡", "de: Karte", 2, "name"),
+        ("vendor: Nobody", "vendor: Nobody\nvendor: Twice", 4, "given twice"),
+        ("vendor: Nobody", "vendor: [", 5, "not valid YAML"),
+        ("vendor: Nobody", "vendor: &a Nobody\nid: *a", 4, "aliases are not accepted"),
+        ("vendor: Nobody", "vendor: !!python/object:os.system x", 3, "tag"),
+    ])
+    def test_one_sentence_with_file_and_line(self, device, old, new, line, says):
+        message = sentence(device, (old, new))
+        assert f"card.yml:{line}:" in message
+        assert says in message
+
+    def test_missing_key(self, device):
+        assert "'hbm_efficiency' is missing" in sentence(device, ("hbm_efficiency", "l2_cache"),
+                                                         ("value: 0.8", "value: 1 MB"),
+                                                         (", range: [0.7, 0.9]", ""))
+
+    @pytest.mark.parametrize("content", [
+        b"\x00\xff\xfe", b"- a\n- b\n", b"", b"just text", b"[" * 100_000, b"a: " + b"[" * 900,
+        b"a: 1\n" * 300_000, b"\x00",
+    ])
+    def test_what_is_not_a_parameter_file(self, tmp_path, content):
+        path = tmp_path / "odd.yml"
+        path.write_bytes(content)
+        assert "odd.yml" in sentence(params.load_device, path)
+
+    def test_an_anchor_bomb_is_refused_at_once(self, tmp_path):
+        levels = "\n".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30))
+        path = tmp_path / "bomb.yml"
+        path.write_text(f"l0: &l0 [lol]\n{levels}\n", encoding="utf-8")
+        assert "aliases are not accepted" in sentence(yamlfile.read, path)
+
+    @pytest.mark.parametrize("name", ["/nowhere/card.yml", "nowhere.yml", ".", "a\0b", ""])
+    def test_what_is_not_there(self, name):
+        sentence(params.load_device, name)
+
+    def test_an_unknown_name_names_the_nearest(self):
+        assert "ascend-910b2" in sentence(params.load_device, "ascend-910b22")
+
+
+class TestScenarios:
+    """A deployment that cannot be laid out is refused; overrides are checked like files."""
+
+    @pytest.mark.parametrize(("setting", "says"), [
+        ("parallelism.tensor_parallel=7", "14 devices, but the cluster has 16"),
+        ("parallelism.data_parallel=3", "24 devices, but the cluster has 16"),
+        ("parallelism.expert_parallel=3", "expert_parallel of 3"),
+        ("parallelism.tensor_parallel=0", "out of range"),
+        ("parallelism.tensor_parallel=8.5", "not a whole number"),
+        ("device=ascend-910b22", "nearest names are ascend-910b2"),
+        ("device=kunpeng-920", "host processor"),
+        ("device.memory_bandwidth=400 GB", "wrong unit"),
+        ("device.memory_bandwith=1 TB/s", "unknown key"),
+        ("precision.weights.head=fp9", "fp9"),
+        ("workload.concurrency=nan", "not a quantity"),
+        ("workload.concurrency=1e300", "out of range"),
+        ("workload=3", "is a section"),
+        ("nothing.here=3", "rooted at one of"),
+        ("workload.concurrency", "expected PATH=VALUE"),
+        ("model.num_attention_heads.x=3", "holds no keys"),
+    ])
+    def test_overrides(self, setting, says):
+        assert says in sentence(params.load_scenario, "s0-scenario-1", overrides=[setting])
+
+    def test_heads_that_do_not_divide(self):
+        settings = ["cluster.nodes=3", "parallelism.tensor_parallel=24",
+                    "parallelism.data_parallel=1"]
+        message = sentence(params.load_scenario, "s0-scenario-1", overrides=settings)
+        assert "does not divide num_attention_heads 128" in message
+        assert "s0-scenario-1.yml:" in message
+
+    def test_an_override_is_known_as_such(self):
+        scenario = params.load_scenario("s0-scenario-1",
+                                        overrides=["device.memory_bandwidth=2 TB/s"])
+        value = scenario.device.memory_bandwidth
+        assert (value.value, value.kind, value.source) == (
+            2 * 10**12, "assumed", catalogue.COMMAND_LINE)
+
+    def test_a_card_of_the_readers_own(self, tmp_path, monkeypatch):
+        (tmp_path / "mine.yml").write_text(DEVICE, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        scenario = params.load_scenario("params/scenarios/s0-scenario-1.yml", device="mine.yml")
+        assert scenario.inputs()["memory_bandwidth"] == 1_600_000_000_000
+
+    def test_mean_context_of_decode(self):
+        inputs = params.load_scenario("s2-910b1-awq").inputs()
+        lengths = range(128 + 1, 128 + 512 + 1)
+        assert inputs["decode_context_tokens"] == sum(lengths) / len(lengths)
+        assert inputs["context_tokens"] == 128 + 512
+
+
+def _values(entry, path=""):
+    if isinstance(entry, Value):
+        yield path, entry
+        for other in entry.others:
+            yield f"{path} (other)", other
+    elif hasattr(type(entry), "model_fields"):
+        for name in type(entry).model_fields:
+            yield from _values(getattr(entry, name), f"{path}.{name}")
+    elif isinstance(entry, dict):
+        for name, item in entry.items():
+            yield from _values(item, f"{path}.{name}")
+    elif isinstance(entry, (list, tuple)):
+        for i, item in enumerate(entry):
+            yield from _values(item, f"{path}[{i}]")
+
+
+def _catalogue():
+    for kind in catalogue.KINDS:
+        for name in params.names(kind):
+            entry = (params.load_scenario(name).file if kind == "scenarios"
+                     else params.load(kind, name))
+            yield f"{kind}/{name}", entry
+
+
+class TestCatalogue:
+    """Every number has a source that a reader can open, and says how sure it is."""
+
+    def test_every_value_has_a_source_of_the_list(self):
+        values = [item for name, entry in _catalogue() for item in _values(entry, name)]
+        assert len(values) > 150
+        unsourced = [path for path, value in values if value.source not in params.sources()]
+        assert unsourced == []
+        assert {value.kind for _, value in values} <= set(KINDS)
+
+    def test_vendor_and_measured_values_have_a_date(self):
+        undated = [path for name, entry in _catalogue() for path, value in _values(entry, name)
+                   if value.kind in ("vendor", "measured")
+                   and not (value.date or params.sources()[value.source].get("date"))]
+        assert undated == []
+
+    def test_an_assumed_efficiency_or_reserve_has_a_range(self):
+        bare = [path for name, entry in _catalogue() for path, value in _values(entry, name)
+                if value.kind == "assumed" and value.low == value.high
+                and path.rpartition(".")[2] in ("hbm_efficiency", "runtime_reserve",
+                                                "memory_utilization", "max_num_batched_tokens")]
+        assert bare == []
+
+    def test_sources_can_be_opened(self):
+        closed = [key for key, source in params.sources().items()
+                  if not str(source.get("url", "")).startswith("https://")]
+        assert set(closed) <= {"s0", "s1", "s2", "s3", "arithmetic",
+                               "assumption"}
+
+    def test_file_names_are_identifiers(self):
+        for path in params.ROOT.rglob("*.yml"):
+            stem = path.stem.replace(".", "")
+            assert path.stem == path.stem.lower()
+            assert stem.replace("-", "").isalnum(), path
+
+    def test_asked_for_devices_and_models_are_there(self):
+        assert set(params.names("devices")) >= {
+            "ascend-910b1", "ascend-910b2", "ascend-910b4", "nvidia-h20", "nvidia-h800",
+            "kunpeng-920"}
+        assert set(params.names("models")) >= {"deepseek-v3", "s0-deepseek-r1"}
+        assert any(not params.load_model(name).is_moe for name in params.names("models"))
+
+    def test_an_fp8_latent_entry_takes_656_bytes(self):
+        """512 elements of one byte with a 4-byte scale per 128, and 64 rotary ones of two."""
+        latent = params.load_format("fp8-latent128").bytes_per_element
+        assert 512 * latent + 64 * params.load_format("bf16").bytes_per_element == 656
+
+    def test_symbols_have_units_of_the_registry(self):
+        for symbol in params.symbols().values():
+            units.dimensions(symbol.unit)
+            assert symbol.latex
+            assert symbol.en
+            assert symbol.zh
+
+
+def test_loaded_files_are_recorded(tmp_path, monkeypatch):
+    target = tmp_path / "record.txt"
+    monkeypatch.setenv("PARAMS_RECORD", str(target))
+    params.record._seen.clear()
+    params.load_scenario("s0-scenario-1")
+    params.names("devices")
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert {"scenarios/s0-scenario-1.yml", "devices/ascend-910b2.yml", "models/deepseek-v3.yml",
+            "devices/"} <= set(lines)
+    assert "devices/nvidia-h20.yml" not in lines
+    assert len(lines) == len(set(lines))
+
+
+class TestTrees:
+    """Formulas as data."""
+
+    def test_integers_stay_exact(self):
+        third = ["divide", 1, 3]
+        assert trees.evaluate(["multiply", 3, third], {}) == 1
+        assert trees.evaluate(["ceil", ["multiply", ["rational", 7, 100], "x"]], {"x": 100}) == 7
+
+    def test_over_an_index(self):
+        body = ["power", ["add", "s", 1], 2]
+        assert trees.evaluate(["sum_over", "s", 3, body], {}) == 1 + 4 + 9
+        assert trees.evaluate(["max_over", "s", 3, body], {}) == 9
+        assert trees.symbols_of(["sum_over", "s", "n", body]) == {"n"}
+
+    def test_piecewise_takes_the_first_branch_and_no_other(self):
+        tree = ["piecewise", [["eq", "n", 0], 0], ["divide", 1, "n"]]
+        assert trees.evaluate(tree, {"n": 0}) == 0
+        assert trees.evaluate(tree, {"n": 4}) == 0.25
+
+    @pytest.mark.parametrize("tree", [
+        [], [1, 2], ["eval", "x"], ["power", 1], ["divide", 1, 2, 3], None, True, float("nan"),
+        ["piecewise"], ["piecewise", [["is", 1, 1], 2], 3], "a b", ["max_over", 1, 2, 3],
+        {"add": 1}, ["ceil", 1, 2],
+    ])
+    def test_anything_else_is_refused(self, tree):
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            trees.validate(tree)
+
+    def test_a_missing_symbol_is_named(self):
+        with pytest.raises(ValueError, match="'x'"):
+            trees.evaluate(["add", "x", 1], {})
+
+
+def test_nothing_is_cached_across_files(tmp_path):
+    """A changed file is seen: loading reads it again."""
+    path = Path(tmp_path / "card.yml")
+    path.write_text(DEVICE, encoding="utf-8")
+    before = params.load_device(path).memory_bandwidth.value
+    path.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
+    assert params.load_device(path).memory_bandwidth.value == 2 * before
