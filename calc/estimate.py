@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from calc.evaluate import evaluate
-from params import Scenario, symbols
+from calc.shapes import count_parameters
+from params import Scenario, model_inputs, symbols
+from params.schema import Model
 
 EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
 CAPACITY, BANDWIDTH = "memory_capacity", "memory_bandwidth"
@@ -115,6 +118,13 @@ def interval(inputs: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]
         else:
             result[name] = (value - half, value + half)
     return result
+
+
+def parameters(model: Model) -> dict[str, int]:
+    """Total, active and routed parameters of a model [1], counted from its shapes."""
+    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
+            "routed": int(counted.routed_parameters)}
 
 
 def estimate(scenario: Scenario) -> Estimate:

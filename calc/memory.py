@@ -187,8 +187,12 @@ class Memory:
 
 def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
            requests_per_rank: Number) -> Memory:
-    """Usable memory less reserve, weights and activations, filled with whole blocks of cache."""
-    usable = q.memory_capacity * q.memory_utilization
+    """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
+
+    An engine's utilization is a share of the memory that the runtime reports, which is the
+    device's less what its own system keeps.
+    """
+    usable = (q.memory_capacity - q.system_reserve) * q.memory_utilization
     free = usable - q.runtime_reserve - w.stage_weights - activations_per_device
     block = q.block_size * w.stage_layers * c.kv_layer_bytes_per_token_per_device
     stage_blocks = np.maximum(0, np.floor(free / block))

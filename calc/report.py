@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
-from calc.estimate import Comparison, Estimate, Quantity
-from calc.shapes import count_parameters
-from params import ParamsError, Scenario, Value, model_inputs, sources, symbols, yamlfile
+from calc.estimate import Comparison, Estimate, Quantity, parameters
+from params import ParamsError, Scenario, Value, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
 
 _SCALES = {
@@ -78,13 +76,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def parameters(model: Any) -> dict[str, int]:
-    """Total, active and routed parameters of a model [1], counted from its shapes."""
-    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
-    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
-            "routed": int(counted.routed_parameters)}
-
-
 def summary(kind: str, entry: Any) -> dict[str, Any]:
     """The line that a listing shows of an entry."""
     if kind == "models":
@@ -116,15 +107,17 @@ def print_list(kind: str, entries: list[Any]) -> None:
     for name in rows[0] if rows else ():
         table.add_column(name.replace("_", " "), overflow="fold")
     for entry, row in zip(entries, rows, strict=True):
-        table.add_row(entry.id, *(_cell(name, item) for name, item in row.items()))
+        table.add_row(entry.id, *(_cell(getattr(entry, name, None), item)
+                                  for name, item in row.items()))
     Console().print(table)
 
 
-def _cell(name: str, item: Any) -> str:
+def _cell(stored: Any, item: Any) -> str:
+    """A cell of a listing; a value of the entry as its file writes it."""
+    if isinstance(stored, Value):
+        return stored.written
     if isinstance(item, dict):
         return "\n".join(f"{key} {value:,}" for key, value in item.items())
-    if isinstance(item, (int, float)):
-        return human(item, {"memory_capacity": "B", "memory_bandwidth": "B/s"}.get(name, "1"))
     return "–" if item is None else str(item)
 
 

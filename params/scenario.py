@@ -21,7 +21,8 @@ MODEL_COUNTS = (
     "qk_rope_head_dim", "v_head_dim", "intermediate_size", "moe_intermediate_size",
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
 )
-_DEVICE_INPUTS = ("memory_capacity", "memory_bandwidth", "hbm_efficiency", "runtime_reserve")
+_DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
+                  "runtime_reserve")
 
 
 def model_inputs(model: schema.Model) -> dict[str, int | float]:
@@ -94,6 +95,7 @@ class Scenario:
         given = {name: value.value for name, value in self.values().items()}
         prompt, output = given.pop("input_tokens", None), given.pop("output_tokens", None)
         numbers = model_inputs(self.model) | precision_inputs(self.precision) | given
+        numbers.setdefault("system_reserve", 0)
         if prompt is None or output is None:
             numbers["decode_context_tokens"] = numbers["context_tokens"]
         else:

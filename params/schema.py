@@ -149,6 +149,7 @@ class Device(Named):
     type: Literal["npu", "gpu", "host"]
     memory_capacity: Bytes | None = None
     memory_bandwidth: ByteRate
+    system_reserve: Bytes | None = None
     hbm_efficiency: Share | None = None
     runtime_reserve: Bytes | None = None
     matrix_peak: Peaks | None = None

@@ -83,7 +83,7 @@ def _refuse_what_is_not_data(text: str, name: str) -> None:
     """Refuse aliases and deep nesting from the event stream, before anything is built."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent):
             raise ParamsError(f"{name}:{line}: anchors and aliases are not accepted, "
                               "write the value out.")

@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and size: ``make bench``. Nothing here is a test."""

@@ -1,0 +1,166 @@
+"""The course of a build: notebooks first, then both languages at once, strictly.
+
+The build that the reader starts is the English one. It runs the notebooks before the table of
+contents is read, starts the Chinese pass as a process of its own, and waits for it at the end; its
+warnings become warnings of this build. Any warning fails the build, and a build that failed or was
+interrupted leaves a marker, so that the next one starts afresh and mends what is on disk.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from . import pipeline
+
+LOGGER = logging.getLogger(__name__)
+FIRST = "en"
+SECOND = "zh_CN"
+WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
+
+
+class SecondPass:
+    """The Chinese pass: a process that writes into ``zh/`` of the published site."""
+
+    def __init__(self, app: Sphinx, fresh: bool) -> None:
+        """Start the process; `fresh` makes it forget what it knew of the pages."""
+        doctrees = second_doctrees(app)
+        if fresh:
+            shutil.rmtree(doctrees, ignore_errors=True)
+        source = Path(app.srcdir)
+        configs = [folder / "_config.yml" for folder in (source, *source.parents)]
+        settings = {
+            "sourcedir": source, "outputdir": Path(app.outdir) / "zh",
+            "doctreedir": doctrees, "path_config": next(path for path in configs if path.is_file()),
+            "external_toc_path": app.config.external_toc_path,
+            "nitpicky": int(app.config.nitpicky), "language": SECOND,
+        }
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("second_pass.py")),
+             *(f"{name}={value}" for name, value in settings.items())],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._errors,
+        )
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """End the process if it still runs."""
+        self._process.kill()
+        self._wait()
+        self._errors.close()
+
+    def _wait(self) -> int:
+        """Wait for the process and return its exit code."""
+        with self._process:
+            code = self._process.wait()
+        atexit.unregister(self.stop)
+        return code
+
+    def join(self) -> list[str]:
+        """Wait for the process; return its warnings, at least one if it failed."""
+        code = self._wait()
+        self._errors.seek(0)
+        messages: list[str] = []
+        for line in self._errors.read().splitlines():
+            if WARNING.search(line):
+                messages.append(line)
+            elif messages:
+                messages[-1] += f"\n{line}"
+            elif code:
+                messages.append(line)
+        self._errors.close()
+        return messages or ([f"the pass ended with exit code {code}"] if code else [])
+
+
+_second: list[SecondPass] = []
+_changed: list[str] = []
+
+
+def second_doctrees(app: Sphinx) -> Path:
+    """Name the folder in which the Chinese pass keeps what it knows of the pages."""
+    return Path(app.outdir).parent / ".doctrees-zh"
+
+
+def _marker(app: Sphinx) -> Path:
+    """Name the file that is there while the site on disk may be wrong."""
+    return Path(app.outdir).parent / ".unfinished"
+
+
+def _begin(app: Sphinx, config: Config) -> None:
+    """Make the build strict and, in the first pass, bring the notebooks up to date."""
+    app.warningiserror, app.keep_going = False, True
+    if config.language != FIRST:
+        return
+    marker = _marker(app)
+    if marker.exists():
+        shutil.rmtree(app.doctreedir, ignore_errors=True)
+        shutil.rmtree(second_doctrees(app), ignore_errors=True)
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    try:
+        pipeline.build(Path(app.srcdir).parent, LOGGER.info)
+    except pipeline.NotebookError as error:
+        raise SystemExit(f"The book was not built.\n{error}") from None
+
+
+def _start_second(app: Sphinx) -> None:
+    """Give each language its own folder for figures; start the Chinese pass of an HTML build."""
+    figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
+    notebooks: Any = app.env  # myst-nb keeps its settings there
+    notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
+    if app.config.language == FIRST and app.builder.name == "html":
+        _second.append(SecondPass(app, fresh=not app.env.all_docs))
+
+
+def _note_changed(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Remember whether any page is read anew."""
+    _changed.extend(docnames)
+
+
+def _write_all(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write every page when one changed: numbers and titles of a page appear on others."""
+    return sorted(env.found_docs) if _changed else []
+
+
+def remove_orphans(outdir: Path, wanted: set[str]) -> None:
+    """Delete pages, and their downloads, of notebooks that are not in the book any more."""
+    for page in sorted((outdir / "chapters").rglob("*.html")):
+        docname = page.relative_to(outdir).with_suffix("").as_posix()
+        if docname not in wanted:
+            page.unlink()
+            (outdir / "_sources" / f"{docname}.ipynb").unlink(missing_ok=True)
+
+
+def _finish(app: Sphinx, exception: Exception | None) -> None:
+    """Wait for the Chinese pass, report its warnings, and call the site finished if it is."""
+    second = _second.pop() if _second else None
+    if exception is not None:
+        if second:
+            second.stop()
+        return
+    for message in second.join() if second else ():
+        LOGGER.warning("%s", f"[{SECOND}] {message}")
+    if app.builder.name == "html":
+        remove_orphans(Path(app.outdir), set(app.env.found_docs))
+    if app.config.language == FIRST and not app._warncount:
+        _marker(app).unlink(missing_ok=True)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the handlers; the table of contents is read at priority 900."""
+    app.connect("config-inited", _begin, priority=100)
+    app.connect("builder-inited", _start_second, priority=900)
+    app.connect("env-before-read-docs", _note_changed)
+    app.connect("env-get-updated", _write_all)
+    app.connect("build-finished", _finish, priority=900)

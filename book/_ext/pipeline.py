@@ -1,0 +1,244 @@
+"""Run the notebooks that are stale, side by side, and keep the rest.
+
+A page is stale when its key differs from the one stored beside it. The key is the hash of
+everything the page was made from: the notebook, the exported formulas, the code of `calc`,
+`params` and the workbench, the pinned dependencies, and those parameter files that the notebook
+loaded when it last ran. A changed scenario therefore makes its own page stale and every page that
+read it, and nothing else.
+
+Outputs and keys appear whole or not at all (written elsewhere, then renamed), and an output that
+came out the same is not rewritten, so that Sphinx does not read it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+TEMPLATE = "scenario"
+CODE_FOLDERS = ("calc", "notebooks/workbench")
+CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
+
+
+class NotebookError(Exception):
+    """Notebooks stopped; the message names each one, its cell and the reason."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page made from a notebook: its name under ``chapters/``, its source, its scenario."""
+
+    name: str
+    source: Path
+    scenario: str | None = None
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a project keeps what the pipeline reads and writes; `root` is the project."""
+
+    root: Path
+
+    @property
+    def chapters(self) -> Path:
+        """The folder of executed notebooks."""
+        return self.root / "book" / "chapters"
+
+    def output(self, page: Page) -> Path:
+        """The executed notebook of `page`."""
+        return self.chapters / f"{page.name}.ipynb"
+
+    def key(self, page: Page) -> Path:
+        """The file that says what the executed notebook of `page` was made from."""
+        return self.chapters / ".keys" / f"{page.name}.json"
+
+
+def pages(root: Path) -> list[Page]:
+    """List the pages of the project: one per notebook, the template once per scenario."""
+    notebooks = root / "notebooks"
+    found = [Page(path.stem, path) for path in sorted(notebooks.glob("*.md"))
+             if path.stem != TEMPLATE]
+    template = notebooks / f"{TEMPLATE}.md"
+    if template.is_file():
+        found += [Page(f"scenarios/{path.stem}", template, path.stem)
+                  for path in sorted((root / "params" / "scenarios").glob("*.yml"))]
+    return found
+
+
+def digest(*parts: bytes | str) -> str:
+    """Hash the parts in order; the lengths are hashed too, so that parts do not run together."""
+    result = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        result.update(b"%d:" % len(data) + data)
+    return result.hexdigest()
+
+
+def files_below(folder: Path, pattern: str = "*") -> list[Path]:
+    """List the files below `folder` in a fixed order, without what Python caches."""
+    return sorted(path for path in folder.rglob(pattern)
+                  if path.is_file() and "__pycache__" not in path.parts
+                  and not any(part.endswith(".egg-info") for part in path.parts))
+
+
+class Inputs:
+    """What the notebooks are made from, read once, before the first of them runs."""
+
+    def __init__(self, root: Path) -> None:
+        """Read the code and every parameter file of the project at `root`."""
+        self._params = root / "params"
+        code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
+        code += files_below(self._params, "*.py")
+        code += [root / name for name in CODE_FILES if (root / name).is_file()]
+        code.append(Path(__file__).with_name("execute.py"))
+        self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
+        self._files = {path.relative_to(self._params).as_posix(): digest(path.read_bytes())
+                       for path in files_below(self._params)}
+
+    def _state(self, entry: str) -> str:
+        """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
+        if entry.endswith("/"):
+            folder = self._params / entry
+            names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else ["-"]
+            return digest(*names)
+        return self._files.get(entry, "absent")
+
+    def key(self, page: Page, recorded: list[str]) -> str:
+        """Hash what `page` is made from, given the parameter files that it loads."""
+        states = [part for entry in recorded for part in (entry, self._state(entry))]
+        return digest(page.source.read_bytes(), page.scenario or "", self._code, *states)
+
+
+def is_fresh(page: Page, folders: Folders, inputs: Inputs) -> bool:
+    """Tell whether the executed notebook of `page` is there and made from what is there now."""
+    try:
+        stored = json.loads(folders.key(page).read_text(encoding="utf-8"))
+        output = folders.output(page).read_bytes()
+        return (stored["output"] == digest(output)
+                and stored["inputs"] == inputs.key(page, stored["params"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def put(target: Path, data: bytes, work: Path) -> None:
+    """Write `data` to `target` in one step, by way of the folder `work` on the same disk."""
+    if target.is_file() and target.read_bytes() == data:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=work)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    Path(name).chmod(0o644)
+    Path(name).replace(target)
+
+
+class Runner:
+    """Runs pages in processes of their own and stores what comes out."""
+
+    def __init__(self, root: Path, inputs: Inputs, work: Path) -> None:
+        """Prepare to run pages of the project at `root`; `work` is for unfinished files."""
+        self._folders = Folders(root)
+        self._inputs = inputs
+        self._work = work
+        self._processes: set[subprocess.Popen[bytes]] = set()
+
+    def run(self, page: Page) -> float:
+        """Execute `page`, store notebook and key, return the seconds; raise NotebookError."""
+        start = time.monotonic()
+        stem = page.name.replace("/", "--")
+        output, record = self._work / f"{stem}.ipynb", self._work / f"{stem}.record"
+        root = self._folders.root  # its own packages, whichever copy is installed
+        imports = [str(root), str(root / "notebooks"), os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | {
+            "PARAMS_RECORD": str(record), "PYTHONHASHSEED": "0",
+            "PYTHONPATH": os.pathsep.join(filter(None, imports)),
+            "IPYTHONDIR": str(self._work / f"{stem}.ipython"),
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        }
+        command = [sys.executable, str(Path(__file__).with_name("execute.py")),
+                   str(page.source), str(output)]
+        with subprocess.Popen(
+            command + ([page.scenario] if page.scenario else []), env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as process:
+            self._processes.add(process)
+            process.wait()
+            self._processes.discard(process)
+        if process.returncode:
+            name = page.source.relative_to(root).as_posix()
+            of = f" for {page.scenario}" if page.scenario else ""
+            said = output.with_suffix(".reason")
+            reason = said.read_text(encoding="utf-8") if said.is_file() else "was interrupted"
+            raise NotebookError(f"{name}{of} {reason}")
+        lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
+        recorded = sorted(set(lines))
+        data = output.read_bytes()
+        key = {"inputs": self._inputs.key(page, recorded), "output": digest(data),
+               "params": recorded}
+        put(self._folders.output(page), data, self._work)
+        put(self._folders.key(page), json.dumps(key, indent=1).encode(), self._work)
+        return time.monotonic() - start
+
+    def stop(self) -> None:
+        """End the processes that still run."""
+        for process in list(self._processes):
+            process.terminate()
+
+
+def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
+    """Delete outputs and keys of pages that the project no longer has."""
+    keep = {path for page in wanted for path in (folders.output(page), folders.key(page))}
+    for path in files_below(folders.chapters):
+        if path.suffix in {".ipynb", ".json"} and path not in keep:
+            path.unlink()
+
+
+def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
+    """Bring the executed notebooks of the project at `root` up to date.
+
+    Runs at most `jobs` notebooks at once (default: one per core), reports a line for each, and
+    returns the names of the pages that ran. Raises NotebookError when notebooks stopped; what
+    finished beside them is kept.
+    """
+    folders = Folders(root)
+    folders.chapters.mkdir(parents=True, exist_ok=True)
+    for left in folders.chapters.glob(".work-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    wanted = pages(root)
+    remove_orphans(folders, wanted)
+    inputs = Inputs(root)
+    stale = [page for page in wanted if not is_fresh(page, folders, inputs)]
+    if not stale:
+        report(f"notebooks: {len(wanted)} up to date")
+        return []
+    work = Path(tempfile.mkdtemp(prefix=".work-", dir=folders.chapters))
+    runner = Runner(root, inputs, work)
+    failures: list[str] = []
+    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    try:
+        running = {pool.submit(runner.run, page): page for page in stale}
+        for count, future in enumerate(as_completed(running), start=1):
+            name = running[future].name
+            try:
+                report(f"notebooks: [{count}/{len(stale)}] {name} {future.result():.1f} s")
+            except NotebookError as error:
+                report(f"notebooks: [{count}/{len(stale)}] {name} failed")
+                failures.append(str(error))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        runner.stop()
+        pool.shutdown(wait=True)
+        shutil.rmtree(work, ignore_errors=True)
+    if failures:
+        raise NotebookError("\n".join(sorted(failures)))
+    return [page.name for page in stale]

@@ -1,0 +1,1 @@
+"""What every notebook stands on: symbols, formula trees, checks, bilingual display, figures."""

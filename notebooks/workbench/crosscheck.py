@@ -1,0 +1,100 @@
+"""Where the two codings meet: every formula against ``calc``, number by number.
+
+The only module of the workbench that imports ``calc``. Formulas are evaluated on fractions,
+``calc`` works in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import calc
+from workbench.errors import DerivationError
+from workbench.formulas import Formula, evaluate_all, load_formulas, select, stagewise
+
+TOLERANCE = 1e-9
+# Differences of large numbers: what they are of the same size as.
+_DIFFERENCES = ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device")
+_SCALE = "usable_memory"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity computed twice; ``stage`` is None where it does not depend on the stage."""
+
+    name: str
+    stage: int | None
+    formula: float
+    calc: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every comparison of one deployment."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference."""
+        return max(row.difference for row in self.rows)
+
+
+def crosscheck(inputs: Mapping[str, Any], attention: str,
+               formulas: Mapping[str, Formula] | None = None) -> Report:
+    """Evaluate every formula and ``calc`` on one deployment and compare them.
+
+    Args:
+        inputs: every input symbol, SI numbers.
+        attention: ``mla`` or ``gqa``.
+        formulas: those of ``notebooks/formulas.json`` unless given.
+
+    Raises DerivationError naming the quantities that only one of the two has, or on which they
+    differ by more than a relative 1e-9.
+    """
+    chosen = select(load_formulas() if formulas is None else formulas, attention)
+    computed = calc.evaluate(inputs, attention)
+    if lonely := chosen.keys() ^ computed.keys():
+        sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
+                 for name in sorted(lonely)]
+        raise DerivationError(f"formulas and calc have different quantities: {', '.join(sides)}.")
+    rows = tuple(_compare(chosen, computed, inputs))
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+             inputs: Mapping[str, Any]) -> Iterator[Row]:
+    indexed = stagewise(formulas)
+    stages = range(int(inputs["pipeline_parallel"]))
+    derived = {stage: evaluate_all(formulas, inputs, stage) for stage in stages}
+    # calc keeps a few stages; a stage is known by its first layer
+    place = {int(values["stage_first_layer"]): stage for stage, values in derived.items()}
+    kept = [place.get(int(first), -1)
+            for first in np.atleast_1d(computed["stage_first_layer"])]
+    if -1 in kept:
+        raise DerivationError("formulas and calc disagree: no stage begins with one of the "
+                              f"layers {computed['stage_first_layer']} that calc gives.")
+    for name in formulas:
+        if name not in indexed:
+            yield _row(name, None, derived[0], computed[name])
+            continue
+        for stage, value in zip(kept, np.atleast_1d(computed[name]), strict=True):
+            yield _row(name, stage, derived[stage], value)
+
+
+def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
+    left, right = float(derived[name]), float(value)
+    size = max(abs(left), abs(right), derived[_SCALE] if name in _DIFFERENCES else 0)
+    return Row(name, stage, left, right, float(abs(left - right) / size) if size else 0.0)
+
+
+def _told(row: Row) -> str:
+    where = "" if row.stage is None else f" on stage {row.stage}"
+    return f"{row.name}{where} is {row.formula!r} derived and {row.calc!r} in calc"

@@ -1,0 +1,185 @@
+"""Output in two languages: the book keeps, of each pair, the one of the page it is on.
+
+Numbers in sentences are glued as text, formatted once, so that both languages print the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy
+from IPython.display import SVG, Markdown, display
+from matplotlib.figure import Figure
+from myst_nb import glue
+
+import params
+from workbench import figures
+from workbench.derivation import Derivation
+from workbench.errors import DerivationError
+from workbench.formulas import load_formulas
+from workbench.numbers import fmt_int, fmt_sig
+from workbench.symbols import latex_terms, letter
+from workbench.trees import from_tree
+
+LANGUAGES = ("en", "zh")
+Text = str | tuple[str, str]
+LINE = 40
+_glued: dict[str, str] = {}
+_introduced: dict[str, None] = {}
+
+
+def show(en: str, zh: str) -> None:
+    """Markdown in both languages; the page of a language keeps its own."""
+    for lang, text in zip(LANGUAGES, (en, zh), strict=True):
+        display(Markdown(text), metadata={"lang": lang})
+
+
+def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text]) -> None:
+    """A table in both languages.
+
+    Args:
+        rows: one mapping per row; a cell is a number, a text, or a pair (English, Chinese).
+        columns: key -> heading, a text or a pair, in the order of the columns.
+    """
+    rows = list(rows)
+    show(*(_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))))
+
+
+def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
+    """Glue a number for ``{glue:text}`` in a sentence, as formatted text.
+
+    Raises DerivationError if the key already stands for another text.
+    """
+    text = fmt(value, **options)
+    if _glued.setdefault(key, text) != text:
+        raise DerivationError(f"the number '{key}' is glued twice, "
+                              f"as {_glued[key]} and as {text}.")
+    glue(key, text, display=False)
+
+
+def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None) -> None:
+    """An equation in the book's letters; the names of letters new to the page follow it.
+
+    Args:
+        name: quantity on the left-hand side.
+        expr: right-hand side; the stored formula's if it is left out.
+        label: label of the equation, for references.
+    """
+    if expr is None:
+        expr = from_tree(load_formulas()[name].tree)
+        name = name.partition("@")[0]
+    display(Markdown(_equation(name, expr) + (f" ({label})" if label else "")))
+    new = [other for other in (name, *sorted(s.name for s in expr.free_symbols))
+           if other not in _introduced]
+    _introduced.update(dict.fromkeys(new))
+    if new:
+        show(*(_names(new, lang) for lang in LANGUAGES))
+
+
+def symbol_table() -> None:
+    """Every letter that the page has used so far, with name and unit, in both languages."""
+    known = params.symbols()
+    table([{"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
+            "unit": known[name].unit, "id": f"`{name}`"}
+           for name in known if name in _introduced],
+          {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
+           "id": ("in the program", "程序中的名称")})
+
+
+def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
+           variant: str | None = None) -> sympy.Expr:
+    """Export a formula, display it with its label, and return the expression."""
+    label = "-".join(["eq", *name.split("_"), *([variant] if variant else [])])
+    result = derivation.export(name, expr, variant, anchor=label)
+    formula(name, result, label)
+    return result
+
+
+def figure(key: str, draw: Figure | Callable[..., Figure]) -> None:
+    """Glue a figure as SVG: once under ``key`` if it holds no words, else per language.
+
+    ``draw`` is a figure, a function without arguments, or a function of the language, which
+    glues ``key_en`` and ``key_zh``.
+    """
+    if isinstance(draw, Figure):
+        drawn = {key: draw}
+    elif inspect.signature(draw).parameters:
+        drawn = {f"{key}_{lang}": draw(lang) for lang in LANGUAGES}
+    else:
+        drawn = {key: draw()}
+    for name, fig in drawn.items():
+        glue(name, SVG(figures.svg(fig)), display=False)
+
+
+def source(value: params.Value) -> str:
+    """Where a value comes from: title with address, and date, as Markdown."""
+    entry = params.sources().get(value.source, {"title": value.source})
+    title = f"[{entry['title']}]({entry['url']})" if entry.get("url") else entry["title"]
+    date = value.date or entry.get("date")
+    return f"{title} ({date})" if date else title
+
+
+def term(identifier: str, lang: str) -> str:
+    """A term of the glossary in a language."""
+    return str(params.glossary()[identifier][lang])
+
+
+def _equation(name: str, expr: sympy.Expr) -> str:
+    """Display mathematics; a long sum is broken between its terms."""
+    lines = [""]
+    for term in latex_terms(expr):
+        if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
+            lines.append("")
+        lines[-1] += f" {term}"
+    if len(lines) == 1:
+        return f"$$\n{letter(name)} ={lines[0]}\n$$"
+    body = " \\\\\n&\\quad {}".join(lines)
+    return f"$$\n\\begin{{aligned}}\n{letter(name)} ={{}}&{body}\n\\end{{aligned}}\n$$"
+
+
+def _width(text: str) -> float:
+    """Rough width of LaTeX in letters: commands and braces apart, subscripts smaller."""
+    text = re.sub(r"[_^]\{\\mathrm\{(\w+)\}\}", lambda m: "x" * (len(m[1]) // 2), text)
+    text = re.sub(r"\\(left|right|mathrm|frac|begin|end|,|;)|[{}_^ ]", "", text)
+    return len(re.sub(r"\\[a-z]+", "x", text))
+
+
+def _names(names: Sequence[str], lang: str) -> str:
+    known = params.symbols()
+    stop, colon, comma = {"en": (".", ": ", "; "), "zh": ("。", "：", "；")}[lang]
+    return comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in names) + stop
+
+
+def _pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text],
+                lang: int) -> str:
+    right = {key for key in columns
+             if rows and all(isinstance(row.get(key, ""), (int, float)) or
+                             _numeric(row.get(key, "")) for row in rows)}
+    lines = [[_cell(heading, lang) for heading in columns.values()],
+             ["--:" if key in right else ":--" for key in columns]]
+    lines += [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _numeric(value: Any) -> bool:
+    text = str(value).lstrip("*−-")
+    return isinstance(value, str) and (text == "" or text[0].isdigit())
+
+
+def _cell(value: Any, lang: int) -> str:
+    if isinstance(value, tuple):
+        value = value[lang]
+    if isinstance(value, int):
+        value = fmt_int(value)
+    elif isinstance(value, float):
+        value = fmt_sig(value)
+    return str(value).replace("|", r"\|").replace("\n", " ")
+
+
+def draw(picture: Callable[[str], Figure]) -> None:
+    """Show a figure at once, drawn once per language; the page of a language keeps its own."""
+    for lang in LANGUAGES:
+        display(SVG(figures.svg(picture(lang))), metadata={"lang": lang})

@@ -1,0 +1,98 @@
+"""Random deployments that can be laid out, for tests: any shape, any parallelism, many edges."""
+
+from __future__ import annotations
+
+import random
+
+from workbench.formulas import evaluate_all, load_formulas, select
+
+Number = int | float
+_BYTES = (0.5, 0.5390625, 1, 1.03125, 2, 4)
+_POWERS = (1, 2, 4, 8, 16)
+
+
+def random_inputs(seed: int, attention: str) -> dict[str, Number]:
+    """Every input symbol (SI) of a random valid deployment, the same for the same seed.
+
+    Dense and MoE; experts over fewer and more ranks than tensor parallelism; more ranks than key
+    and value heads; uneven pipelines; tied heads; and, every other time, quotients that are whole,
+    so that ceil and floor are met on their edges.
+    """
+    draw = random.Random(f"{attention} {seed}")
+    edge = bool(seed % 2)
+    inputs = _model(draw, attention)
+    t = inputs["tensor_parallel"] = draw.choice(_POWERS)
+    per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
+    inputs["num_attention_heads"] = t * per_rank
+    inputs["num_key_value_heads"] = draw.choice(
+        [n for n in range(1, t * per_rank + 1)
+         if (t * per_rank) % n == 0 and (n % t == 0 or t % n == 0)])
+    inputs["intermediate_size"] = t * draw.randint(1, 400)
+    inputs["moe_intermediate_size"] *= t
+    data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
+    inputs["pipeline_parallel"] = draw.randint(1, min(int(inputs["num_hidden_layers"]), 12))
+    _experts(draw, inputs, int(t * data))
+    inputs |= {f"{name}_weight_bytes": draw.choice(_BYTES) for name in (
+        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
+        "routed_expert", "head")}
+    inputs |= {f"{name}_element_bytes": draw.choice(_BYTES[2:]) for name in (
+        "kv_cache", "kv_rope", "activation", "logit")}
+    block = inputs["block_size"] = draw.choice((1, 16, 64, 128))
+    inputs |= {
+        "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
+        "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000),
+        "decode_context_tokens": draw.choice((1, 384.5, 4096)),
+        "max_num_batched_tokens": draw.choice((1, 512, 8192)),
+        "memory_bandwidth": draw.choice((8e11, 1.6e12, 4e12)),
+        "hbm_efficiency": draw.choice((0.5, 0.72, 1)),
+        "runtime_reserve": draw.choice((0, 2**31)), "system_reserve": draw.choice((0, 2**30)),
+        "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
+        "memory_utilization": draw.choice((0.85, 0.9, 1)),
+    }
+    if edge:
+        _fill_exactly(draw, inputs, attention)
+    return inputs
+
+
+def _model(draw: random.Random, attention: str) -> dict[str, Number]:
+    layers = draw.randint(1, 40)
+    inputs: dict[str, Number] = {
+        "num_hidden_layers": layers, "hidden_size": 64 * draw.randint(1, 64),
+        "vocab_size": draw.randint(100, 50_000), "router_bias": draw.randint(0, 1),
+        "separate_head": draw.randint(0, 1), "first_k_dense_replace": layers,
+        "n_routed_experts": 0, "n_shared_experts": 0, "num_experts_per_tok": 0,
+        "moe_intermediate_size": 0, "head_dim": 0, "q_lora_rank": 0, "kv_lora_rank": 0,
+        "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0}
+    if attention == "gqa":
+        inputs["head_dim"] = draw.choice((32, 64, 128))
+    else:
+        inputs |= {"q_lora_rank": draw.choice((0, 192, 1536)), "kv_lora_rank": 128,
+                   "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
+                   "v_head_dim": draw.choice((32, 48))}
+    if draw.random() < 0.7:
+        inputs |= {"first_k_dense_replace": draw.randint(0, layers),
+                   "n_shared_experts": draw.randint(0, 2),
+                   "moe_intermediate_size": 16 * draw.randint(1, 16)}
+        inputs["n_routed_experts"] = -1  # chosen once the parallelism is
+    return inputs
+
+
+def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None:
+    """Number of experts and expert parallelism; both are multiples that can be laid out."""
+    inputs["expert_parallel"] = 1
+    if not inputs["n_routed_experts"]:
+        return
+    t = int(inputs["tensor_parallel"])
+    e = draw.choice([n for n in range(1, ranks + 1)
+                     if ranks % n == 0 and (n % t == 0 or t % n == 0)])
+    inputs["expert_parallel"] = e
+    inputs["n_routed_experts"] = e * draw.randint(1, 32)
+    inputs["num_experts_per_tok"] = draw.randint(1, min(8, int(inputs["n_routed_experts"])))
+
+
+def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str) -> None:
+    """Choose the capacity so that the first stage has room for a whole number of blocks."""
+    inputs["memory_utilization"] = 1
+    found = evaluate_all(select(load_formulas(), attention), inputs)
+    lacking = found["stage_block_bytes"] * draw.randint(0, 5000) - found["stage_free_for_kv"]
+    inputs["memory_capacity"] += float(lacking)

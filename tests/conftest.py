@@ -1,0 +1,22 @@
+"""What the tests share: the project's folder, the book's extension, the book built once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "book"))  # so that tests can import _ext
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """Build the book as a reader would and return the folder of its pages."""
+    command = Path(sys.executable).with_name("jupyter-book")
+    done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
+                          text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return ROOT / "_build" / "html"

@@ -1,0 +1,147 @@
+"""The built book: both languages, whole, offline, and with the numbers it must show."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
+LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    """Parse a page, once."""
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def article(path: Path) -> Tag:
+    """Return the text of a page without its surroundings."""
+    found = soup(path).find("article")
+    assert isinstance(found, Tag)
+    return found
+
+
+def names(site: Path, folder: str) -> set[str]:
+    """Return the pages of one language, relative to its folder."""
+    root = site / folder
+    paths = {path.relative_to(root).as_posix() for path in root.rglob("*.html")
+             if "_static" not in path.parts}
+    return {name for name in paths if not name.startswith("zh/")}
+
+
+@pytest.fixture(scope="session")
+def page_pairs(site: Path) -> list[tuple[Path, Path]]:
+    """Every page in English and in Chinese."""
+    return [(site / name, site / "zh" / name) for name in sorted(names(site, ""))]
+
+
+def test_both_languages_have_the_same_pages(site: Path) -> None:
+    assert names(site, "") == names(site, "zh")
+    assert {"index.html", "how-made.html", "search.html", "chapters/architecture.html",
+            "chapters/memory.html", "chapters/scenarios/s0-scenario-1.html"} <= names(site, "")
+
+
+def test_every_scenario_has_a_page(site: Path) -> None:
+    scenarios = Path(__file__).parents[1] / "params" / "scenarios"
+    wanted = {f"chapters/scenarios/{path.stem}.html" for path in scenarios.glob("*.yml")}
+    assert wanted == {name for name in names(site, "") if name.startswith("chapters/scenarios/")}
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_pages_say_their_language(site: Path, folder: str) -> None:
+    for name in names(site, folder):
+        html = soup(site / folder / name).html
+        assert html is not None
+        assert html["lang"] == LANGUAGE_OF[folder], name
+
+
+def test_pages_link_to_themselves_in_every_language(page_pairs: list[tuple[Path, Path]]) -> None:
+    for pair in page_pairs:
+        for page in pair:
+            links = {link["hreflang"]: (page.parent / str(link["href"])).resolve()
+                     for link in soup(page).select("link[rel=alternate][hreflang]")}
+            assert links == {"en": pair[0].resolve(), "zh-CN": pair[1].resolve()}
+            switch = soup(page).select_one("a.language-switcher")
+            assert switch is not None
+            other = pair[1] if page == pair[0] else pair[0]
+            assert (page.parent / str(switch["href"])).resolve() == other.resolve()
+
+
+def test_pages_have_the_same_skeleton(page_pairs: list[tuple[Path, Path]]) -> None:
+    for english, chinese in page_pairs:
+        if english.name == "search.html":
+            continue
+        for selector in ("h1, h2, h3, h4", "figure", "table", "tr", "img", "div.math",
+                         "span.eqno", "div.admonition", "details"):
+            shapes = [[tag.name for tag in article(page).select(selector)]
+                      for page in (english, chinese)]
+            assert shapes[0] == shapes[1], f"{english.name}: {selector}"
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+@pytest.mark.parametrize(("name", "number"), [
+    ("chapters/architecture.html", "671,026,419,200"), ("chapters/memory.html", "70,272"),
+])
+def test_pages_show_the_known_numbers(site: Path, folder: str, name: str, number: str) -> None:
+    assert number in article(site / folder / name).get_text()
+
+
+def test_nothing_is_loaded_from_elsewhere(page_pairs: list[tuple[Path, Path]]) -> None:
+    for page in (page for pair in page_pairs for page in pair):
+        for tag, attribute in LOADED.items():
+            for found in soup(page).find_all(tag):
+                address = str(found.get(attribute, ""))
+                assert not re.match(r"(https?:)?//", address), f"{page.name}: {address}"
+
+
+def test_no_style_loads_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", text), path.name
+
+
+def test_internal_links_lead_somewhere(page_pairs: list[tuple[Path, Path]]) -> None:
+    for page in (page for pair in page_pairs for page in pair):
+        for link in soup(page).select("a[href]"):
+            parts = urlsplit(str(link["href"]))
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            assert target.exists(), f"{page.name}: {link['href']}"
+            if parts.fragment and target.suffix == ".html":
+                assert soup(target).find(id=unquote(parts.fragment)), f"{page}: {link['href']}"
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_executed_notebooks_can_be_downloaded(site: Path, folder: str) -> None:
+    chapters = [name for name in names(site, folder) if name.startswith("chapters/")]
+    for name in chapters:
+        page = site / folder / name
+        link = soup(page).select_one("a.btn-download-source-button[href$='.ipynb']")
+        assert link is not None, name
+        notebook = json.loads((page.parent / str(link["href"])).read_text(encoding="utf-8"))
+        assert any(cell.get("execution_count") for cell in notebook["cells"]), name
+
+
+def test_the_interface_of_chinese_pages_is_chinese(site: Path) -> None:
+    """Labels that a reader sees or hears are translated, but for names and file types."""
+    for name in names(site, "zh"):
+        page = soup(site / "zh" / name)
+        for attribute in ("title", "aria-label", "placeholder", "data-bs-title"):
+            for tag in page.select(f"[{attribute}]"):
+                text = str(tag[attribute])
+                assert not re.fullmatch(r"[A-Za-z .…]{4,}", text), f"{name}: {attribute}={text}"
+
+
+def test_no_file_is_too_large_to_review() -> None:
+    book = Path(__file__).parents[1] / "book"
+    for path in book.rglob("*"):
+        if path.is_file() and "chapters" not in path.parts:
+            assert path.stat().st_size < 1_000_000, path

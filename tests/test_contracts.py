@@ -1,0 +1,86 @@
+"""What holds the house together: layers, generated files, words that do not belong."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+BINARY = {".ttf", ".woff", ".woff2", ".png", ".ico"}
+
+
+def tracked() -> list[Path]:
+    """Files of the repository, without vendored ones."""
+    if not (PROJECT / ".git").exists():
+        pytest.skip("not a git checkout: git ls-files lists the files to look at")
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                             "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True,
+                            check=True).stdout
+    paths = [PROJECT / name for name in listed.split("\0") if name]
+    return [path for path in paths if path.is_file() and "vendor" not in path.parts]
+
+
+def test_import_contract():
+    """calc knows no SymPy, the derivations no calc; only the cross-check meets both."""
+    tool = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([tool, "--no-cache"], cwd=PROJECT, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("notebook", ["architecture.md", "memory.md"])
+def test_derivations_do_not_import_the_runtime(notebook):
+    text = (PROJECT / "notebooks" / notebook).read_text(encoding="utf-8")
+    assert not re.search(r"^\s*(import|from) (calc|workbench\.crosscheck)\b", text, re.MULTILINE)
+
+
+def test_the_books_extension_imports_neither_runtime_nor_workbench():
+    for path in (PROJECT / "book" / "_ext").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(import|from) (calc|workbench)\b", text, re.MULTILINE), path
+
+
+def test_the_template_is_in_step_with_its_notebook():
+    from workbench import sync
+    committed = sync.TEMPLATE.with_suffix(".ipynb").read_text(encoding="utf-8")
+    assert committed == sync.rendered(), "run make sync"
+    assert sync.rendered() == sync.rendered()
+
+
+def test_no_path_of_a_machine_in_any_file():
+    words = re.compile(r"/(work|farm|root|home/\w+|opt/pypi\S*)/")
+    found = [f"{path.relative_to(PROJECT)}:{number}" for path in tracked()
+             if path.suffix not in BINARY and path != Path(__file__).resolve()
+             for number, line in enumerate(
+                 path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+             if words.search(line)]
+    assert found == []
+
+
+def test_python_files_stay_readable():
+    """A file that has outgrown one idea is split."""
+    long = {path.name: count for path in tracked() if path.suffix == ".py"
+            and (count := len(path.read_text(encoding="utf-8").splitlines())) > 400}
+    assert long == {}
+
+
+def test_every_requirement_is_pinned():
+    for name in ("requirements.txt", "requirements-test.txt"):
+        for line in (PROJECT / name).read_text(encoding="utf-8").splitlines():
+            assert "==" in line or line.startswith("-c "), line
+    pins = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
+    assert re.search(r"^jupyter-book==1\.", pins, re.MULTILINE)
+
+
+def test_the_readme_names_the_two_commands():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert "make book" in text
+    assert "make test" in text
+    for image in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+        assert (PROJECT / image).is_file(), image
+
+
+def test_ci_runs_the_readmes_test_command():
+    assert "make test" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")

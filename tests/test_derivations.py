@@ -1,0 +1,182 @@
+"""The derivations: numbers known from elsewhere, limits, and the two codings against each other."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import params
+from workbench import lock
+from workbench.crosscheck import TOLERANCE, crosscheck
+from workbench.errors import DerivationError
+from workbench.formulas import evaluate_all, load_formulas, order, select, stagewise
+from workbench.inputs import model_inputs, precision_inputs
+from workbench.samples import random_inputs
+from workbench.symbols import sym
+from workbench.trees import from_tree, to_tree
+
+FORMULAS = load_formulas()
+SEEDS = range(100)
+
+
+def rank(model="deepseek-v3", precision="bf16", **changed):
+    """Every quantity of a rank of some model."""
+    entry = params.load_model(model)
+    base = params.load_scenario("s0-scenario-1").inputs()
+    inputs = {**base, **model_inputs(entry), **precision_inputs(params.load_precision(precision)),
+              "data_parallel": 1, "concurrency": 1, **changed}
+    return evaluate_all(select(FORMULAS, entry.attention), inputs)
+
+
+@pytest.mark.parametrize(("name", "expected", "digits"), [
+    ("total_parameters", 671_026_419_200, 0),
+    ("active_parameters", 36.63e9, 7),
+    ("active_parameters_with_embedding", 37.55e9, 7),
+    ("routed_parameters", 653.9e9, 8),
+    ("kv_bytes_per_token", 70_272, 0),
+    ("weights_per_device", 169.56e9, 7),
+    ("replicated_weights_per_device", 2.06e9, 7),
+])
+def test_known_numbers_of_deepseek_v3(name, expected, digits):
+    found = rank()[name]
+    assert abs(found - expected) <= (0.5 * 10**digits if digits else 0)
+
+
+def test_known_numbers_of_the_other_models():
+    llama, stated = rank("llama-3.1-70b"), rank("s0-deepseek-r1")
+    assert llama["total_parameters"] == 70_553_706_496
+    assert llama["active_parameters_with_embedding"] == llama["total_parameters"]
+    assert llama["kv_bytes_per_token"] == 327_680
+    assert stated["total_parameters"] == pytest.approx(8.88e12, rel=1e-3)
+
+
+def test_an_fp8_latent_entry_has_656_bytes():
+    latent = params.load_format("fp8-latent128").bytes_per_element
+    assert rank(kv_cache_element_bytes=latent)["kv_layer_bytes_per_token"] == 656
+
+
+def test_distinct_experts_begin_at_k_and_end_at_all():
+    expr = from_tree(FORMULAS["distinct_experts"].tree)
+    chosen, count = sym.num_experts_per_tok, sym.n_routed_experts
+    assert sympy.simplify(expr.args[1][0].subs(sym.expert_group_tokens, 1)) == chosen
+    tokens = sympy.Symbol("tokens", positive=True)
+    many = expr.args[1][0].subs({chosen: 8, count: 256}).subs(sym.expert_group_tokens, tokens)
+    assert sympy.limit(many, tokens, sympy.oo) == 256
+    assert expr.subs(count, 0) == 0
+
+
+def test_one_rank_holds_every_parameter_once():
+    values = rank(tensor_parallel=1)
+    assert values["weights_per_device"] == 2 * values["total_parameters"]
+
+
+@given(st.sampled_from([1, 2, 4, 8, 16, 32, 64, 128]))
+@settings(max_examples=8, deadline=None)
+def test_ranks_hold_the_model_once_and_their_copies(ranks):
+    values = rank(tensor_parallel=ranks)
+    divided = values["weights_per_device"] - values["replicated_weights_per_device"]
+    copies = values["replicated_weights_per_device"]
+    assert ranks * divided + copies == pytest.approx(2 * values["total_parameters"], rel=1e-12)
+
+
+@given(st.integers(1, 120), st.integers(1, 120), st.integers(0, 120))
+@settings(max_examples=60, deadline=None)
+def test_every_layer_is_on_one_stage(layers, stages, dense):
+    stages, dense = min(stages, layers), min(dense, layers)
+    names = ("stage_first_layer", "stage_layers", "stage_dense_layers")
+    formulas = {name: FORMULAS[name] for name in names}
+    inputs = {"num_hidden_layers": layers, "pipeline_parallel": stages,
+              "first_k_dense_replace": dense}
+    found = [evaluate_all(formulas, inputs, stage) for stage in range(stages)]
+    start = 0
+    for values in found:
+        assert values["stage_first_layer"] == start
+        assert values["stage_dense_layers"] == len(range(start, min(dense, start
+                                                                    + values["stage_layers"])))
+        start += values["stage_layers"]
+    assert start == layers
+
+
+def test_stored_formulas_are_canonical_and_have_an_order():
+    for formula in FORMULAS.values():
+        assert to_tree(from_tree(formula.tree)) == formula.tree
+        assert formula.unit == params.symbols()[formula.name].unit
+    for attention in ("mla", "gqa"):
+        chosen = select(FORMULAS, attention)
+        assert sorted(order(chosen)) == sorted(chosen)
+        assert stagewise(chosen) == {name for name in chosen if name.startswith("stage_")}
+
+
+def test_every_formula_has_a_place_to_be_read():
+    for formula in FORMULAS.values():
+        assert (lock.NOTEBOOKS / f"{formula.notebook}.md").is_file()
+        assert formula.anchor.startswith("eq-")
+
+
+@pytest.mark.parametrize("name", params.names("scenarios"))
+def test_the_two_codings_agree_on_every_scenario(name):
+    scenario = params.load_scenario(name)
+    assert crosscheck(scenario.inputs(), scenario.model.attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", params.names("models"))
+def test_the_two_codings_agree_on_every_model(name):
+    model = params.load_model(name)
+    inputs = {**params.load_scenario("s0-scenario-1").inputs(), **model_inputs(model)}
+    assert crosscheck(inputs, model.attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("attention", ["mla", "gqa"])
+def test_the_two_codings_agree_on_random_deployments(attention):
+    for seed in SEEDS:
+        try:
+            crosscheck(random_inputs(seed, attention), attention)
+        except DerivationError as error:
+            pytest.fail(f"seed {seed}: {error}")
+
+
+def test_random_deployments_cover_what_is_general():
+    drawn = [random_inputs(seed, attention) for seed in SEEDS for attention in ("mla", "gqa")]
+    assert {bool(i["n_routed_experts"]) for i in drawn} == {True, False}
+    assert {i["separate_head"] for i in drawn} == {0, 1}
+    assert any(i["expert_parallel"] > i["tensor_parallel"] for i in drawn)
+    assert any(1 < i["expert_parallel"] < i["tensor_parallel"] for i in drawn)
+    assert any(i["tensor_parallel"] > i["num_key_value_heads"] for i in drawn)
+    assert any(i["num_hidden_layers"] % i["pipeline_parallel"] for i in drawn)
+    assert any(i["q_lora_rank"] == 0 < i["kv_lora_rank"] for i in drawn)
+    assert any(i["context_tokens"] % i["block_size"] == 0 for i in drawn)
+
+
+def test_a_disagreement_and_a_missing_quantity_are_named():
+    scenario = params.load_scenario("s0-scenario-1")
+    formulas = dict(FORMULAS)
+    wrong = formulas["usable_memory"]
+    formulas["usable_memory"] = type(wrong)(**{
+        **vars(wrong), "tree": ["multiply", 2, wrong.tree]})
+    with pytest.raises(DerivationError, match=r"disagree: .*usable_memory is 1112"):
+        crosscheck(scenario.inputs(), "mla", formulas)
+    del formulas["usable_memory"]
+    with pytest.raises(DerivationError, match=r"usable_memory \(only in calc\)"):
+        crosscheck(scenario.inputs(), "mla", formulas)
+
+
+def test_reading_takes_no_less_than_its_bounds():
+    for requests in (1, 7, 64, 500):
+        values = rank(concurrency=requests)
+        assert 8 <= values["distinct_experts"] <= min(256, 8 * requests) + 1e-9
+        assert values["tpot"] >= values["decode_dense_time"]
+        assert math.isclose(values["output_throughput"] * values["tpot"], requests)
+
+
+def test_derivations_run_and_meet_the_lock(monkeypatch):
+    monkeypatch.delenv("FORMULAS_LOCK", raising=False)
+    paths = lock.derivations()
+    assert [path.stem for path in paths] == ["architecture", "memory"]
+    before = lock.FORMULAS.read_bytes()
+    for path in paths:
+        lock.execute(path)
+    assert lock.FORMULAS.read_bytes() == before

@@ -1,0 +1,127 @@
+"""The book in a real browser: from a server and from the disk, in both languages."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _browser import INSTALL, Browser, find_chromium
+
+CHROMIUM = find_chromium()
+MISSING = f"NO BROWSER TESTS: Chromium is missing; install it with: {INSTALL}"
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+if CHROMIUM is None:
+    warnings.warn(MISSING, pytest.PytestWarning, stacklevel=1)
+
+HIT = "chapters/architecture.html"
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None
+    with Browser(CHROMIUM) as started:
+        yield started
+
+
+@pytest.fixture(scope="module", params=["http", "file"])
+def address(request: pytest.FixtureRequest, site: Path) -> Iterator[str]:
+    """The address of the site: on a local server, and on the disk."""
+    if request.param == "file":
+        yield site.as_uri()
+        return
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def pages(site: Path) -> list[str]:
+    """Every page of the site, relative to it."""
+    return sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html")
+                  if "_static" not in path.parts)
+
+
+def test_pages_load_without_errors_or_foreign_requests(
+    browser: Browser, address: str, site: Path,
+) -> None:
+    for name in pages(site):
+        browser.open(f"{address}/{name}")
+        assert browser.errors == [], name
+        foreign = [url for url in browser.requests
+                   if not url.startswith((address, "data:", "blob:"))]
+        assert foreign == [], name
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_mathematics_is_set(browser: Browser, address: str, folder: str) -> None:
+    browser.open(f"{address}/{folder}{HIT}")
+    assert browser.evaluate("document.querySelectorAll('mjx-container').length") > 10
+    assert browser.evaluate("document.querySelectorAll('mjx-merror').length") == 0
+    assert browser.errors == []
+
+
+def test_the_switcher_keeps_page_and_section(browser: Browser, address: str) -> None:
+    browser.open(f"{address}/{HIT}#architecture")
+    for folder, language in (("zh/", "zh-CN"), ("", "en")):
+        browser.click("a.language-switcher")
+        assert browser.evaluate("location.href") == f"{address}/{folder}{HIT}#architecture"
+        assert browser.evaluate("document.documentElement.lang") == language
+        assert browser.errors == []
+
+
+@pytest.mark.parametrize(("folder", "query"), [
+    ("zh/", "张量并行"), ("zh/", "专家"), ("", "tensor parallel"),
+])
+def test_search_finds_what_stands_in_a_sentence(
+    browser: Browser, address: str, folder: str, query: str,
+) -> None:
+    browser.open(f"{address}/{folder}search.html?q={query}")
+    links = "[...document.querySelectorAll('#search-results ul.search a')].map(a => a.href)"
+    assert browser.wait_for(f"{links}.some(href => href.includes({HIT!r}))")
+    assert browser.errors == []
+
+
+def test_search_does_not_find_what_is_not_there(browser: Browser, address: str) -> None:
+    browser.open(f"{address}/zh/search.html?q=鲸落蝉鸣")
+    assert browser.wait_for("document.querySelector('#search-results .search-summary, "
+                            "#search-results p')?.innerText.length > 0")
+    assert browser.evaluate("document.querySelectorAll('#search-results ul.search a').length") == 0
+
+
+def test_dark_mode_is_a_click_away(browser: Browser, address: str) -> None:
+    browser.open(f"{address}/index.html")
+    seen = set()
+    for _ in range(3):
+        browser.evaluate("document.querySelector('.theme-switch-button').click()")
+        seen.add(browser.evaluate("document.documentElement.dataset.mode + ' ' +"
+                                  "getComputedStyle(document.body).backgroundColor"))
+    assert {mode.split()[0] for mode in seen} == {"light", "dark", "auto"}
+    assert len({mode.split(maxsplit=1)[1] for mode in seen}) == 2
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_a_narrow_screen_scrolls_boxes_and_not_the_page(
+    browser: Browser, address: str, site: Path, folder: str,
+) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844,
+                 deviceScaleFactor=1, mobile=True)
+    try:
+        for name in pages(site):
+            if name.startswith("zh/") == bool(folder):
+                browser.open(f"{address}/{name}")
+                assert browser.evaluate("document.documentElement.scrollWidth") <= 390, name
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")

@@ -1,0 +1,90 @@
+"""Whole builds of a tiny book: strict in both languages, and whole again after a failure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import _project
+import pytest
+
+
+def build(project: Path, *options: str, cwd: Path | None = None) -> tuple[int, str]:
+    """Run jupyter-book on the project; return its exit code and everything that it said."""
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", project / "book"]
+    done = subprocess.run([*command, *options], cwd=cwd or project, capture_output=True,
+                          text=True, encoding="utf-8", check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny book that was built once; the tests leave it as they found it."""
+    made = _project.make_book(tmp_path_factory.mktemp("book"))
+    code, said = build(made)
+    assert code == 0, said
+    return made
+
+
+def page(project: Path, name: str) -> str:
+    """Return the HTML of a page."""
+    return (project / "_build/html" / name).read_text(encoding="utf-8")
+
+
+def test_a_plain_build_makes_both_languages(project: Path) -> None:
+    assert "Plan 2" in page(project, "chapters/scenarios/two.html")
+    assert "方案2" in page(project, "zh/chapters/scenarios/two.html")
+    assert "方案2" not in page(project, "chapters/scenarios/two.html")
+
+
+def test_it_builds_from_elsewhere(project: Path, tmp_path: Path) -> None:
+    code, said = build(project, cwd=tmp_path)
+    assert code == 0, said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tag", ["en", "zh"])
+def test_a_warning_in_either_language_fails_until_it_is_mended(project: Path, tag: str) -> None:
+    index = project / "book/index.md"
+    good = index.read_text(encoding="utf-8")
+    index.write_text(f'{good}\n+++ {{"tags": ["{tag}"]}}\n{{ref}}`nowhere`\n', encoding="utf-8")
+    for _ in range(2):  # a second try does not forget
+        code, said = build(project)
+        assert code == 1, said
+        assert "undefined label: 'nowhere'" in said
+        assert "Traceback" not in said
+    index.write_text(good, encoding="utf-8")
+    code, said = build(project)
+    assert code == 0, said
+    assert "nowhere" not in page(project, "index.html") + page(project, "zh/index.html")
+
+
+def test_a_failing_notebook_stops_the_build_in_a_few_lines(project: Path) -> None:
+    path = project / "notebooks/derivation.md"
+    good = path.read_text(encoding="utf-8")
+    path.write_text(_project.notebook("derivation", "D", "推", "1 / 0"), encoding="utf-8")
+    code, said = build(project)
+    assert code == 1
+    assert "notebooks/derivation.md stopped in cell 3, line" in said
+    assert "ZeroDivisionError: division by zero" in said
+    assert "Traceback" not in said
+    path.write_text(good, encoding="utf-8")
+    assert build(project)[0] == 0
+
+
+def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(project: Path) -> None:
+    scenario = project / "params/scenarios/two.yml"
+    scenario.write_text("2222\n")
+    assert build(project)[0] == 0
+    for name in ("index.html", "chapters/derivation.html", "chapters/scenarios/one.html"):
+        assert "Plan 2222" in page(project, name)
+        assert "方案2222" in page(project, f"zh/{name}")
+    scenario.unlink()
+    assert build(project)[0] == 0
+    for name in ("index.html", "zh/index.html", "searchindex.js", "zh/searchindex.js"):
+        assert "Plan 2222" not in page(project, name)
+        assert "方案2222" not in page(project, name)
+    assert not list((project / "_build/html").rglob("two.*"))
+    scenario.write_text("2\n")
+    assert build(project)[0] == 0
