@@ -1,4 +1,4 @@
-"""What readers see: numbers, tables, equations and figures in both languages, errors in one line."""
+"""What readers see: numbers, tables, equations, figures in both languages, one-line errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.fonts.subset import TARGET, characters
 from workbench.formulas import load_formulas
 from workbench.symbols import sym
 
-# --- numbers, tables, equations -----------------------------------------------------------------------
+# --- numbers, tables, equations ------------------------------------------------------------------
 
 @pytest.mark.parametrize(("text", "expected"), [
     (numbers.fmt_int(671026419200), "671,026,419,200"),

@@ -165,7 +165,7 @@ def _pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text],
 
 
 def _numeric(value: Any) -> bool:
-    text = str(value).lstrip("*−-")
+    text = str(value).lstrip("*−–-")
     return isinstance(value, str) and (text == "" or text[0].isdigit())
 
 

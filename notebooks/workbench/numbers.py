@@ -72,9 +72,10 @@ def fmt_quantity(value: float | None, unit: str) -> str:
         name, factor, digits = _READABLE[unit]
         return f"{fmt_fixed(value / factor, digits)} {name}"
     text = fmt_int(value) if value == int(value) and abs(value) < 1e15 else fmt_sig(value, 4)
-    return text if unit == "1" else f"{text} {unit}"
+    return text if unit in _COUNTED else f"{text} {unit}"
 
 
+_COUNTED = ("1", "request", "token", "token/request", "block")
 _READABLE = {
     "B": ("GB", 1e9, 2), "B/s": ("TB/s", 1e12, 2), "FLOP/s": ("TFLOPS", 1e12, 1),
     "token/s": ("token/s", 1, 0),
