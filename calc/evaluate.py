@@ -25,9 +25,9 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
         attention: ``mla`` or ``gqa``.
         decode: whether to compute the decode floor as well.
 
-    Returns quantities in SI units. ``stage_*`` arrays have the candidate stages (first, second,
-    last) as their first axis. The inputs must be a deployment that can be laid out
-    (``params.load_scenario`` checks one; a search checks its own).
+    Returns quantities in SI units. ``stage_*`` arrays have the stages of
+    ``calc.memory.candidate_stages`` as their first axis. The inputs must be a deployment that can
+    be laid out (``params.load_scenario`` checks one; a search checks its own).
 
     Raises ValueError for an unknown attention or a missing input.
     """
@@ -35,7 +35,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     ndim = max((np.ndim(value) for value in inputs.values()), default=0)
     try:
         counted = count_parameters(attention, q)
-        held = weights(attention, q, counted, candidate_stages(q.pipeline_parallel, ndim))
+        stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
+        held = weights(attention, q, counted, stages)
         cached = cache(attention, q)
         requests = ceil_div(q.concurrency, q.data_parallel)
         active = activations(attention, q, counted.moe_layers, requests)

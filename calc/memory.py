@@ -19,15 +19,19 @@ def ceil_div(whole: Number, part: Number) -> Number:
     return -(-whole // part)
 
 
-def candidate_stages(pipeline_parallel: Number, ndim: int = 0) -> np.ndarray:
-    """The pipeline stages that can be the fullest: first, second and last [1].
+def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
+                     ndim: int = 0) -> np.ndarray:
+    """The pipeline stages that can be the fullest: (0, (L - 1) mod p, p - 1) [1].
 
-    Stage s of p holds ceil((L - s)/p) layers, so no later middle stage holds more than the second,
-    and leading dense layers, lighter than MoE layers, sit in front. Shape (3, ...): the first axis
-    is the stage, the others broadcast against inputs of ``ndim`` dimensions.
+    Stage s of p holds ceil((L - s)/p) layers: stages up to (L - 1) mod p hold one more than the
+    rest where p does not divide L. Dense layers lead. Where they are heavier than MoE layers,
+    stage 0 has most of them, and the embedding; where they are lighter, the last of the stages
+    with most layers has fewest of them, and of the others the last, which also has the head.
+    Shape (3, ...): the first axis is the stage, the others broadcast against inputs of ``ndim``
+    dimensions.
     """
-    p = np.asarray(pipeline_parallel)
-    stages = np.stack([np.zeros_like(p), np.minimum(1, p - 1), p - 1])
+    layers, p = np.broadcast_arrays(num_hidden_layers, pipeline_parallel)
+    stages = np.stack([np.zeros_like(p), (layers - 1) % p, p - 1])
     return stages.reshape(3, *(1,) * (ndim - p.ndim), *p.shape)
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _browser import INSTALL, find_chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "book"))  # so that tests can import _ext
@@ -20,3 +21,11 @@ def site() -> Path:
                           text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return ROOT / "_build" / "html"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly that nothing was looked at in a browser, and what to do about it."""
+    if find_chromium() is None:
+        terminalreporter.section("NO BROWSER TESTS", red=True)
+        terminalreporter.write_line("Chromium is missing, so no page was opened. To install it:")
+        terminalreporter.write_line(f"    {INSTALL}")

@@ -14,7 +14,6 @@ from workbench import lock
 from workbench.crosscheck import TOLERANCE, crosscheck
 from workbench.errors import DerivationError
 from workbench.formulas import evaluate_all, load_formulas, order, select, stagewise
-from workbench.inputs import model_inputs, precision_inputs
 from workbench.samples import random_inputs
 from workbench.symbols import sym
 from workbench.trees import from_tree, to_tree
@@ -27,7 +26,8 @@ def rank(model="deepseek-v3", precision="bf16", **changed):
     """Every quantity of a rank of some model."""
     entry = params.load_model(model)
     base = params.load_scenario("s0-scenario-1").inputs()
-    inputs = {**base, **model_inputs(entry), **precision_inputs(params.load_precision(precision)),
+    inputs = {**base, **params.model_inputs(entry),
+              **params.precision_inputs(params.load_precision(precision)),
               "data_parallel": 1, "concurrency": 1, **changed}
     return evaluate_all(select(FORMULAS, entry.attention), inputs)
 
@@ -126,7 +126,7 @@ def test_the_two_codings_agree_on_every_scenario(name):
 @pytest.mark.parametrize("name", params.names("models"))
 def test_the_two_codings_agree_on_every_model(name):
     model = params.load_model(name)
-    inputs = {**params.load_scenario("s0-scenario-1").inputs(), **model_inputs(model)}
+    inputs = {**params.load_scenario("s0-scenario-1").inputs(), **params.model_inputs(model)}
     assert crosscheck(inputs, model.attention).worst <= TOLERANCE
 
 

@@ -60,18 +60,21 @@ def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: A
     glue(key, text, display=False)
 
 
-def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None) -> None:
+def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None,
+            variant: str | None = None) -> None:
     """An equation in the book's letters; the names of letters new to the page follow it.
 
     Args:
         name: quantity on the left-hand side.
         expr: right-hand side; the stored formula's if it is left out.
         label: label of the equation, for references.
+        variant: kind of attention that it holds for, printed behind it.
     """
     if expr is None:
         expr = from_tree(load_formulas()[name].tree)
-        name = name.partition("@")[0]
-    display(Markdown(_equation(name, expr) + (f" ({label})" if label else "")))
+        name, _, kind = name.partition("@")
+        variant = variant or kind
+    display(Markdown(_equation(name, expr, variant) + (f" ({label})" if label else "")))
     new = [other for other in (name, *sorted(s.name for s in expr.free_symbols))
            if other not in _introduced]
     _introduced.update(dict.fromkeys(new))
@@ -94,7 +97,7 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     """Export a formula, display it with its label, and return the expression."""
     label = "-".join(["eq", *name.split("_"), *([variant] if variant else [])])
     result = derivation.export(name, expr, variant, anchor=label)
-    formula(name, result, label)
+    formula(name, result, label, variant)
     return result
 
 
@@ -127,17 +130,18 @@ def term(identifier: str, lang: str) -> str:
     return str(params.glossary()[identifier][lang])
 
 
-def _equation(name: str, expr: sympy.Expr) -> str:
+def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:
     """Display mathematics; a long sum is broken between its terms."""
+    holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
     lines = [""]
     for term in latex_terms(expr):
         if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
             lines.append("")
         lines[-1] += f" {term}"
     if len(lines) == 1:
-        return f"$$\n{letter(name)} ={lines[0]}\n$$"
+        return f"$$\n{letter(name)} ={lines[0]}{holds}\n$$"
     body = " \\\\\n&\\quad {}".join(lines)
-    return f"$$\n\\begin{{aligned}}\n{letter(name)} ={{}}&{body}\n\\end{{aligned}}\n$$"
+    return f"$$\n\\begin{{aligned}}\n{letter(name)} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
 
 
 def _width(text: str) -> float:
