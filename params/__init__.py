@@ -9,7 +9,13 @@ from params import trees, units
 from params.catalogue import Symbol, glossary, load, names, sources, symbols
 from params.errors import ParamsError
 from params.record import ROOT
-from params.scenario import Scenario, load_scenario, model_inputs, precision_inputs
+from params.scenario import (
+    Scenario,
+    device_inputs,
+    load_scenario,
+    model_inputs,
+    precision_inputs,
+)
 from params.values import Value
 
 load_model = partial(load, "models")
@@ -21,7 +27,7 @@ load_precision = partial(load, "precisions")
 load_measurements = partial(load, "measurements")
 
 __all__ = [
-    "ROOT", "ParamsError", "Scenario", "Symbol", "Value", "glossary", "load", "load_device",
+    "ROOT", "ParamsError", "Scenario", "Symbol", "Value", "device_inputs", "glossary", "load", "load_device",
     "load_format", "load_link", "load_measurements", "load_model", "load_node",
     "load_precision", "load_scenario", "model_inputs", "names", "precision_inputs", "sources",
     "symbols", "trees", "units",

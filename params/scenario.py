@@ -48,6 +48,12 @@ def precision_inputs(precision: schema.Precision) -> dict[str, int | float]:
             for name, stored in formats.items()}
 
 
+def device_inputs(device: schema.Device) -> dict[str, int | float]:
+    """A device's input symbols in SI units; what its own system keeps is 0 unless stated."""
+    found = {name: getattr(device, name) for name in _DEVICE_INPUTS}
+    return {name: value.value if value else 0 for name, value in found.items()}
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A deployment with everything it names."""
@@ -94,8 +100,8 @@ class Scenario:
         """Every input symbol of the formulas with its SI number."""
         given = {name: value.value for name, value in self.values().items()}
         prompt, output = given.pop("input_tokens", None), given.pop("output_tokens", None)
-        numbers = model_inputs(self.model) | precision_inputs(self.precision) | given
-        numbers.setdefault("system_reserve", 0)
+        numbers = (model_inputs(self.model) | precision_inputs(self.precision)
+                   | device_inputs(self.device) | given)
         if prompt is None or output is None:
             numbers["decode_context_tokens"] = numbers["context_tokens"]
         else:

@@ -139,7 +139,7 @@ def _translate_buttons(app: Sphinx, pagename: str, templatename: str, context: d
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers; the table of contents is read at priority 900."""
-    app.connect("config-inited", _translate_settings)
+    app.connect("config-inited", _translate_settings, priority=400)  # before others use them
     app.connect("config-inited", _translate_captions, priority=950)
     app.connect("source-read", _source_read)
     app.connect("html-page-context", _add_alternates)  # before the theme drops empty templates
