@@ -139,10 +139,12 @@ def estimate(scenario: Scenario) -> Estimate:
     names = list(QUANTITIES)
     bounds = interval(inputs, scenario.ranges(), attention, names)
     known = symbols()
-    quantities = {
-        name: Quantity(_number(everything[name]), known[name].unit, *bounds[name], kind)
-        for name, kind in QUANTITIES.items()
-    }
+    quantities = {}
+    for name, kind in QUANTITIES.items():
+        low, high = bounds[name]
+        if known[name].unit == "request":
+            low, high = math.floor(low), math.floor(high)
+        quantities[name] = Quantity(_number(everything[name]), known[name].unit, low, high, kind)
     fits = bool(everything["headroom_per_device"] >= 0)
     bottleneck = {"decode": BANDWIDTH} if fits else {"prefill": CAPACITY, "decode": CAPACITY}
     parts = {"tpot": {part: float(everything[name]) for part, name in TPOT_PARTS.items()}}

@@ -51,6 +51,8 @@ def names(kind: str) -> list[str]:
 def locate(kind: str, reference: str | Path) -> Path:
     """The file of an entry: a path (from here or from the project's root) or an identifier.
 
+    The last part of an identifier is enough where only one ends so: ``910B2``.
+
     Raises ParamsError naming the nearest identifiers when there is no such entry.
     """
     text = str(reference).strip()
@@ -65,6 +67,9 @@ def locate(kind: str, reference: str | Path) -> Path:
     path = ROOT / kind / f"{text}.yml"
     if not path.is_file():
         known = names(kind)
+        ending = [name for name in known if name.endswith(f"-{text.lower()}")]
+        if len(ending) == 1:  # 910B2 for ascend-910b2
+            return ROOT / kind / f"{ending[0]}.yml"
         near = difflib.get_close_matches(text, known, n=3, cutoff=0.4)
         near = near or [name for name in known if text.lower() in name] or known[:8]
         raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "

@@ -67,6 +67,8 @@ def test_a_card_of_the_readers_own(tmp_path):
     ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),
     ([("scenario", "s0-scenario-9")], "the nearest names are"),
     ([("scenario", "s0-scenario-1"), ("device", "ascend-910b9")], "the nearest names are"),
+    ([("scenario", "s0-scenario-1"), ("device", "kunpeng-920")], "is a host processor"),
+    ([("scenaro", "s0-scenario-1")], "there is no parameter 'scenaro', expected scenario or"),
 ])
 def test_a_wrong_parameter_is_one_sentence_and_fails(tmp_path, parameters, says):
     done, notebook = run(tmp_path, *parameters)

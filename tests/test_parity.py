@@ -9,6 +9,8 @@ from pathlib import Path
 import _sources as sources
 import pytest
 
+import params
+
 PAGES = sources.pages()
 
 
@@ -47,6 +49,24 @@ def test_the_languages_share_headings_labels_figures_tables_and_equations(page: 
 def test_the_languages_take_the_same_numbers_from_code(page: Path) -> None:
     for english, chinese in pairs(page):
         assert sources.glue_keys(english) == sources.glue_keys(chinese)
+
+
+def test_terms_are_those_of_the_glossary(page: Path) -> None:
+    """Where the English uses a term of several words, the Chinese beside it uses its term."""
+    terms = {term["en"]: {term["zh"], term.get("abbr", term["zh"])}
+             for term in params.glossary().values() if " " in term["en"]}
+    assert len(terms) > 20
+    for english, chinese in pairs(page):
+        flat, compact = re.sub(r"\s+", " ", english), re.sub(r"\s+", "", chinese)
+        for name, accepted in terms.items():
+            if re.search(rf"(?<![\w-]){re.escape(name)}s?(?![\w-])", flat, re.IGNORECASE):
+                assert any(word.replace(" ", "") in compact for word in accepted), name
+
+
+def test_bold_chinese_ends_before_its_punctuation(page: Path) -> None:
+    """`**...。**下文` is not bold: between punctuation and a letter nothing closes."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"[，。；：！？）”》]\*\*(?=[\u4e00-\u9fffA-Za-z0-9{])", text)
 
 
 def test_every_heading_has_a_label(page: Path) -> None:
