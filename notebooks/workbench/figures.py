@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
 FAMILY = "Workbench Sans SC"
-INK = "#787d85"
+INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
 WIDTH = 7.2
 
