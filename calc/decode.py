@@ -51,8 +51,9 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     besides_routed = w.moe_layer_weights - routed_layer_weights(q, n)
-    dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights
-                   + n.moe_layers * besides_routed + w.head_weights)
+    final_norm = q.norm_weight_bytes * q.hidden_size
+    dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   + w.head_matrix_weights + final_norm)
     expert_bytes = n.moe_layers * hit * expert
     kv_bytes = (batch * q.decode_context_tokens * q.num_hidden_layers
                 * c.kv_layer_bytes_per_token_per_device)

@@ -43,6 +43,7 @@ class Weights:
     dense_layer_weights: Number
     moe_layer_weights: Number
     embedding_weights: Number
+    head_matrix_weights: Number
     head_weights: Number
     stage_layers: np.ndarray
     stage_first_layer: np.ndarray
@@ -79,7 +80,10 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     rows = ceil_div(q.vocab_size, t)
     embedding = q.embedding_weight_bytes * rows * q.hidden_size
     final_norm = q.norm_weight_bytes * q.hidden_size
-    head = q.head_weight_bytes * q.separate_head * rows * q.hidden_size + final_norm
+    matrix = q.head_weight_bytes * rows * q.hidden_size
+    # a tied head is the embedding's matrix; on another stage than that, it is a copy
+    stored = np.maximum(q.separate_head, np.minimum(1, p - 1))
+    head = stored * matrix + final_norm
 
     layers = ceil_div(q.num_hidden_layers - stage, p)
     first = stage * (q.num_hidden_layers // p) + np.minimum(stage, q.num_hidden_layers % p)
@@ -93,7 +97,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
               + is_last * final_norm)
     return Weights(
         attention_weights_per_layer=per_layer, dense_layer_weights=dense_layer,
-        moe_layer_weights=moe_layer, embedding_weights=embedding, head_weights=head,
+        moe_layer_weights=moe_layer, embedding_weights=embedding,
+        head_matrix_weights=matrix, head_weights=head,
         stage_layers=layers, stage_first_layer=first, stage_dense_layers=dense,
         stage_weights=held, weights_per_device=held.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),

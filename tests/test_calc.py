@@ -123,6 +123,18 @@ class TestMemory:
         assert (everywhere.stage_replicated_weights.max()
                 == candidates.replicated_weights_per_device)
 
+    def test_a_tied_head_is_stored_once_or_on_two_stages(self):
+        """One stage: the embedding serves twice. Two stages: the last needs its own copy."""
+        matrix = run(tensor_parallel=1)["embedding_weights"]
+        for p, copies in ((1, 0), (2, 1), (4, 1)):
+            tied, own = (run(tensor_parallel=1, pipeline_parallel=p, separate_head=separate)
+                         for separate in (0, 1))
+            assert own["head_weights"] - tied["head_weights"] == (1 - copies) * matrix
+
+    def test_a_tied_head_is_read_at_every_step(self):
+        tied, own = (run(separate_head=separate) for separate in (0, 1))
+        assert tied["decode_dense_bytes"] == own["decode_dense_bytes"]
+
     def test_budget_closes(self):
         """Usable = reserve + weights + activations + what is left for the cache."""
         scenario = params.load_scenario("s2-910b1-awq")
