@@ -14,6 +14,7 @@ from calc.evaluate import evaluate
 from calc.shapes import count_parameters
 from params import Scenario, model_inputs, symbols
 from params.schema import Model
+from params.units import COUNTING
 
 EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
 CAPACITY, BANDWIDTH = "memory_capacity", "memory_bandwidth"
@@ -31,6 +32,7 @@ QUANTITIES: dict[str, str] = {
     "free_for_kv_per_device": ESTIMATE,
     "kv_per_device": EXACT,
     "headroom_per_device": ESTIMATE,
+    "kv_blocks": ESTIMATE,
     "max_concurrency": ESTIMATE,
     "tpot": LOWER_BOUND,
     "output_throughput": UPPER_BOUND,
@@ -127,6 +129,26 @@ def parameters(model: Model) -> dict[str, int]:
             "routed": int(counted.routed_parameters)}
 
 
+def parameters_by_class(model: Model) -> dict[str, int]:
+    """Parameters of a whole model [1] by class of tensors; the values sum to its total."""
+    shapes = model_inputs(model)
+    counted = count_parameters(model.attention, SimpleNamespace(**shapes))
+    layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
+    found = {
+        "embedding": counted.embedding_parameters,
+        "head": counted.head_parameters,
+        "attention_divided": layers * counted.attention_divided_parameters,
+        "attention_kv": layers * counted.attention_kv_parameters,
+        "attention_replicated": layers * counted.attention_replicated_parameters,
+        "norm": layers * counted.norm_parameters + shapes["hidden_size"],
+        "dense_mlp": dense * counted.dense_mlp_parameters,
+        "router": counted.moe_layers * counted.router_parameters,
+        "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
+        "routed_expert": counted.routed_parameters,
+    }
+    return {name: int(count) for name, count in found.items()}
+
+
 def estimate(scenario: Scenario) -> Estimate:
     """Evaluate a scenario.
 
@@ -142,7 +164,7 @@ def estimate(scenario: Scenario) -> Estimate:
     quantities = {}
     for name, kind in QUANTITIES.items():
         low, high = bounds[name]
-        if known[name].unit == "request":
+        if known[name].unit in COUNTING:
             low, high = math.floor(low), math.floor(high)
         quantities[name] = Quantity(_number(everything[name]), known[name].unit, low, high, kind)
     fits = bool(everything["headroom_per_device"] >= 0)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
-from calc.estimate import Comparison, Estimate, Quantity, parameters
+from calc.estimate import Comparison, Estimate, Quantity, parameters, parameters_by_class
 from params import ParamsError, Scenario, Value, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
 
@@ -96,6 +96,7 @@ def details(kind: str, entry: Any) -> dict[str, Any]:
     data = plain(entry)
     if kind == "models":
         data["parameters"] = parameters(entry)
+        data["parameters_by_class"] = parameters_by_class(entry)
     return data
 
 
@@ -122,25 +123,35 @@ def _cell(stored: Any, item: Any) -> str:
 
 
 def print_entry(kind: str, entry: Any) -> None:
-    """Each value of an entry with its source."""
+    """Each value of an entry with its kind and source; then the sources, to be opened."""
     console = Console()
     table = Table(title=(entry.title if kind == "scenarios" else entry.name)["en"])
-    for column in ("key", "value", "range", "kind", "source", "date"):
-        table.add_column(column, overflow="fold")
+    table.add_column("key", overflow="fold")
+    table.add_column("value", overflow="fold")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    cited: dict[str, None] = {}
     for name, value in _flatten("", entry):
-        if isinstance(value, Value):
-            spread = f"{human(value.low, value.unit)} – {human(value.high, value.unit)}"
-            table.add_row(name, value.written, spread if value.low < value.high else "",
-                          value.kind, _citation(value), value.date or "")
-            for other in value.others:
-                table.add_row("  also printed", other.written, "", other.kind, _citation(other),
-                              other.date or "")
-        else:
-            table.add_row(name, str(value), "", "", "", "")
+        if not isinstance(value, Value):
+            table.add_row(name, str(value), "", "")
+            continue
+        for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
+            table.add_row(label, item.shown, item.kind, _citation(item))
+            cited.setdefault(item.source)
     console.print(table)
+    for key in cited:
+        source = sources().get(key, {})
+        console.print(f"{key}: {source.get('title', key)} {source.get('url', '')}",
+                      highlight=False, soft_wrap=True)
     if kind == "models":
-        for name, count in parameters(entry).items():
-            console.print(f"{name} parameters: {count:,}")
+        total = parameters(entry)
+        counts = Table(title="parameters, counted from the shapes")
+        counts.add_column("class")
+        counts.add_column("parameters", justify="right")
+        counts.add_column("share", justify="right")
+        for name, count in (parameters_by_class(entry) | total).items():
+            counts.add_row(name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
+        console.print(counts)
 
 
 def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
@@ -156,8 +167,9 @@ def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
 
 
 def _citation(value: Value) -> str:
-    title = sources().get(value.source, {}).get("title", value.source)
-    return f"{title}, section {value.section}" if value.section else title
+    """Key, section and date of a value's source."""
+    parts = [value.source, value.section and f"section {value.section}", value.date]
+    return ", ".join(part for part in parts if part)
 
 
 def print_estimate(scenario: Scenario, result: Estimate) -> None:

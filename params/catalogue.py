@@ -48,10 +48,12 @@ def names(kind: str) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yml"))
 
 
-def locate(kind: str, reference: str | Path) -> Path:
-    """The file of an entry: a path (from here or from the project's root) or an identifier.
+def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
+    """The file of an entry: a path or an identifier.
 
-    The last part of an identifier is enough where only one ends so: ``910B2``.
+    A path is looked for beside the file that names it (``beside``, if one does), from the current
+    folder, and from the project's root. The last part of an identifier is enough where only one
+    ends so: ``910B2``.
 
     Raises ParamsError naming the nearest identifiers when there is no such entry.
     """
@@ -59,10 +61,9 @@ def locate(kind: str, reference: str | Path) -> Path:
     if not text or "\0" in text:
         raise ParamsError(f"{kind[:-1]}: the name is empty, expected an identifier or a path.")
     if text.endswith((".yml", ".yaml")) or "/" in text:
-        candidates = [Path(text).expanduser(), ROOT.parent / text]
-        for candidate in candidates:
-            if candidate.is_file():
-                return candidate
+        for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
+            if (folder / text).is_file():
+                return folder / text
         raise ParamsError(f"{text}: there is no such file.")
     path = ROOT / kind / f"{text}.yml"
     if not path.is_file():
@@ -111,13 +112,14 @@ def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]
     return file.data
 
 
-def load(kind: str, reference: str | Path, overrides: dict[str, Any] | None = None) -> Any:
+def load(kind: str, reference: str | Path, overrides: dict[str, Any] | None = None,
+         beside: Path | None = None) -> Any:
     """A validated entry of a kind, with overrides (dotted path -> raw value) applied.
 
     Raises ParamsError, one sentence with file and line.
     """
     cls = KINDS[kind]
-    path = locate(kind, reference)
+    path = locate(kind, reference, beside)
     file = yamlfile.read(path)
     data = dict(file.data)
     data["id"] = path.stem

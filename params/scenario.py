@@ -139,31 +139,34 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
 
     def entry(root: str) -> Any:
         where = f"--set {root}" if root in own else raw.where((root,))
-        return _reference(where, getattr(file, root), _ENTRIES[root], by_root.get(root))
+        beside = None if root in own else path
+        return _reference(where, getattr(file, root), _ENTRIES[root], beside, by_root.get(root))
 
     model, chosen, precision = entry("model"), entry("device"), entry("precision")
     if chosen.type == "host":
         raise ParamsError(f"{raw.where(('device',))}: '{chosen.id}' is a host processor, "
                           "expected an accelerator.")
-    node = _reference(raw.where(("cluster", "node")), file.cluster.node, "nodes")
+    node = _reference(raw.where(("cluster", "node")), file.cluster.node, "nodes", path)
     measured = None
     if file.measured:
-        measured = _reference(raw.where(("measured",)), file.measured, "measurements")
+        measured = _reference(raw.where(("measured",)), file.measured, "measurements",
+                              path)
     if file.documented and file.documented.model:
-        _reference(raw.where(("documented", "model")), file.documented.model, "models")
+        _reference(raw.where(("documented", "model")), file.documented.model, "models",
+                   path)
     scenario = Scenario(file, path, model, chosen, node, precision, measured)
     _check(scenario, raw)
     return scenario
 
 
-def _reference(where: str, name: str, kind: str,
+def _reference(where: str, name: str, kind: str, beside: Path | None,
                overrides: dict[str, Any] | None = None) -> Any:
     """Load a named entry; a name that does not exist is told with where it is named."""
     try:
-        catalogue.locate(kind, name)
+        catalogue.locate(kind, name, beside)
     except ParamsError as error:
         raise ParamsError(f"{where}: {error}") from None
-    return catalogue.load(kind, name, overrides)
+    return catalogue.load(kind, name, overrides, beside)
 
 
 def _overrides(settings: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -48,6 +48,15 @@ class Value:
     note: dict[str, str] | None = None
     others: tuple[Value, ...] = field(default=())
 
+    @property
+    def shown(self) -> str:
+        """The quantity as written, with its range in the same unit: ``2 GiB (1.3–4)``."""
+        if self.low == self.high:
+            return self.written
+        unit = self.written.partition(" ")[2]
+        one = units.parse(f"1 {unit}", self.unit) if unit else 1
+        return f"{self.written} ({self.low / one:.6g}–{self.high / one:.6g})"
+
 
 @dataclass(frozen=True)
 class Provenance:

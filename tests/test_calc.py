@@ -52,6 +52,11 @@ class TestParameters:
         printed = params.load_model("s0-deepseek-r1").published.total_parameters.value
         assert model("s0-deepseek-r1").total_parameters > 10 * printed
 
+    @pytest.mark.parametrize("name", params.names("models"))
+    def test_classes_sum_to_the_total(self, name):
+        entry = params.load_model(name)
+        assert sum(calc.parameters_by_class(entry).values()) == calc.parameters(entry)["total"]
+
     def test_leading_dense_layers_are_not_counted_as_moe(self):
         inputs = params.model_inputs(params.load_model("deepseek-v3"))
         as_moe = count_parameters("mla", SimpleNamespace(**inputs | {"first_k_dense_replace": 0}))

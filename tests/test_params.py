@@ -185,6 +185,13 @@ class TestScenarios:
         scenario = params.load_scenario("params/scenarios/s0-scenario-1.yml", device="mine.yml")
         assert scenario.inputs()["memory_bandwidth"] == 1_600_000_000_000
 
+    def test_a_scenario_names_files_beside_it(self, tmp_path):
+        (tmp_path / "card.yml").write_text(DEVICE, encoding="utf-8")
+        own = (params.ROOT / "scenarios" / "s0-scenario-1.yml").read_text(encoding="utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(own.replace("device: ascend-910b2", "device: card.yml"), encoding="utf-8")
+        assert params.load_scenario(path).device.name["en"] == "Card"
+
     def test_mean_context_of_decode(self):
         inputs = params.load_scenario("s2-910b1-awq").inputs()
         lengths = range(128 + 1, 128 + 512 + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from params import Value, units
+from params import units
 
 _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
           "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -84,23 +84,10 @@ def fmt_like(value: float | None, written: str) -> str:
     unit = written.partition(" ")[2]
     if unit in _COUNTED:
         return fmt_int(round(value))
-    scaled = _scaled(value, unit)
+    scaled = value / units.parse(f"1 {unit}", units.si(unit)) if unit else value
     if abs(scaled) < 1 and scaled:
         return f"{fmt_sig(scaled)} {unit}"
     return f"{fmt_fixed(scaled, 2 if abs(scaled) < 1000 else 0)} {unit}".rstrip()
-
-
-def fmt_value(value: Value) -> str:
-    """A sourced value as its file writes it, with its range in the same unit: ``2 GiB (1–4)``."""
-    if value.low == value.high:
-        return value.written
-    unit = value.written.partition(" ")[2]
-    ends = (f"{_scaled(end, unit):.6g}" for end in (value.low, value.high))
-    return f"{value.written} ({'–'.join(ends)})"
-
-
-def _scaled(value: float, unit: str) -> float:
-    return value / units.parse(f"1 {unit}", units.si(unit)) if unit else value
 
 
 _COUNTED = ("1", "request", "token", "token/request", "block")
