@@ -1,7 +1,7 @@
 """The floor under decode latency: the bytes that a step has to read from device memory.
 
-No step can be faster. Communication, kernel boundaries and the host are not in it, so a measured
-TPOT lies above; the ratio of the two is what remains to be explained.
+No step that reads them at the achieved bandwidth is faster. Communication, kernel boundaries and
+the host are not in it, so a measured TPOT lies above; the ratio of the two is to be explained.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ QUANTITIES: dict[str, str] = {
     "usable_memory": ESTIMATE,
     "free_for_kv_per_device": ESTIMATE,
     "kv_per_device": EXACT,
+    "memory_per_device": ESTIMATE,
     "headroom_per_device": ESTIMATE,
     "kv_blocks": ESTIMATE,
     "max_concurrency": ESTIMATE,
@@ -165,7 +166,7 @@ def estimate(scenario: Scenario) -> Estimate:
     for name, kind in QUANTITIES.items():
         low, high = bounds[name]
         if known[name].unit in COUNTING:
-            low, high = math.floor(low), math.floor(high)
+            low, high = max(0, math.floor(low)), max(0, math.floor(high))
         quantities[name] = Quantity(_number(everything[name]), known[name].unit, low, high, kind)
     fits = bool(everything["headroom_per_device"] >= 0)
     bottleneck = {"decode": BANDWIDTH} if fits else {"prefill": CAPACITY, "decode": CAPACITY}

@@ -192,6 +192,7 @@ class Memory:
     stage_workload_kv: np.ndarray
     kv_per_device: Number
     headroom_per_device: Number
+    memory_per_device: Number
 
 
 def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
@@ -208,6 +209,7 @@ def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
     blocks = stage_blocks.min(axis=0)
     per_request = ceil_div(q.context_tokens, q.block_size)
     workload = requests_per_rank * per_request * block
+    everything = w.stage_weights + activations_per_device + q.runtime_reserve + workload
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
@@ -215,4 +217,5 @@ def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
         max_concurrency=q.data_parallel * (blocks // per_request),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
+        memory_per_device=everything.max(axis=0),
     )

@@ -154,6 +154,10 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     if file.documented and file.documented.model:
         _reference(raw.where(("documented", "model")), file.documented.model, "models",
                    path)
+    for number, claim in enumerate(file.documented.claims if file.documented else ()):
+        if claim.quantity not in catalogue.symbols():
+            raise ParamsError(f"{raw.where(('documented', 'claims', number, 'quantity'))}: "
+                              f"'{claim.quantity}' is not a quantity of params/symbols.yml.")
     scenario = Scenario(file, path, model, chosen, node, precision, measured)
     _check(scenario, raw)
     return scenario

@@ -77,6 +77,13 @@ def fmt_quantity(value: float | None, unit: str) -> str:
     return text if unit in _COUNTED else f"{text} {unit}"
 
 
+def fmt_written(written: str) -> str:
+    """A quantity as a document writes it, with thousands separators and without a counted unit."""
+    number, _, unit = written.partition(" ")
+    grouped = f"{int(number):,}" if number.isdigit() else number
+    return grouped if unit in _COUNTED else f"{grouped} {unit}".rstrip()
+
+
 def fmt_like(value: float | None, written: str) -> str:
     """A number (SI) in the unit in which a document wrote another, so that the two compare."""
     if value is None:
@@ -87,7 +94,8 @@ def fmt_like(value: float | None, written: str) -> str:
     scaled = value / units.parse(f"1 {unit}", units.si(unit)) if unit else value
     if abs(scaled) < 1 and scaled:
         return f"{fmt_sig(scaled)} {unit}"
-    return f"{fmt_fixed(scaled, 2 if abs(scaled) < 1000 else 0)} {unit}".rstrip()
+    digits = 2 if abs(scaled) < 100 else len(written.split()[0].partition(".")[2])
+    return f"{fmt_fixed(scaled * (1 + 1e-12), digits)} {unit}".rstrip()  # 3.675 is 3.68
 
 
 _COUNTED = ("1", "request", "token", "token/request", "block")
