@@ -13,6 +13,21 @@ from calc.decode import decode_floor
 from calc.memory import activations, budget, cache, candidate_stages, ceil_div, weights
 from calc.shapes import Number, count_parameters
 
+INPUTS = frozenset({
+    "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
+    "num_attention_heads", "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank",
+    "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
+    "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
+    "router_bias", "separate_head",
+    "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
+    *(f"{name}_weight_bytes" for name in (
+        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
+        "routed_expert", "head")),
+    *(f"{name}_element_bytes" for name in ("kv_cache", "kv_rope", "activation", "logit")),
+    "concurrency", "context_tokens", "decode_context_tokens", "max_num_batched_tokens",
+    "block_size", "memory_utilization",
+    "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
+})
 CHUNK = 1 << 14  # deployments per pass of a sweep: its temporaries stay in the cache
 
 
@@ -29,23 +44,25 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     ``calc.memory.candidate_stages`` as their first axis. The inputs must be a deployment that can
     be laid out (``params.load_scenario`` checks one; a search checks its own).
 
-    Raises ValueError for an unknown attention or a missing input.
+    Raises ValueError for an unknown attention, a missing input, or one that is not an input.
     """
-    q = SimpleNamespace(**inputs)
-    ndim = max((np.ndim(value) for value in inputs.values()), default=0)
-    try:
-        counted = count_parameters(attention, q)
-        stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
-        held = weights(attention, q, counted, stages)
-        cached = cache(attention, q)
-        requests = ceil_div(q.concurrency, q.data_parallel)
-        active = activations(attention, q, counted.moe_layers, requests)
-        parts: list[Any] = [counted, held, cached, active,
-                 budget(q, held, cached, active.activations_per_device, requests)]
-        if decode:
-            parts.append(decode_floor(q, counted, held, cached, requests))
-    except AttributeError as error:
-        raise ValueError(f"the input '{error.name}' is missing") from None
+    if wrong := sorted(inputs.keys() ^ INPUTS):
+        problem = "missing" if wrong[0] in INPUTS else "not an input"
+        raise ValueError(f"'{wrong[0]}' is {problem}")
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
+                           for name, value in inputs.items()})
+    ndim = max(np.ndim(value) for value in inputs.values())
+    counted = count_parameters(attention, q)
+    stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
+    held = weights(attention, q, counted, stages)
+    cached = cache(attention, q)
+    requests = ceil_div(q.concurrency, q.data_parallel)
+    active = activations(attention, q, counted.moe_layers, requests)
+    parts: list[Any] = [counted, held, cached, active,
+                        budget(q, held, cached, active.activations_per_device, requests)]
+    if decode:
+        parts.append(decode_floor(q, counted, held, cached, requests))
     return {field.name: getattr(part, field.name) for part in parts for field in fields(part)}
 
 
@@ -60,10 +77,18 @@ def sweep(inputs: Mapping[str, Number], attention: str, names: Iterable[str], *,
         decode: as for :func:`evaluate`.
 
     Returns one array of shape (n,) per name, equal to what :func:`evaluate` gives.
+
+    Raises ValueError for arrays that are not of one length, no array at all, a quantity that does
+    not exist or depends on the stage, and as :func:`evaluate` does.
     """
     arrays = {name: np.asarray(value) for name, value in inputs.items() if np.ndim(value)}
-    count = len(next(iter(arrays.values())))
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise ValueError("a sweep takes arrays of one length")
+    (count,), = shapes
     names = list(names)
+    if staged := [name for name in names if name.startswith("stage_")]:
+        raise ValueError(f"'{staged[0]}' depends on the stage, evaluate() gives it")
     result: dict[str, np.ndarray] = {name: np.empty(count) for name in names}
     fixed: dict[str, Any] = {name: value for name, value in inputs.items() if name not in arrays}
     for start in range(0, count, CHUNK):
@@ -71,5 +96,7 @@ def sweep(inputs: Mapping[str, Number], attention: str, names: Iterable[str], *,
         found = evaluate(fixed | {name: array[part] for name, array in arrays.items()},
                          attention, decode=decode)
         for name in names:
+            if name not in found:
+                raise ValueError(f"there is no quantity '{name}'")
             result[name][part] = found[name]
     return result

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import functools
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from params.values import Provenance, Value
 from params.yamlfile import YamlFile
 
 COMMAND_LINE = "given on the command line"
+MAX_NAME = 4096
 
 KINDS: dict[str, type[schema.Entry]] = {
     "models": schema.Model,
@@ -27,8 +29,6 @@ KINDS: dict[str, type[schema.Entry]] = {
     "scenarios": schema.ScenarioFile,
     "measurements": schema.Measurements,
 }
-
-T = TypeVar("T", bound=schema.Entry)
 
 
 class Symbol(NamedTuple):
@@ -45,7 +45,11 @@ def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
     folder = ROOT / kind
     record(folder, listing=True)
-    return sorted(path.stem for path in folder.glob("*.yml"))
+    return sorted(_stems(kind))
+
+
+def _stems(kind: str) -> set[str]:
+    return {path.stem for path in (ROOT / kind).glob("*.yml")}
 
 
 def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
@@ -58,15 +62,19 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     Raises ParamsError naming the nearest identifiers when there is no such entry.
     """
     text = str(reference).strip()
-    if not text or "\0" in text:
-        raise ParamsError(f"{kind[:-1]}: the name is empty, expected an identifier or a path.")
+    if not text or not text.isprintable() or len(text) > MAX_NAME:
+        raise ParamsError(f"{kind[:-1]}: '{text[:40]!a}' is not a name, expected an identifier or "
+                          "a path.")
     if text.endswith((".yml", ".yaml")) or "/" in text:
         for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
-            if (folder / text).is_file():
-                return folder / text
+            try:
+                if (folder / text).is_file():
+                    return folder / text
+            except OSError:  # a name that the file system refuses
+                continue
         raise ParamsError(f"{text}: there is no such file.")
     path = ROOT / kind / f"{text}.yml"
-    if not path.is_file():
+    if text not in _stems(kind):
         known = names(kind)
         ending = [name for name in known if name.endswith(f"-{text.lower()}")]
         if len(ending) == 1:  # 910B2 for ascend-910b2
@@ -112,38 +120,37 @@ def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]
     return file.data
 
 
-def load(kind: str, reference: str | Path, overrides: dict[str, Any] | None = None,
-         beside: Path | None = None) -> Any:
-    """A validated entry of a kind, with overrides (dotted path -> raw value) applied.
+class Override(NamedTuple):
+    """A value given in place of a file's, and where it was given."""
 
-    Raises ParamsError, one sentence with file and line.
+    raw: Any
+    origin: str
+
+
+def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None = None,
+         beside: Path | None = None) -> Any:
+    """A validated entry of a kind, with overrides (dotted key -> value) applied.
+
+    Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
     cls = KINDS[kind]
     path = locate(kind, reference, beside)
     file = yamlfile.read(path)
-    data = dict(file.data)
-    data["id"] = path.stem
-    prefix = "" if kind == "scenarios" else f"{kind[:-1]}."
-    for dotted, raw in (overrides or {}).items():
-        _override(cls, data, dotted, raw, prefix)
-    return validated(cls, file, data, {tuple(key.split(".")): f"--set {prefix}{key}"
-                                       for key in overrides or {}})
-
-
-def validated(cls: type[T], file: YamlFile, data: dict[str, Any],
-              overridden: dict[tuple[str, ...], str]) -> T:
-    """Build ``cls`` from raw data, telling the first problem in one sentence.
-
-    ``overridden`` names the origin of keys that do not come from the file.
-    """
+    if "id" in file.data:
+        raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
+    data = file.data | {"id": path.stem}
+    given = overrides or {}
+    for dotted, override in given.items():
+        _override(cls, data, dotted, override)
     defaults = data.get("defaults") or {}
     if not isinstance(defaults, dict) or set(defaults) - {"source", "kind", "date"}:
         raise ParamsError(f"{file.where(('defaults',))}: 'defaults' holds source, kind and date.")
-    provenance = Provenance(defaults, frozenset(sources()))
+    provenance = Provenance(defaults, frozenset(sources()), partial(locate, beside=path))
     try:
         return cls.model_validate(data, context=provenance)
     except ValidationError as error:
-        raise ParamsError(_sentence(cls, file, error, overridden)) from None
+        origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
+        raise ParamsError(_sentence(cls, file, error, origins)) from None
 
 
 def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError,
@@ -153,6 +160,8 @@ def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError,
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     keys = tuple(key for key in problem["loc"] if key != "[key]")
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
+    if not keys and overridden:  # a rule over the whole entry, which the file alone may keep
+        origins = [", ".join(overridden.values())]
     where = origins[0] if origins else file.where(keys)
     name = ".".join(str(key) for key in keys)
     match problem["type"]:
@@ -188,13 +197,12 @@ def _entry_class(annotation: Any) -> type[schema.Entry] | None:
     return None
 
 
-def _is_quantity(annotation: Any, metadata: list[Any]) -> bool:
-    return annotation is Value or bool(metadata) or any(
-        _is_quantity(arg, []) for arg in get_args(annotation))
+def _is_quantity(annotation: Any) -> bool:
+    return annotation is Value or any(_is_quantity(arg) for arg in get_args(annotation))
 
 
-def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: Any,
-              prefix: str) -> None:
+def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str,
+              override: Override) -> None:
     """Set one dotted key in raw data; numbers get the command line as their source."""
     *parents, last = dotted.split(".")
     target, owner = data, cls
@@ -202,7 +210,7 @@ def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: A
         field = owner.model_fields.get(key)
         inner = _entry_class(field.annotation) if field else None
         if inner is None:
-            raise ParamsError(f"--set {prefix}{dotted}: '{'.'.join(parents[:depth + 1])}' holds no "
+            raise ParamsError(f"{override.origin}: '{'.'.join(parents[:depth + 1])}' holds no "
                               f"keys, expected one of {', '.join(_fields_at(owner, ()))}.")
         owner = inner
         child = target.get(key)
@@ -212,9 +220,9 @@ def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str, raw: A
     if field is None or last in ("id", "defaults"):
         known = _fields_at(owner, ())
         near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
-        raise ParamsError(f"--set {prefix}{dotted}: unknown key '{last}', "
+        raise ParamsError(f"{override.origin}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
-    if _is_quantity(field.annotation, field.metadata):
-        target[last] = {"value": raw, "source": COMMAND_LINE, "kind": "assumed"}
+    if _is_quantity(field.annotation):
+        target[last] = {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
     else:
-        target[last] = raw
+        target[last] = override.raw

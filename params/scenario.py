@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from params import catalogue, schema, yamlfile
+from params import catalogue, schema, units, yamlfile
+from params.catalogue import Override
 from params.errors import ParamsError
 from params.values import Value
 
@@ -98,7 +97,8 @@ class Scenario:
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
-        given = {name: value.value for name, value in self.values().items()}
+        given = {name: value.value for part in (self.file.parallelism, self.file.workload)
+                 for name in type(part).model_fields if (value := getattr(part, name))}
         prompt, output = given.pop("input_tokens", None), given.pop("output_tokens", None)
         numbers = (model_inputs(self.model) | precision_inputs(self.precision)
                    | device_inputs(self.device) | given)
@@ -127,86 +127,90 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
 
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
-    by_root = _overrides(overrides)
+    given = _overrides(overrides)
     path = catalogue.locate("scenarios", reference)
-    own = by_root.pop("", {})
-    if device:
-        own["device"] = str(device)
     raw = yamlfile.read(path)
-    for root in ("cluster", "parallelism", "workload"):
-        own |= {f"{root}.{key}": value for key, value in by_root.get(root, {}).items()}
+    own = {key: value for key, value in given.items() if key.partition(".")[0] not in _ENTRIES
+           or "." not in key}
+    if device:
+        own["device"] = Override(str(device), "device")
+
+    def where(*keys: str | int) -> str:
+        """Origin of a key: an override's, or file and line."""
+        override = own.get(".".join(map(str, keys)))
+        return override.origin if override else raw.where(keys)
+
     file: schema.ScenarioFile = catalogue.load("scenarios", path, own)
 
     def entry(root: str) -> Any:
-        where = f"--set {root}" if root in own else raw.where((root,))
-        beside = None if root in own else path
-        return _reference(where, getattr(file, root), _ENTRIES[root], beside, by_root.get(root))
+        inside = {key.partition(".")[2]: value for key, value in given.items()
+                  if key.startswith(f"{root}.")}
+        return catalogue.load(_ENTRIES[root], getattr(file, root), inside, path)
 
-    model, chosen, precision = entry("model"), entry("device"), entry("precision")
+    chosen = entry("device")
     if chosen.type == "host":
-        raise ParamsError(f"{raw.where(('device',))}: '{chosen.id}' is a host processor, "
+        raise ParamsError(f"{where('device')}: '{chosen.id}' is a host processor, "
                           "expected an accelerator.")
-    node = _reference(raw.where(("cluster", "node")), file.cluster.node, "nodes", path)
-    measured = None
-    if file.measured:
-        measured = _reference(raw.where(("measured",)), file.measured, "measurements",
-                              path)
-    if file.documented and file.documented.model:
-        _reference(raw.where(("documented", "model")), file.documented.model, "models",
-                   path)
-    for number, claim in enumerate(file.documented.claims if file.documented else ()):
-        if claim.quantity not in catalogue.symbols():
-            raise ParamsError(f"{raw.where(('documented', 'claims', number, 'quantity'))}: "
-                              f"'{claim.quantity}' is not a quantity of params/symbols.yml.")
-    scenario = Scenario(file, path, model, chosen, node, precision, measured)
-    _check(scenario, raw)
+    scenario = Scenario(
+        file, path, entry("model"), chosen,
+        catalogue.load("nodes", file.cluster.node, beside=path), entry("precision"),
+        catalogue.load("measurements", file.measured, beside=path) if file.measured else None)
+    _check_claims(file, where)
+    _check_layout(scenario, where)
     return scenario
 
 
-def _reference(where: str, name: str, kind: str, beside: Path | None,
-               overrides: dict[str, Any] | None = None) -> Any:
-    """Load a named entry; a name that does not exist is told with where it is named."""
-    try:
-        catalogue.locate(kind, name, beside)
-    except ParamsError as error:
-        raise ParamsError(f"{where}: {error}") from None
-    return catalogue.load(kind, name, overrides, beside)
-
-
-def _overrides(settings: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """``PATH=VALUE`` texts by root; whole entries (``device=...``) under the empty root."""
-    result: dict[str, dict[str, Any]] = {}
+def _overrides(settings: Iterable[str]) -> dict[str, Override]:
+    """``PATH=VALUE`` texts by their dotted path."""
+    result: dict[str, Override] = {}
     for setting in settings:
-        dotted, equals, text = setting.partition("=")
-        root, _, rest = dotted.strip().partition(".")
-        if not equals or root not in ROOTS or not text.strip():
+        dotted, equals, text = (part.strip() for part in setting.partition("="))
+        root, _, rest = dotted.partition(".")
+        if not equals or root not in ROOTS or not text:
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}.")
         if not rest and root not in _ENTRIES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
         try:
-            value = yaml.safe_load(text) if len(text) < 200 else text
-        except yaml.YAMLError:
-            value = text.strip()
-        if isinstance(value, (dict, list)):
-            raise ParamsError(f"--set {setting}: expected one value.")
-        if not isinstance(value, (bool, int, float)):
-            value = text.strip()
-        if rest:
-            result.setdefault(root, {})[rest] = value
-        else:
-            result.setdefault("", {})[root] = text.strip()
+            value = yamlfile.scalar(text) if rest else text
+        except ValueError as error:
+            raise ParamsError(f"--set {dotted}: {error}.") from None
+        result[dotted] = Override(value, f"--set {dotted}")
     return result
 
 
-def _check(scenario: Scenario, raw: yamlfile.YamlFile) -> None:
+def _check_claims(file: schema.ScenarioFile, where: Callable[..., str]) -> None:
+    """Refuse a claim about an unknown quantity, in another unit, or with a formula that fails."""
+    known = catalogue.symbols()
+    for number, claim in enumerate(file.documented.claims if file.documented else ()):
+        at = ("documented", "claims", number)
+        if claim.quantity not in known:
+            raise ParamsError(f"{where(*at, 'quantity')}: '{claim.quantity}' is not a quantity of "
+                              "params/symbols.yml.")
+        expected = known[claim.quantity].unit
+        if _hard(claim.value.unit) != _hard(expected):
+            raise ParamsError(f"{where(*at, 'value')}: '{claim.value.written}' has the wrong unit "
+                              f"for '{claim.quantity}', expected a quantity in {expected}.")
+        try:
+            file.documented.recomputed(claim)  # type: ignore[union-attr]
+        except ValueError as error:
+            raise ParamsError(f"{where(*at, 'formula')}: {error}.") from None
+
+
+def _hard(unit: str) -> dict[str, int]:
+    """Dimensions of a unit without what is merely counted."""
+    return {name: power for name, power in units.dimensions(unit).items()
+            if name not in units.COUNTING}
+
+
+def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
     numbers = scenario.inputs()
     tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
                       for name in ("tensor", "pipeline", "data", "expert"))
 
     def refuse(key: str, sentence: str) -> None:
-        raise ParamsError(f"{raw.where(('parallelism', key))}: {sentence}.")
+        raise ParamsError(f"{where('parallelism', key)}: {sentence}.")
 
     def must_divide(key: str, parts: int, name: str) -> None:
         whole = int(numbers[name])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, field_validator, model_validator
 
 from params import trees, units
 from params.values import (
@@ -15,17 +15,27 @@ from params.values import (
     CountOrZero,
     Dollars,
     Frequency,
+    Length,
     OperationRate,
     Power,
+    Ref,
     Requests,
     Share,
+    SourceKey,
+    Text,
     Time,
     Tokens,
     Value,
     Yuan,
 )
 
-Text = dict[Literal["en", "zh"], str]
+ModelName = Annotated[str, Ref("models")]
+DeviceName = Annotated[str, Ref("devices")]
+LinkName = Annotated[str, Ref("links")]
+NodeName = Annotated[str, Ref("nodes")]
+FormatName = Annotated[str, Ref("formats")]
+PrecisionName = Annotated[str, Ref("precisions")]
+MeasurementsName = Annotated[str, Ref("measurements")]
 
 
 class Entry(BaseModel):
@@ -41,13 +51,6 @@ class Named(Entry):
     name: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None
-
-    @field_validator("name", "note")
-    @classmethod
-    def _both_languages(cls, text: Text | None) -> Text | None:
-        if text is not None and set(text) != {"en", "zh"}:
-            raise ValueError("expected both languages, {en: ..., zh: ...}")
-        return text
 
 
 def _over(part: Value | None, whole: Value | None) -> bool:
@@ -100,6 +103,8 @@ class Model(Named):
             if getattr(self, name) is None:
                 kind = "mixture-of-experts" if name in moe else self.attention
                 raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
+        if not self.is_moe and (extra := [n for n in moe if getattr(self, n) is not None]):
+            raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
         if self.is_moe:
             if _over(self.num_experts_per_tok, self.n_routed_experts):
                 raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
@@ -184,9 +189,9 @@ class Node(Named):
     """A server: its devices, what connects them, and its host."""
 
     devices_per_node: Count
-    device_link: str
-    network_link: str
-    host: str | None = None
+    device_link: LinkName
+    network_link: LinkName
+    host: DeviceName | None = None
     hosts_per_node: Count | None = None
     host_memory: Bytes | None = None
 
@@ -218,30 +223,30 @@ class Format(Named):
 class WeightFormats(Entry):
     """The storage format of each class of tensors."""
 
-    embedding: str
-    attention: str
-    norm: str
-    router: str
-    dense_mlp: str
-    shared_expert: str
-    routed_expert: str
-    head: str
+    embedding: FormatName
+    attention: FormatName
+    norm: FormatName
+    router: FormatName
+    dense_mlp: FormatName
+    shared_expert: FormatName
+    routed_expert: FormatName
+    head: FormatName
 
 
 class Precision(Named):
     """Which format stores what: weights by class, cache, activations, logits."""
 
     weights: WeightFormats
-    kv_cache: str
-    kv_rope: str
-    activation: str
-    logit: str
+    kv_cache: FormatName
+    kv_rope: FormatName
+    activation: FormatName
+    logit: FormatName
 
 
 class Cluster(Entry):
     """The hardware of a deployment."""
 
-    node: str
+    node: NodeName
     nodes: Count
     devices: Count | None = None
 
@@ -259,11 +264,11 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven."""
 
     concurrency: Requests
-    context_tokens: Tokens | None = None
-    input_tokens: Tokens | None = None
-    output_tokens: Tokens | None = None
+    context_tokens: Length | None = None
+    input_tokens: Length | None = None
+    output_tokens: Length | None = None
     max_num_batched_tokens: Tokens
-    block_size: Tokens
+    block_size: Length
     memory_utilization: Share
 
     @model_validator(mode="after")
@@ -294,6 +299,7 @@ class Claim(Entry):
     @classmethod
     def _formula(cls, tree: Any) -> Any:
         if tree is not None:
+            tree = trees.numbers(tree)
             trees.validate(tree)
         return tree
 
@@ -301,21 +307,15 @@ class Claim(Entry):
 class Documented(Entry):
     """What a document states of a deployment: its inputs and its results."""
 
-    model: str | None = None
+    model: ModelName | None = None
     inputs: dict[str, AnyQuantity] = {}
     claims: list[Claim] = []
 
-    @model_validator(mode="after")
-    def _inputs_known(self) -> Documented:
-        for claim in self.claims:
-            missing = sorted(trees.symbols_of(claim.formula) - set(self.inputs))
-            if missing:
-                raise ValueError(f"the formula of '{claim.quantity}' uses '{missing[0]}', "
-                                 "which is not among the documented inputs")
-        return self
-
     def recomputed(self, claim: Claim) -> float | int | None:
-        """What the document's own formula gives on its own inputs (SI); None without formula."""
+        """What the document's own formula gives on its own inputs (SI); None without formula.
+
+        Raises ValueError if an input is missing or the arithmetic has no result.
+        """
         if claim.formula is None:
             return None
         return trees.evaluate(
@@ -331,24 +331,36 @@ class ScenarioFile(Entry):
     defaults: dict[str, Any] | None = None
     document: Literal["s0", "s1", "s2", "s3"] | None = None
     section: str | None = None
-    model: str
-    device: str
+    model: ModelName
+    device: DeviceName
     cluster: Cluster
     parallelism: Parallelism
-    precision: str
+    precision: PrecisionName
     workload: Workload
     documented: Documented | None = None
-    measured: str | None = None
+    measured: MeasurementsName | None = None
+
+
+def _measured(raw: Any) -> float:
+    if isinstance(raw, bool):
+        raise ValueError("expected a number")
+    number = units.parse(raw, units.DIMENSIONLESS)
+    if number < 0:
+        raise ValueError(f"'{raw}' is out of range, expected at least 0")
+    return float(number)
+
+
+Measured = Annotated[float, BeforeValidator(_measured)]
 
 
 class Measurements(Named):
     """A table of measured results of one system: columns with units, rows of numbers."""
 
-    source: str
+    source: SourceKey
     kind: Literal["measured"]
     date: str | None = None
     columns: dict[str, str]
-    rows: list[list[float]]
+    rows: list[list[Measured]]
     definitions: dict[str, Text] = {}
 
     @model_validator(mode="after")
@@ -365,5 +377,4 @@ class Measurements(Named):
         """One column in SI units."""
         index = list(self.columns).index(name)
         unit = self.columns[name]
-        factor = units.parse("1" if unit == units.DIMENSIONLESS else f"1 {unit}", units.si(unit))
-        return [row[index] * factor for row in self.rows]
+        return [row[index] * units.factor(unit) for row in self.rows]

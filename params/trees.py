@@ -20,8 +20,8 @@ Number = Any  # int, float or Fraction
 Tree = Any
 
 MAX_DEPTH = 200
-MAX_INDEX = 100_000
-_EXACT_EXPONENT = 64
+MAX_STEPS = 1_000_000
+_EXACT_BITS = 4096
 
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "eq": lambda a, b: a == b,
@@ -44,7 +44,7 @@ def _power(base: Number, exponent: Number) -> Number:
     if base == 0 and exponent < 0:
         raise ValueError("division by zero")
     whole = not isinstance(exponent, float) and Fraction(exponent).denominator == 1
-    if whole and not isinstance(base, float) and abs(exponent) <= _EXACT_EXPONENT:
+    if whole and not isinstance(base, float) and abs(exponent) * _bits(base) <= _EXACT_BITS:
         return Fraction(base) ** int(exponent)
     result = float(base) ** float(exponent)
     if isinstance(result, complex):
@@ -52,10 +52,21 @@ def _power(base: Number, exponent: Number) -> Number:
     return result
 
 
+def _bits(number: Number) -> int:
+    exact = Fraction(number)
+    return max(1, exact.numerator.bit_length(), exact.denominator.bit_length())
+
+
+def _log(number: Number) -> float:
+    if number <= 0:
+        raise ValueError("logarithm of a number that is not positive")
+    return math.log(number)
+
+
 _UNARY: dict[str, Callable[[Number], Number]] = {
     "ceil": math.ceil,
     "floor": math.floor,
-    "log": math.log,
+    "log": _log,
     "exp": math.exp,
 }
 _BINARY: dict[str, Callable[[Number, Number], Number]] = {
@@ -144,41 +155,69 @@ def symbols_of(tree: Tree) -> set[str]:
     return set().union(*(symbols_of(arg) for arg in args))
 
 
+def numbers(tree: Tree) -> Tree:
+    """The tree with numbers written as text (``0.85``, ``1e9``) turned into numbers."""
+    if isinstance(tree, list):
+        return [numbers(part) for part in tree]
+    if isinstance(tree, str) and not tree.isidentifier():
+        try:
+            return float(tree)
+        except ValueError:
+            return tree
+    return tree
+
+
 def evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
     """The value of a valid tree; integral results come back as int.
 
-    Raises ValueError for a symbol without a value, or arithmetic that has no result.
+    Raises ValueError for a symbol without a value, arithmetic that has no result or too large
+    a one, and a formula of more than ``MAX_STEPS`` steps.
     """
-    result = _evaluate(tree, values)
-    if isinstance(result, Fraction):
-        return int(result) if result.denominator == 1 else float(result)
+    try:
+        result = _Evaluation().run(tree, values)
+        if isinstance(result, Fraction):
+            result = int(result) if result.denominator == 1 else float(result)
+    except OverflowError:
+        raise ValueError("a number in the formula is too large") from None
+    if isinstance(result, float) and not math.isfinite(result):
+        raise ValueError("the formula has no finite value")
     return result
 
 
-def _evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
-    if isinstance(tree, str):
-        if tree not in values:
-            raise ValueError(f"the formula needs '{tree}', which has no value")
-        return values[tree]
-    if not isinstance(tree, list):
-        return tree
-    operator, *args = tree
-    if operator == "piecewise":
-        *branches, default = args
-        for (compare, left, right), value in branches:
-            if _COMPARE[compare](_evaluate(left, values), _evaluate(right, values)):
-                return _evaluate(value, values)
-        return _evaluate(default, values)
-    if operator in _OVER:
-        index, count_tree, body = args
-        count = _evaluate(count_tree, values)
-        if count != int(count) or not 1 <= count <= MAX_INDEX:
-            raise ValueError(f"'{operator}' cannot run over {count} values")
-        return _OVER[operator](
-            [_evaluate(body, {**values, index: i}) for i in range(int(count))])
-    numbers = [_evaluate(arg, values) for arg in args]
-    if operator in _UNARY:
-        return _UNARY[operator](numbers[0])
-    if operator in _BINARY:
-        return _BINARY[operator](*numbers)
-    return _MANY[operator](numbers)
+class _Evaluation:
+    """One evaluation, which counts its steps."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def run(self, tree: Tree, values: Mapping[str, Number]) -> Number:
+        """The value of a tree, as an exact number where its parts are."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise ValueError(f"the formula takes more than {MAX_STEPS} steps")
+        if isinstance(tree, str):
+            if tree not in values:
+                raise ValueError(f"the formula needs '{tree}', which has no value")
+            return values[tree]
+        if not isinstance(tree, list):
+            return tree
+        operator, *args = tree
+        if operator == "piecewise":
+            *branches, default = args
+            for (compare, left, right), value in branches:
+                if _COMPARE[compare](self.run(left, values), self.run(right, values)):
+                    return self.run(value, values)
+            return self.run(default, values)
+        if operator in _OVER:
+            index, count_tree, body = args
+            count = self.run(count_tree, values)
+            if not 1 <= count <= MAX_STEPS or count != int(count):
+                raise ValueError(f"'{operator}' cannot run over {count} values")
+            return _OVER[operator](
+                [self.run(body, {**values, index: i}) for i in range(int(count))])
+        numbers = [self.run(arg, values) for arg in args]
+        if operator in _UNARY:
+            return _UNARY[operator](numbers[0])
+        if operator in _BINARY:
+            return _BINARY[operator](*numbers)
+        return _MANY[operator](numbers)

@@ -19,9 +19,6 @@ M- = 1e6
 G- = 1e9
 T- = 1e12
 P- = 1e15
-m- = 1e-3
-u- = 1e-6
-n- = 1e-9
 Ki- = 1024
 Mi- = 1048576
 Gi- = 1073741824
@@ -31,6 +28,9 @@ byte = [information] = B
 bit = byte / 8 = b
 FLOP = [operation]
 second = [time] = s
+millisecond = second / 1000 = ms
+microsecond = second / 1000000 = us
+nanosecond = second / 1000000000 = ns
 minute = 60 * second = min
 hour = 3600 * second = h
 joule = [energy] = J
@@ -53,7 +53,7 @@ DIMENSIONLESS = "1"
 BITS_PER_BYTE = 8
 COUNTING = ("token", "request", "block")
 
-_SI = {
+SI = {
     "information": "B", "operation": "FLOP", "time": "s", "energy": "J", "token": "token",
     "request": "request", "block": "block", "currency_usd": "USD", "currency_cny": "CNY",
 }
@@ -62,7 +62,7 @@ _SI = {
 @functools.cache
 def registry() -> pint.UnitRegistry:
     """The project's own unit registry (pint), without pint's default definitions."""
-    ureg: pint.UnitRegistry = pint.UnitRegistry(None)
+    ureg: pint.UnitRegistry = pint.UnitRegistry(None, non_int_type=Fraction)
     for line in _DEFINITIONS.strip().splitlines():
         ureg.define(line)
     return ureg
@@ -74,17 +74,18 @@ def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
     if unit == DIMENSIONLESS:
         return Fraction(1), ()
     ureg = registry()
-    factor = Fraction(1)
+    product = Fraction(1)
     found: dict[str, int] = {}
     for position, part in enumerate(unit.split("/")):
         if position == 0 and part == DIMENSIONLESS:
             continue
         sign = 1 if position == 0 else -1
-        quantity = ureg.Quantity(1, part).to_base_units()
-        factor *= Fraction(float(quantity.magnitude)).limit_denominator(10**18) ** sign
-        for name, power in quantity.dimensionality.items():
+        quantity = ureg.Quantity(Fraction(1), part).to_base_units()
+        product *= Fraction(quantity.magnitude) ** sign
+        for bracketed, power in quantity.dimensionality.items():
+            name = bracketed.strip("[]")
             found[name] = found.get(name, 0) + sign * int(str(power))
-    return factor, tuple(sorted((n, p) for n, p in found.items() if p))
+    return product, tuple(sorted((n, p) for n, p in found.items() if p))
 
 
 def dimensions(unit: str) -> dict[str, int]:
@@ -115,12 +116,11 @@ def parse(text: str | int | float, unit: str) -> float | int:
     """
     if isinstance(text, bool):
         raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
-    match = _QUANTITY.fullmatch(str(text))
-    if match is None:
-        raise ValueError(f"'{str(text)[:60]}' is not a quantity, expected a finite "
-                         f"number{_in(unit)}")
-    number = Fraction(match[1])
-    written = match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)
+    try:
+        digits, written = split(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, expected a finite number{_in(unit)}") from None
+    number = Fraction(digits)
     found = dimensions(written)
     plain_count = written == DIMENSIONLESS and unit in COUNTING
     if found != dimensions(unit) and not plain_count:
@@ -135,19 +135,38 @@ def parse(text: str | int | float, unit: str) -> float | int:
 
 
 def si(unit: str) -> str:
-    """The SI unit of a unit's dimensions, e.g. ``ms`` -> ``s``, ``GB/s`` -> ``B/s``."""
+    """The SI unit of a unit's dimensions, e.g. ``ms`` -> ``s``, ``GB/s`` -> ``B/s``.
+
+    Raises ValueError for an unknown unit, or one that is not a quantity per others.
+    """
     found = dimensions(unit)
-    above = [_SI[name.strip("[]")] for name, power in found.items() if power > 0]
-    below = [_SI[name.strip("[]")] for name, power in found.items() if power < 0]
+    if any(power not in (-1, 1) for power in found.values()) or list(found.values()).count(1) > 1:
+        raise ValueError(f"the unit '{unit}' is not one quantity per others")
+    above = [SI[name] for name, power in found.items() if power > 0]
+    below = [SI[name] for name, power in found.items() if power < 0]
     return "/".join([above[0] if above else DIMENSIONLESS, *below])
+
+
+def split(text: str | int | float) -> tuple[str, str]:
+    """Number and unit of a quantity as written: ``64GiB`` -> ``("64", "GiB")``.
+
+    A plain number has the unit ``1``. Raises ValueError for what is not a quantity.
+    """
+    match = _QUANTITY.fullmatch(str(text))
+    if match is None:
+        raise ValueError(f"'{str(text)[:60]}' is not a quantity")
+    return match[1], match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)
 
 
 def unit_of(text: str | int | float) -> str:
     """The SI unit of a quantity as written, e.g. ``22.8 ms`` -> ``s``."""
-    match = _QUANTITY.fullmatch(str(text))
-    if match is None or not (match[2] or match[3]):
-        return DIMENSIONLESS
-    return si(match[2] or f"1/{match[3]}")
+    return si(split(text)[1])
+
+
+def factor(unit: str) -> float:
+    """What one of a unit is in SI: ``GiB`` -> 2^30, ``ms`` -> 0.001."""
+    dimensions(unit)
+    return float(_factor(unit)[0])
 
 
 def parse_any(text: str | int | float) -> float | int:

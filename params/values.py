@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args
 
+from pydantic import BeforeValidator, ValidationInfo
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
 from params import units
+from params.errors import ParamsError
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -53,17 +56,23 @@ class Value:
         """The quantity as written, with its range in the same unit: ``2 GiB (1.3–4)``."""
         if self.low == self.high:
             return self.written
-        unit = self.written.partition(" ")[2]
-        one = units.parse(f"1 {unit}", self.unit) if unit else 1
+        one = units.factor(units.split(self.written)[1])
         return f"{self.written} ({self.low / one:.6g}–{self.high / one:.6g})"
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a bare number inherits from its file, and which source keys exist."""
+    """What a file's values are checked against.
+
+    Attributes:
+        defaults: source, kind and date that bare numbers inherit.
+        sources: keys of ``params/sources.yml``.
+        locate: finds an entry by kind and name; raises ParamsError if there is none.
+    """
 
     defaults: dict[str, Any]
     sources: frozenset[str]
+    locate: Callable[[str, str], object]
 
 
 ANY_UNIT = "*"
@@ -72,7 +81,7 @@ LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
 
 @dataclass(frozen=True)
 class Unit:
-    """Annotation of a quantity field: expected unit and admissible numbers.
+    """Annotation of a quantity field: expected unit, admissible numbers, whether a range is.
 
     pydantic calls it to turn what a file holds into a :class:`Value`.
     """
@@ -82,6 +91,7 @@ class Unit:
     exclusive: bool = True
     maximum: float | None = None
     integer: bool = False
+    spread: bool = True
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Validate with the provenance that the file passes on as context."""
@@ -105,14 +115,22 @@ def _number(raw: Any, rule: Unit) -> float | int:
     return value
 
 
-def _text(raw: Any) -> dict[str, str] | None:
-    if raw is None:
-        return None
+def both_languages(raw: Any) -> dict[str, str]:
+    """A text in English and Chinese, as it stands in a file. Raises ValueError for less."""
     if not isinstance(raw, dict) or set(raw) != {"en", "zh"} or not all(
-        isinstance(text, str) for text in raw.values()
+        isinstance(text, str) and text.strip() for text in raw.values()
     ):
-        raise ValueError("'note' is a pair {en: ..., zh: ...}")
+        raise ValueError("expected a text in both languages, {en: ..., zh: ...}")
     return raw
+
+
+def _source(source: Any, given: Provenance) -> str:
+    """A key of ``params/sources.yml``, or, in a reader's own file, a citation in words."""
+    if not isinstance(source, str) or not source.strip():
+        raise ValueError("a source is missing (source: a key of params/sources.yml)")
+    if _KEY.fullmatch(source) and source not in given.sources:
+        raise ValueError(f"the source '{source}' is not in params/sources.yml")
+    return source
 
 
 def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
@@ -128,15 +146,14 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     inherits = {} if "source" in entry else given.defaults
     source = entry.get("source", inherits.get("source"))
     kind = entry.get("kind", inherits.get("kind"))
-    if not isinstance(source, str) or not source.strip():
-        raise ValueError("a source is missing (source: a key of params/sources.yml)")
-    if _KEY.fullmatch(source) and source not in given.sources:
-        raise ValueError(f"the source '{source}' is not in params/sources.yml")
+    source = _source(source, given)
     if kind not in KINDS:
         found = "missing" if kind is None else f"'{kind}'"
         raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
     low, high = value, value
     if "range" in entry:
+        if not rule.spread:
+            raise ValueError("a shape, a layout or a length is exact and has no range")
         bounds = entry["range"]
         if not isinstance(bounds, list) or len(bounds) != 2:
             raise ValueError("'range' is a pair [low, high]")
@@ -154,13 +171,41 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
         low=low, high=high, date=None if date is None else str(date),
         section=None if entry.get("section") is None else str(entry["section"]),
-        note=_text(entry.get("note")),
-        others=tuple(_value(other, rule, Provenance({}, given.sources)) for other in others),
+        note=None if entry.get("note") is None else both_languages(entry["note"]),
+        others=tuple(_value(other, rule, replace(given, defaults={})) for other in others),
     )
 
 
-Count = Annotated[Value, Unit("1", integer=True)]
-CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False)]
+@dataclass(frozen=True)
+class Ref:
+    """Annotation of a field that names an entry of another kind, which must exist."""
+
+    kind: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """Look the name up where the file's provenance says."""
+
+        def resolve(raw: Any, info: Any) -> str:
+            if not isinstance(raw, str):
+                raise ValueError(f"expected the name of an entry of params/{self.kind}/")
+            try:
+                info.context.locate(self.kind, raw)
+            except ParamsError as error:
+                raise ValueError(str(error).rstrip(".")) from None
+            return raw
+
+        return with_info_plain_validator_function(resolve)
+
+
+def _known_source(raw: Any, info: ValidationInfo) -> str:
+    given: Any = info.context
+    return _source(raw, given)
+
+
+SourceKey = Annotated[str, BeforeValidator(_known_source)]
+Text = Annotated[dict[str, str], BeforeValidator(both_languages)]
+Count = Annotated[Value, Unit("1", integer=True, spread=False)]
+CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False)]
 Share = Annotated[Value, Unit("1", maximum=1.0)]
 Bytes = Annotated[Value, Unit("B")]
 ByteRate = Annotated[Value, Unit("B/s")]
@@ -169,6 +214,7 @@ Power = Annotated[Value, Unit("W")]
 Time = Annotated[Value, Unit("s")]
 Frequency = Annotated[Value, Unit("Hz")]
 Tokens = Annotated[Value, Unit("token", integer=True)]
+Length = Annotated[Value, Unit("token", integer=True, spread=False)]
 Requests = Annotated[Value, Unit("request", integer=True)]
 Dollars = Annotated[Value, Unit("USD")]
 Yuan = Annotated[Value, Unit("CNY")]

@@ -16,9 +16,10 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 40
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_INTEGER = re.compile(r"[-+]?[0-9][0-9_]*")
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+MAX_DIGITS = 30
 
-Path_ = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class YamlFile:
 
     path: Path
     data: dict[str, Any]
-    lines: dict[Path_, int]
+    lines: dict[KeyPath, int]
 
-    def where(self, keys: Path_ = ()) -> str:
+    def where(self, keys: KeyPath = ()) -> str:
         """``file:line`` of the deepest known prefix of a key path."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.lines:
@@ -84,9 +85,11 @@ def _refuse_what_is_not_data(text: str, name: str) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = event.start_mark.line + 1 if event.start_mark else 1
-        if isinstance(event, yaml.AliasEvent):
+        if getattr(event, "anchor", None):  # of an alias, or where one is defined
             raise ParamsError(f"{name}:{line}: anchors and aliases are not accepted, "
                               "write the value out.")
+        if tag := getattr(event, "tag", None):
+            raise ParamsError(f"{name}:{line}: the tag '{tag}' is not accepted.")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
@@ -98,18 +101,21 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lines: dict[Path_, int] = {}
+        self.lines: dict[KeyPath, int] = {}
 
-    def convert(self, node: yaml.Node, keys: Path_) -> Any:
+    def convert(self, node: yaml.Node, keys: KeyPath) -> Any:
         line = node.start_mark.line + 1
         self.lines.setdefault(keys, line)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, keys)
         if isinstance(node, yaml.SequenceNode):
             return [self.convert(item, (*keys, i)) for i, item in enumerate(node.value)]
-        return self._scalar(node, line)
+        try:
+            return scalar(node.value, node.tag)
+        except ValueError as error:
+            raise ParamsError(f"{self.name}:{line}: {error}.") from None
 
-    def _mapping(self, node: yaml.MappingNode, keys: Path_) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, keys: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -122,20 +128,24 @@ class _Reader:
             result[key] = self.convert(value_node, (*keys, key))
         return result
 
-    def _scalar(self, node: yaml.Node, line: int) -> Any:
-        kind = node.tag.rsplit(":", 1)[-1]
-        text = node.value
-        if kind == "int":
-            return int(text.replace("_", "")) if _INTEGER.fullmatch(text) else text
-        if kind == "float":
-            try:
-                return float(text.replace("_", ""))
-            except ValueError:
-                return text
-        if kind == "bool":
-            return text.lower() in ("true", "yes", "on")
-        if kind == "null":
-            return None
-        if kind in ("str", "timestamp"):
-            return text
-        raise ParamsError(f"{self.name}:{line}: the tag '{node.tag}' is not accepted.")
+
+def scalar(text: str, tag: str | None = None) -> Any:
+    """What one plain scalar means: truth, nothing, a whole number in decimal digits, else text.
+
+    Fractions stay text, so that a quantity keeps the digits that its file prints. Octal,
+    hexadecimal and base-60 numbers and dates of YAML 1.1 stay text too, and are refused where a
+    number belongs.
+
+    Raises ValueError for a number of absurd length.
+    """
+    tag = tag or yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
+    kind = tag.rsplit(":", 1)[-1]
+    if kind == "bool":
+        return text.lower() in ("true", "yes", "on")
+    if kind == "null":
+        return None
+    if kind == "int" and _INTEGER.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError(f"a number of {len(text)} digits")
+        return int(text)
+    return text

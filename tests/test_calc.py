@@ -294,13 +294,61 @@ class TestEstimate:
         assert answer["weights_per_device"].low == answer["weights_per_device"].high
         assert answer["tpot"].low < answer["tpot"].value < answer["tpot"].high
 
-    def test_interval_against_sampling(self):
-        """The closed form holds the 80% that log-uniform sampling gives, to a tenth of a width."""
-        scenario = params.load_scenario("s2-910b1-awq")
+    @pytest.mark.parametrize("name", params.names("scenarios"))
+    def test_intervals_hold_eighty_percent(self, name):
+        """Against sampling of the ranges: every quantity that has an interval."""
+        scenario = params.load_scenario(name)
         rng = np.random.default_rng(3)
-        sampled = {name: np.exp(rng.uniform(np.log(low), np.log(high), 20_000))
-                   for name, (low, high) in scenario.ranges().items()}
-        tpot = calc.evaluate(scenario.inputs() | sampled, "mla")["tpot"]
-        stated = calc.estimate(scenario).quantities["tpot"]
-        inside = float(((tpot >= stated.low) & (tpot <= stated.high)).mean())
-        assert 0.7 <= inside <= 0.9
+        sampled = {symbol: np.exp(rng.uniform(np.log(low), np.log(high), 20_000))
+                   for symbol, (low, high) in scenario.ranges().items()}
+        found = calc.evaluate(scenario.inputs() | sampled, scenario.model.attention)
+        for quantity, stated in calc.estimate(scenario).quantities.items():
+            if stated.low < stated.high and stated.unit not in ("request", "block"):
+                within = (found[quantity] >= stated.low) & (found[quantity] <= stated.high)
+                assert 0.75 <= within.mean() <= 0.86, quantity
+
+    def test_what_no_input_makes_uncertain_is_called_exact(self):
+        for name in params.names("scenarios"):
+            for quantity in calc.estimate(params.load_scenario(name)).quantities.values():
+                assert quantity.kind != "exact" or quantity.low == quantity.high
+
+    def test_counts_are_never_negative(self):
+        scenario = params.load_scenario("s2-910b1-awq", overrides=[
+            "workload.context_tokens=150000"])
+        most = calc.estimate(scenario).quantities["max_concurrency"]
+        assert 0 <= most.low <= most.value <= most.high
+
+
+class TestMisuse:
+    """A sweep is written by hand: what is misspelt or misshapen is told."""
+
+    @pytest.mark.parametrize("wrong", [
+        {"tensor_paralel": 16}, {"input_tokens": 5},
+    ])
+    def test_an_unknown_input_is_refused(self, wrong):
+        inputs = params.load_scenario("s0-scenario-1").inputs()
+        with pytest.raises(ValueError, match="not an input"):
+            calc.evaluate(inputs | wrong, "mla")
+
+    @pytest.mark.parametrize("changes", [
+        {}, {"concurrency": np.ones((4, 5))},
+        {"concurrency": np.ones(4), "context_tokens": np.ones(5)},
+    ])
+    def test_a_sweep_takes_arrays_of_one_length(self, changes):
+        inputs = params.load_scenario("s0-scenario-1").inputs()
+        with pytest.raises(ValueError, match="arrays of one length"):
+            calc.sweep(inputs | changes, "mla", ["tpot"])
+
+    @pytest.mark.parametrize("name", ["stage_weights", "latency"])
+    def test_a_sweep_names_what_it_cannot_give(self, name):
+        inputs = params.load_scenario("s0-scenario-1").inputs()
+        with pytest.raises(ValueError, match=name):
+            calc.sweep(inputs | {"concurrency": np.ones(4)}, "mla", [name])
+
+    @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+    def test_narrow_integers_do_not_wrap(self, dtype):
+        inputs = params.load_scenario("s0-scenario-1").inputs()
+        shapes = {name: np.full(2, inputs[name], dtype=dtype) for name in (
+            "hidden_size", "vocab_size", "n_routed_experts", "num_hidden_layers")}
+        found = calc.evaluate(inputs | shapes, "mla")
+        assert (found["total_parameters"] == KNOWN_TOTALS["deepseek-v3"]).all()

@@ -59,6 +59,8 @@ class TestUnits:
         ("353.9 TFLOPS", "FLOP/s", 353_900_000_000_000),
         ("707.8 TOPS", "FLOP/s", 707_800_000_000_000),
         ("22.8 ms", "s", 0.0228),
+        ("5 us", "s", 5e-6),
+        ("7 ns", "s", 7e-9),
         ("1 kWh", "J", 3_600_000),
         ("2.6 GHz", "Hz", 2_600_000_000),
         ("4096", "token", 4096),
@@ -69,6 +71,7 @@ class TestUnits:
 
     @pytest.mark.parametrize(("text", "unit"), [
         ("400 GB", "B/s"), ("400 GB/s", "B"), ("3 token", "request"), ("3", "B"), ("3 W", "J"),
+        ("64 mB", "B"), ("5 mtoken", "token"),
         ("1 USD", "CNY"), ("5 parsecs", "1"), ("nan", "1"), ("inf", "1"), ("1e999", "1"),
         ("1e400 B", "B"), ("__import__('os')", "1"), ("2**99 B", "B"), (True, "1"), ("", "1"),
     ])
@@ -105,7 +108,10 @@ class TestBadFiles:
         ("zh: 卡", "de: Karte", 2, "name"),
         ("vendor: Nobody", "vendor: Nobody\nvendor: Twice", 4, "given twice"),
         ("vendor: Nobody", "vendor: [", 5, "not valid YAML"),
-        ("vendor: Nobody", "vendor: &a Nobody\nid: *a", 4, "aliases are not accepted"),
+        ("vendor: Nobody", "vendor: &a Nobody\nid: *a", 3, "aliases are not accepted"),
+        ("vendor: Nobody", "vendor: Nobody\nid: mine", 4, "leave it out"),
+        ("value: 0.8", "value: 0o10", 7, "not a quantity"),
+        ("value: 0.8", "value: " + "9" * 5000, 7, "5000 digits"),
         ("vendor: Nobody", "vendor: !!python/object:os.system x", 3, "tag"),
     ])
     def test_one_sentence_with_file_and_line(self, device, old, new, line, says):
@@ -170,7 +176,36 @@ class TestScenarios:
                     "parallelism.data_parallel=1"]
         message = sentence(params.load_scenario, "s0-scenario-1", overrides=settings)
         assert "does not divide num_attention_heads 128" in message
-        assert "s0-scenario-1.yml:" in message
+        assert message.startswith("--set parallelism.tensor_parallel:")
+
+    @pytest.mark.parametrize(("old", "new", "says"), [
+        ("parallelism:\n  tensor_parallel: {value: 8,",
+         "parallelism:\n  tensor_parallel: {value: 4,", "8 devices, but"),
+        ("model: deepseek-v3", "model: deepseek-v4", "nearest names are deepseek-v3"),
+        ("node: atlas-800i-a2", "node: atlas", "nearest names are atlas-800"),
+        ("precision: bf16", "precision: fp7", "nearest names are"),
+        ("zh: S0 场景一", "de: S0 场景一", "both languages"),
+        ("- quantity: ttft", "- quantity: tftt", "not a quantity of params/symbols.yml"),
+        ("value: 120 ms", "value: 120 GB", "wrong unit for 'ttft'"),
+        ("effective_compute]", "effective_computer]", "needs 'effective_computer'"),
+        ("prompt], effective_compute]", "prompt], [subtract, prompt, prompt]]", "division by"),
+        ("prompt], effective_compute]", "prompt], [exp, 99999]]", "too large"),
+        ("prompt], effective_compute]", "prompt], [eval, 1]]", "unknown operator"),
+    ])
+    def test_a_file_with_an_error(self, tmp_path, old, new, says):
+        text = (params.ROOT / "scenarios" / "s0-scenario-1.yml").read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        path = tmp_path / "mine.yml"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        message = sentence(params.load_scenario, path)
+        line = text[:text.index(old) + len(old)].count("\n") + 1
+        assert f"mine.yml:{line}:" in message
+        assert says in message
+
+    def test_a_dense_model_stays_dense_throughout(self):
+        settings = ["model=llama-3.1-70b", "model.first_k_dense_replace=0"]
+        assert "has no routed experts" in sentence(params.load_scenario, "s0-scenario-1",
+                                                   overrides=settings)
 
     def test_an_override_is_known_as_such(self):
         scenario = params.load_scenario("s0-scenario-1",
@@ -318,6 +353,16 @@ class TestTrees:
     def test_anything_else_is_refused(self, tree):
         with pytest.raises(ValueError, match=r"^[^\n]+$"):
             trees.validate(tree)
+
+    @pytest.mark.parametrize("tree", [
+        ["power", ["power", ["power", ["power", 64, 64], 64], 64], 64],
+        ["sum_over", "i", 100_000, ["sum_over", "j", 100_000, "j"]], ["exp", 1e5], ["log", 0],
+        ["divide", 1, 0], ["power", 10.5, 1000], ["power", -1, 0.5], ["power", 0, -1],
+    ])
+    def test_absurd_arithmetic_ends_at_once(self, tree):
+        trees.validate(tree)
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            trees.evaluate(tree, {})
 
     def test_a_missing_symbol_is_named(self):
         with pytest.raises(ValueError, match="'x'"):

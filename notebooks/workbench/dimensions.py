@@ -1,9 +1,9 @@
 """Dimension check of formulas, from the units of ``params/symbols.yml``.
 
-Bytes, operations, seconds, joules and currencies are *hard*: they must agree in every sum,
-minimum, maximum, comparison and branch, and at the formula's boundary. Tokens, requests and blocks
-are *counted*: they must agree inside a formula and are reset to the declared unit at its boundary,
-because elements per token are plain numbers.
+Dimensions must agree in every sum, minimum, maximum, comparison and branch, and with the unit of
+the quantity that a formula defines. Tokens, requests and blocks are *counted*: a plain number may
+be added to them, and they may be rounded; bytes, operations, seconds, joules and currencies may
+not. A few formulas change what is counted, each for the reason in ``COUNTED_ANEW``.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ from sympy.core.relational import Relational
 
 import params
 from workbench.errors import DerivationError
-from workbench.symbols import COUNTING
 from workbench.trees import Over
 
 Dimensions = dict[str, sympy.Rational]
-_SHORT = {"information": "B", "operation": "FLOP", "time": "s", "energy": "J",
-          "currency_usd": "USD", "currency_cny": "CNY"}
+COUNTED_ANEW = {
+    "expert_group_tokens": "a decode step takes one token of each request",
+    "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
+    "layer_activations": "widths are elements of one token",
+    "logit_activations": "the vocabulary is the logits of one request",
+    "output_throughput": "a decode step yields one token for each request",
+}
 
 
 def of_unit(unit: str) -> Dimensions:
     """Dimensions of a unit: ``B/token`` -> {information: 1, token: -1}."""
-    return {name.strip("[]"): sympy.Integer(power)
+    return {name: sympy.Integer(power)
             for name, power in params.units.dimensions(unit).items()}
 
 
@@ -34,8 +38,11 @@ def check(name: str, expr: sympy.Expr) -> None:
 
     Raises DerivationError with the formula's name, the two sides and their units.
     """
-    found, declared = _hard(of(expr, name)), params.symbols()[name].unit
-    if expr != 0 and found != _hard(of_unit(declared)):
+    found, declared = of(expr, name), params.symbols()[name].unit
+    expected = of_unit(declared)
+    if name in COUNTED_ANEW:
+        found, expected = _hard(found), _hard(expected)
+    if expr != 0 and found != expected:
         raise DerivationError(f"formula '{name}' comes out in {text(found)}, "
                               f"but its unit in params/symbols.yml is {declared}.")
 
@@ -65,6 +72,7 @@ def of(expr: sympy.Basic, formula: str) -> Dimensions:
                 _agree(condition.args, formula)
         return _agree([value for value, _ in expr.args], formula)
     if isinstance(expr, Over):
+        _counted(expr.args[1], formula, "count of")
         return of(expr.args[2], formula)
     return {}
 
@@ -72,7 +80,7 @@ def of(expr: sympy.Basic, formula: str) -> Dimensions:
 def text(dimensions: Mapping[str, sympy.Rational]) -> str:
     """Readable form of dimensions, e.g. ``B/s``."""
     def part(name: str, power: sympy.Rational) -> str:
-        return _SHORT.get(name, name) + ("" if power == 1 else f"^{power}")
+        return params.units.SI.get(name, name) + ("" if power == 1 else f"^{power}")
 
     above = [part(name, power) for name, power in sorted(dimensions.items()) if power > 0]
     below = [part(name, -power) for name, power in sorted(dimensions.items()) if power < 0]
@@ -91,13 +99,15 @@ def _power(expr: sympy.Pow, formula: str) -> Dimensions:
 
 
 def _agree(args: Iterable[sympy.Basic], formula: str) -> Dimensions:
-    """The common dimensions of arguments; a zero agrees with everything."""
+    """The common dimensions of arguments; zero agrees with all, other numbers with counts."""
     first: sympy.Basic | None = None
     common: Dimensions = {}
-    for arg in args:
+    for arg in sorted(args, key=lambda arg: bool(arg.is_number)):
         if arg == 0:
             continue
         found = of(arg, formula)
+        if arg.is_number and not _hard(common):
+            continue
         if first is None:
             first, common = arg, found
         elif found != common:
@@ -115,7 +125,7 @@ def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:
 
 
 def _hard(dimensions: Dimensions) -> Dimensions:
-    return {name: power for name, power in dimensions.items() if name not in COUNTING}
+    return {name: power for name, power in dimensions.items() if name not in params.units.COUNTING}
 
 
 def _product(left: Dimensions, right: Dimensions) -> Dimensions:

@@ -79,7 +79,7 @@ def fmt_quantity(value: float | None, unit: str) -> str:
 
 def fmt_written(written: str) -> str:
     """A quantity as a document writes it, with thousands separators and without a counted unit."""
-    number, _, unit = written.partition(" ")
+    number, unit = units.split(written)
     grouped = f"{int(number):,}" if number.isdigit() else number
     return grouped if unit in _COUNTED else f"{grouped} {unit}".rstrip()
 
@@ -88,12 +88,13 @@ def fmt_like(value: float | None, written: str) -> str:
     """A number (SI) in the unit in which a document wrote another, so that the two compare."""
     if value is None:
         return "–"
-    unit = written.partition(" ")[2]
-    if unit in _COUNTED:
+    unit = units.split(written)[1]
+    if unit in units.COUNTING:
         return fmt_int(round(value))
-    scaled = value / units.parse(f"1 {unit}", units.si(unit)) if unit else value
+    scaled = value / units.factor(unit)
+    unit = "" if unit == units.DIMENSIONLESS else unit
     if abs(scaled) < 1 and scaled:
-        return f"{fmt_sig(scaled)} {unit}"
+        return f"{fmt_sig(scaled)} {unit}".rstrip()
     digits = 2 if abs(scaled) < 100 else len(written.split()[0].partition(".")[2])
     return f"{fmt_fixed(scaled * (1 + 1e-12), digits)} {unit}".rstrip()  # 3.675 is 3.68
 

@@ -14,7 +14,6 @@ from sympy.printing.latex import LatexPrinter
 import params
 from workbench.errors import DerivationError
 
-COUNTING = frozenset({"token", "request", "block"})
 # Plain numbers that need not be integers.
 _FRACTIONAL = frozenset({
     "memory_utilization", "hbm_efficiency", "decode_context_tokens", "distinct_experts",
@@ -45,7 +44,7 @@ def symbol(name: str) -> sympy.Symbol:
                               f"the nearest names are {', '.join(near)}.")
     parts = set(known[name].unit.split("/")) - {params.units.DIMENSIONLESS}
     assumptions: dict[str, bool] = {"real": True}
-    if parts <= COUNTING and name not in _FRACTIONAL:
+    if parts <= set(params.units.COUNTING) and name not in _FRACTIONAL:
         assumptions["integer"] = True
     if name in _POSITIVE or name.endswith(("_weight_bytes", "_element_bytes")):
         assumptions["positive"] = True
