@@ -26,7 +26,7 @@ def random_deployments(count: int, seed: int = 1) -> dict:
         "pipeline_parallel": 2 ** rng.integers(0, 4, count),
         "expert_parallel": np.where(rng.random(count) < 0.5, 1, tensor * data),
         "concurrency": rng.integers(1, 4096, count),
-        "context_tokens": context, "decode_context_tokens": context,
+        "context_tokens": context, "input_tokens": context - 1, "output_tokens": 1,
         "max_num_batched_tokens": 2 ** rng.integers(11, 16, count),
         "routed_expert_weight_bytes": rng.choice([2.0, 1.0, 0.5390625], count),
         "memory_capacity": rng.choice([32, 64, 96, 141], count) * 1e9,

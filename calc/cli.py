@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -111,11 +112,14 @@ def _estimate(args: argparse.Namespace) -> int:
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(data, indent=2, allow_nan=False))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, or 2 for input that cannot be used."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     args = _parser().parse_args(argv)
     run = {"check": _check, "estimate": _estimate}.get(args.command, _listing)
     try:

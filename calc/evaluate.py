@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from calc.arrays import Number, ceil_div
 from calc.decode import decode_floor
-from calc.memory import activations, budget, cache, candidate_stages, ceil_div, weights
-from calc.shapes import Number, count_parameters
+from calc.memory import activations, budget, cache, candidate_stages, weights
+from calc.shapes import count_parameters
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -24,7 +25,7 @@ INPUTS = frozenset({
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")),
     *(f"{name}_element_bytes" for name in ("kv_cache", "kv_rope", "activation", "logit")),
-    "concurrency", "context_tokens", "decode_context_tokens", "max_num_batched_tokens",
+    "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
     "block_size", "memory_utilization",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
 })

@@ -11,12 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.shapes import MLA, Number, Parameters, select
-
-
-def ceil_div(whole: Number, part: Number) -> Number:
-    """Least integer at or above ``whole / part``, exact for integers."""
-    return -(-whole // part)
+from calc.arrays import Number, ceil_div, select
+from calc.shapes import MLA, Parameters
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
@@ -27,8 +23,15 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
     rest where p does not divide L. Dense layers lead. Where they are heavier than MoE layers,
     stage 0 has most of them, and the embedding; where they are lighter, the last of the stages
     with most layers has fewest of them, and of the others the last, which also has the head.
-    Shape (3, ...): the first axis is the stage, the others broadcast against inputs of ``ndim``
-    dimensions.
+
+    Args:
+        num_hidden_layers: layers L [1].
+        pipeline_parallel: stages p [1].
+        ndim: dimensions of the inputs that the result must broadcast against.
+
+    Returns shape (3, ...): the first axis is the stage.
+
+    Source: notebooks/memory.md, section Pipeline stages, for the layers of a stage.
     """
     layers, p = np.broadcast_arrays(num_hidden_layers, pipeline_parallel)
     stages = np.stack([np.zeros_like(p), (layers - 1) % p, p - 1])
@@ -55,7 +58,13 @@ class Weights:
 
 
 def expert_shards(q: Any) -> Number:
-    """Over how many ranks the routed experts of a layer are spread [1]."""
+    """Over how many ranks the routed experts of a layer are spread [1]: max(e, t).
+
+    Args:
+        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
     return np.maximum(q.expert_parallel, q.tensor_parallel)
 
 
@@ -64,6 +73,14 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
 
     Tensor parallelism cuts heads, MLP columns and vocabulary rows; MLA's down-projections, norms
     and the router stay whole on every rank. Routed experts are spread over max(e, t) ranks.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        n: the model's parameters.
+        stage: pipeline stages, shape (stages, ...).
+
+    Source: notebooks/memory.md, sections The weights of a layer and Pipeline stages.
     """
     t, p = q.tensor_parallel, q.pipeline_parallel
     kv_ranks = np.minimum(t, q.num_key_value_heads)
@@ -106,7 +123,14 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
 
 
 def routed_layer_weights(q: Any, n: Parameters) -> Number:
-    """Bytes of one layer's routed experts on one device [B]."""
+    """Bytes of one layer's routed experts on one device [B].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
     return (q.routed_expert_weight_bytes * q.n_routed_experts * n.routed_expert_parameters
             / expert_shards(q))
 
@@ -125,6 +149,12 @@ def cache(attention: str, q: Any) -> Cache:
 
     MLA caches one latent and one rotary key for all heads: nothing to cut, so each tensor-parallel
     rank has a copy. Grouped-query attention caches keys and values of its KV heads, cut by heads.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section KV cache.
     """
     if attention == MLA:
         layer = (q.kv_lora_rank * q.kv_cache_element_bytes
@@ -152,7 +182,12 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
     """Activations of the largest step: its widest moment, layer by layer or at the head [B].
 
     Args:
-        requests: requests of one data-parallel rank, one row of logits each.
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        moe_layers: layers with routed experts [1].
+        requests: requests of one data-parallel rank [request], one row of logits each.
+
+    Source: notebooks/memory.md, section Activations.
     """
     t, e, d = q.tensor_parallel, q.expert_parallel, q.hidden_size
     heads = q.num_attention_heads / t
@@ -201,6 +236,15 @@ def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
 
     An engine's utilization is a share of the memory that the runtime reports, which is the
     device's less what its own system keeps.
+
+    Args:
+        q: input symbols as attributes.
+        w: weights by stage [B].
+        c: cache per token [B/token].
+        activations_per_device: of the largest step [B].
+        requests_per_rank: requests of the fullest data-parallel rank [request].
+
+    Source: notebooks/memory.md, section What is left for the cache.
     """
     usable = (q.memory_capacity - q.system_reserve) * q.memory_utilization
     free = usable - q.runtime_reserve - w.stage_weights - activations_per_device

@@ -12,13 +12,9 @@ from typing import Any
 
 import numpy as np
 
-Number = Any  # int, float or numpy array: every function here is vectorised
+from calc.arrays import Number, select
+
 MLA, GQA = "mla", "gqa"
-
-
-def select(condition: Number, yes: Number, no: Number) -> Number:
-    """``yes`` where the condition holds, else ``no``; a scalar for scalars."""
-    return np.asarray(np.where(condition, yes, no))[()]
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,16 @@ def mla_attention(
     """Multi-head latent attention: low-rank queries and one latent for keys and values.
 
     The down-projections make one latent for all heads, so no rank can hold a part of them.
-    Without a query rank (``q_lora_rank`` 0) the queries come from the hidden state directly.
+
+    Args:
+        hidden_size: width of the model [1].
+        num_attention_heads: query heads [1].
+        q_lora_rank: width of the query latent [1]; 0: queries come from the hidden state.
+        kv_lora_rank: width of the key and value latent [1].
+        qk_nope_head_dim, qk_rope_head_dim: key elements of a head, without and with position [1].
+        v_head_dim: value elements of a head [1].
+
+    Source: notebooks/architecture.md, section Attention; DeepSeek-V2, arXiv 2405.04434.
     """
     query_width = num_attention_heads * (qk_nope_head_dim + qk_rope_head_dim)
     query_input = select(np.equal(q_lora_rank, 0), hidden_size, q_lora_rank)
@@ -64,7 +69,15 @@ def gqa_attention(
     *, hidden_size: Number, num_attention_heads: Number, num_key_value_heads: Number,
     head_dim: Number,
 ) -> Attention:
-    """Grouped-query attention; plain multi-head attention has as many KV heads as heads."""
+    """Grouped-query attention; plain multi-head attention has as many KV heads as heads.
+
+    Args:
+        hidden_size: width of the model [1].
+        num_attention_heads, num_key_value_heads: query heads, and key and value heads [1].
+        head_dim: elements of a head [1].
+
+    Source: notebooks/architecture.md, section Attention; arXiv 2305.13245.
+    """
     return Attention(
         divided=2 * hidden_size * num_attention_heads * head_dim,
         kv=2 * hidden_size * num_key_value_heads * head_dim,
@@ -74,7 +87,13 @@ def gqa_attention(
 
 
 def swiglu(hidden_size: Number, intermediate_size: Number) -> Number:
-    """Parameters of a gated MLP [1]: gate, up and down, three matrices."""
+    """Parameters of a gated MLP [1]: gate, up and down, three matrices.
+
+    Args:
+        hidden_size, intermediate_size: widths outside and inside [1].
+
+    Source: notebooks/architecture.md, section Feed-forward networks; arXiv 2002.05202.
+    """
     return 3 * hidden_size * intermediate_size
 
 
@@ -100,13 +119,15 @@ class Parameters:
 
 
 def count_parameters(attention: str, q: Any) -> Parameters:
-    """Count a model's parameters.
+    """Count a model's parameters [1].
 
     Args:
         attention: ``mla`` or ``gqa``.
         q: anything with the model's input symbols as attributes (see ``params/symbols.yml``).
 
     Raises ValueError for another kind of attention.
+
+    Source: notebooks/architecture.md, section Total, routed, active.
     """
     if attention == MLA:
         layer = mla_attention(

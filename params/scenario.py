@@ -99,15 +99,13 @@ class Scenario:
         """Every input symbol of the formulas with its SI number."""
         given = {name: value.value for part in (self.file.parallelism, self.file.workload)
                  for name in type(part).model_fields if (value := getattr(part, name))}
-        prompt, output = given.pop("input_tokens", None), given.pop("output_tokens", None)
         numbers = (model_inputs(self.model) | precision_inputs(self.precision)
                    | device_inputs(self.device) | given)
-        if prompt is None or output is None:
-            numbers["decode_context_tokens"] = numbers["context_tokens"]
-        else:
-            numbers.setdefault("context_tokens", prompt + output)
-            # while n tokens are generated, a request holds prompt + 1 ... prompt + n of them
-            numbers["decode_context_tokens"] = prompt + (output + 1) / 2
+        if self.file.workload.output_tokens is None:
+            # only the longest context is known: take every request at it, one token from its end
+            numbers["output_tokens"] = 1
+            numbers["input_tokens"] = numbers["context_tokens"] - 1
+        numbers.setdefault("context_tokens", numbers["input_tokens"] + numbers["output_tokens"])
         return numbers
 
     def ranges(self) -> dict[str, tuple[float, float]]:

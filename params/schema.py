@@ -273,6 +273,8 @@ class Workload(Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> Workload:
+        if (self.input_tokens is None) != (self.output_tokens is None):
+            raise ValueError("'input_tokens' and 'output_tokens' are given together or not at all")
         if self.input_tokens is None or self.output_tokens is None:
             if self.context_tokens is None:
                 raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")

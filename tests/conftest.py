@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from _browser import INSTALL, find_chromium
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+settings.register_profile("default", deadline=None)  # machines are noisy
+settings.load_profile("default")
 sys.path.append(str(ROOT / "book"))  # so that tests can import _ext
 
 

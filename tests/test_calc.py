@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import calc
 import params
-from calc.decode import distinct_experts
-from calc.memory import candidate_stages, ceil_div, weights
+from calc.arrays import ceil_div
+from calc.decode import distinct_experts, mean_context
+from calc.memory import candidate_stages, weights
 from calc.shapes import count_parameters
 
 GB = 10**9
@@ -190,6 +191,11 @@ class TestDecodeFloor:
         small, large = run(concurrency=2), run(concurrency=2048)
         assert small["decode_expert_bytes"] < 0.1 * large["decode_expert_bytes"]
 
+    @given(st.integers(0, 10**5), st.integers(1, 10**4))
+    def test_mean_context_is_the_mean_over_the_tokens(self, prompt, output):
+        seen = [prompt + i for i in range(1, output + 1)]
+        assert mean_context(prompt, output) == pytest.approx(sum(seen) / output)
+
     def test_parts_sum_to_the_whole(self):
         found = run()
         parts = [found[f"decode_{name}_time"] for name in ("dense", "expert", "kv")]
@@ -210,12 +216,10 @@ class TestDecodeFloor:
         """A bound that a measurement undercuts is wrong: the whole grid of the 910B1 system."""
         scenario = params.load_scenario("s2-910b1-awq")
         table = scenario.measured
-        prompt, output = np.array(table.column("input_tokens")), table.column("output_tokens")
-        context = prompt + (np.array(output) + 1) / 2
+        lengths = ("concurrency", "input_tokens", "output_tokens")
         found = calc.evaluate(scenario.inputs() | {
-            "concurrency": np.array(table.column("concurrency")),
-            "decode_context_tokens": context}, "mla")
-        assert len(context) == 30
+            name: np.array(table.column(name)) for name in lengths}, "mla")
+        assert len(table.rows) == 30
         assert (np.array(table.column("tpot")) > found["tpot"]).all()
 
 
@@ -323,7 +327,7 @@ class TestMisuse:
     """A sweep is written by hand: what is misspelt or misshapen is told."""
 
     @pytest.mark.parametrize("wrong", [
-        {"tensor_paralel": 16}, {"input_tokens": 5},
+        {"tensor_paralel": 16}, {"decode_context_tokens": 5},
     ])
     def test_an_unknown_input_is_refused(self, wrong):
         inputs = params.load_scenario("s0-scenario-1").inputs()

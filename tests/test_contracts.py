@@ -1,5 +1,6 @@
 """What holds the house together: layers, generated files, words that do not belong."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -42,11 +43,36 @@ def test_the_books_extension_imports_neither_runtime_nor_workbench():
         assert not re.search(r"^\s*(import|from) (calc|workbench)\b", text, re.MULTILINE), path
 
 
+PHYSICS = ("shapes.py", "memory.py", "decode.py")
+
+
+def formulas() -> list[ast.FunctionDef]:
+    """The public functions of the runtime that compute a quantity."""
+    trees = [ast.parse((PROJECT / "calc" / name).read_text(encoding="utf-8")) for name in PHYSICS]
+    return [node for tree in trees for node in tree.body
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+
+
+@pytest.mark.parametrize("node", formulas(), ids=lambda node: node.name)
+def test_a_formula_says_what_it_takes_in_which_unit_and_from_where(node):
+    text = ast.get_docstring(node) or ""
+    arguments = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    assert [name for name in arguments if not re.search(rf"\b{name}\b", text)] == []
+    assert re.search(r"\[[^\]]+\]", text), "no unit"
+    assert "Source:" in text
+    raised = {raise_.exc.func.id for raise_ in ast.walk(node)
+              if isinstance(raise_, ast.Raise) and isinstance(raise_.exc, ast.Call)}
+    assert all(name in text for name in raised)
+    for section in re.findall(r"notebooks/(\w+)\.md, sections? ([^;,.]+)", text):
+        page = (PROJECT / "notebooks" / f"{section[0]}.md").read_text(encoding="utf-8")
+        for title in re.split(r" and (?=[A-Z])", " ".join(section[1].split())):
+            assert re.search(rf"^#+ {re.escape(title)}", page, re.MULTILINE), title
+
+
 def test_the_template_is_in_step_with_its_notebook():
     from workbench import sync
     committed = sync.TEMPLATE.with_suffix(".ipynb").read_text(encoding="utf-8")
     assert committed == sync.rendered(), "run make sync"
-    assert sync.rendered() == sync.rendered()
 
 
 def test_no_path_of_a_machine_in_any_file():

@@ -227,11 +227,12 @@ class TestScenarios:
         path.write_text(own.replace("device: ascend-910b2", "device: card.yml"), encoding="utf-8")
         assert params.load_scenario(path).device.name["en"] == "Card"
 
-    def test_mean_context_of_decode(self):
+    def test_lengths(self):
         inputs = params.load_scenario("s2-910b1-awq").inputs()
-        lengths = range(128 + 1, 128 + 512 + 1)
-        assert inputs["decode_context_tokens"] == sum(lengths) / len(lengths)
+        assert (inputs["input_tokens"], inputs["output_tokens"]) == (128, 512)
         assert inputs["context_tokens"] == 128 + 512
+        only_context = params.load_scenario("s0-scenario-1").inputs()
+        assert only_context["input_tokens"] + only_context["output_tokens"] == 4096
 
 
 def _values(entry, path=""):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -87,4 +88,15 @@ def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(proj
         assert "方案2222" not in page(project, name)
     assert not list((project / "_build/html").rglob("two.*"))
     scenario.write_text("2\n")
+    assert build(project)[0] == 0
+
+
+def test_two_builds_at_once_do_not_meet(project: Path) -> None:
+    """The second one says so and leaves; the first one's lock ends with it."""
+    with (project / "_build/.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, said = build(project)
+    assert code == 1
+    assert "another build of it is running" in said
+    assert "Traceback" not in said
     assert build(project)[0] == 0

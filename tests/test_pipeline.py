@@ -60,6 +60,17 @@ def test_only_what_is_stale_runs(project: Path) -> None:
     assert build(project) == ["derivation", "scenarios", "scenarios/three", "scenarios/two"]
 
 
+def test_what_is_edited_during_a_build_is_stale_after_it(project: Path) -> None:
+    """Keys are of what was there when the build began, not of what is there when a page ends."""
+    started = pipeline.Inputs(project)
+    page = next(page for page in pipeline.pages(project) if page.name == "scenarios")
+    before = started.key(page, ["scenarios/"])
+    (project / "params/scenarios/three.yml").write_text("3\n")
+    page.source.write_text(page.source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert started.key(page, ["scenarios/"]) == before
+    assert pipeline.Inputs(project).key(page, ["scenarios/"]) != before
+
+
 def test_a_run_leaves_the_same_bytes_and_nothing_of_the_clock(project: Path) -> None:
     build(project)
     first = outputs(project)

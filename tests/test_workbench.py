@@ -44,7 +44,7 @@ def deeper(inner):
         st.tuples(inner, st.integers(-2, 3)).filter(lambda ab: ab[0] != 0)
         .map(lambda ab: ab[0] ** ab[1]),
         inner.map(sympy.ceiling), inner.map(sympy.floor),
-        st.tuples(inner, inner, inner, inner).map(lambda a: sympy.Piecewise(
+        st.tuples(inner, leaves, leaves, inner).map(lambda a: sympy.Piecewise(
             (a[0], sympy.Lt(a[1], a[2])), (a[3], True))),
         inner.map(lambda body: MaxOver(s, p, body + s)))
 

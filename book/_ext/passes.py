@@ -9,13 +9,14 @@ interrupted leaves a marker, so that the next one starts afresh and mends what i
 from __future__ import annotations
 
 import atexit
+import fcntl
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -83,6 +84,7 @@ class SecondPass:
         return messages or ([f"the pass ended with exit code {code}"] if code else [])
 
 
+_locks: list[IO[str]] = []
 _second: list[SecondPass] = []
 _changed: list[str] = []
 
@@ -97,16 +99,27 @@ def _marker(app: Sphinx) -> Path:
     return Path(app.outdir).parent / ".unfinished"
 
 
+def _hold_alone(folder: Path) -> None:
+    """Hold this folder's lock until the process ends; leave if another build holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SystemExit("The book was not built: another build of it is running.") from None
+    _locks.append(lock)  # closing it, or ending in whatever way, gives the lock back
+
+
 def _begin(app: Sphinx, config: Config) -> None:
     """Make the build strict and, in the first pass, bring the notebooks up to date."""
     app.warningiserror, app.keep_going = False, True
     if config.language != FIRST:
         return
     marker = _marker(app)
+    _hold_alone(marker.parent)
     if marker.exists():
         shutil.rmtree(app.doctreedir, ignore_errors=True)
         shutil.rmtree(second_doctrees(app), ignore_errors=True)
-    marker.parent.mkdir(parents=True, exist_ok=True)
     marker.touch()
     try:
         pipeline.build(Path(app.srcdir).parent, LOGGER.info)

@@ -104,19 +104,18 @@ class Inputs:
         self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
         self._files = {path.relative_to(self._params).as_posix(): digest(path.read_bytes())
                        for path in files_below(self._params)}
+        self._sources = {path: path.read_bytes() for path in (root / "notebooks").glob("*.md")}
 
     def _state(self, entry: str) -> str:
         """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
         if entry.endswith("/"):
-            folder = self._params / entry
-            names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else ["-"]
-            return digest(*names)
+            return digest(*(name for name in self._files if name.startswith(entry)))
         return self._files.get(entry, "absent")
 
     def key(self, page: Page, recorded: list[str]) -> str:
         """Hash what `page` is made from, given the parameter files that it loads."""
         states = [part for entry in recorded for part in (entry, self._state(entry))]
-        return digest(page.source.read_bytes(), page.scenario or "", self._code, *states)
+        return digest(self._sources[page.source], page.scenario or "", self._code, *states)
 
 
 def is_fresh(page: Page, folders: Folders, inputs: Inputs) -> bool:

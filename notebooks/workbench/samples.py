@@ -41,7 +41,8 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
         "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000),
-        "decode_context_tokens": draw.choice((1, 384.5, 4096)),
+        "input_tokens": draw.choice((0, 1, 128, 4096)),
+        "output_tokens": draw.choice((1, 2, 512)),
         "max_num_batched_tokens": draw.choice((1, 512, 8192)),
         "memory_bandwidth": draw.choice((8e11, 1.6e12, 4e12)),
         "hbm_efficiency": draw.choice((0.5, 0.72, 1)),

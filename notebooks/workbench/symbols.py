@@ -26,7 +26,7 @@ _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
     "data_parallel", "expert_parallel", "total_devices", "concurrency", "context_tokens",
-    "decode_context_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
+    "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "hbm_efficiency", "stage_layers",
 })
 
