@@ -25,8 +25,12 @@ def same_structure(left: Tree, right: Tree) -> bool:
 
 
 def same_value(left: Tree, right: Tree) -> bool:
-    """Whether two trees agree, exactly, at every point tried, edges of ceil and floor included."""
-    return all(_value(left, point) == _value(right, point) for point in points(left, right))
+    """Whether two trees agree, exactly, at every point tried, edges of ceil and floor included.
+
+    Trees that have a value at none of the points agree on nothing.
+    """
+    pairs = [(_value(left, point), _value(right, point)) for point in points(left, right)]
+    return all(a == b for a, b in pairs) and any(not isinstance(a, str) for a, _ in pairs)
 
 
 def points(*trees: Tree) -> Iterator[dict[str, Number]]:

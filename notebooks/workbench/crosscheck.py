@@ -73,20 +73,22 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
              inputs: Mapping[str, Any]) -> Iterator[Row]:
     indexed = stagewise(formulas)
     stages = range(int(inputs["pipeline_parallel"]))
-    derived = {stage: evaluate_all(formulas, inputs, stage) for stage in stages}
     # calc keeps a few stages; a stage is known by its first layer
-    place = {int(values["stage_first_layer"]): stage for stage, values in derived.items()}
-    kept = [place.get(int(first), -1)
-            for first in np.atleast_1d(computed["stage_first_layer"])]
+    first_layer = {name: formulas[name] for name in formulas if name == "stage_first_layer"}
+    place = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
+             for stage in stages}
+    kept = {place.get(int(first), -1): position for position, first
+            in enumerate(np.atleast_1d(computed["stage_first_layer"]))}
     if -1 in kept:
         raise DerivationError("formulas and calc disagree: no stage begins with one of the "
                               f"layers {computed['stage_first_layer']} that calc gives.")
+    derived = {stage: evaluate_all(formulas, inputs, stage) for stage in {0, *kept}}
     for name in formulas:
         if name not in indexed:
             yield _row(name, None, derived[0], computed[name])
             continue
-        for stage, value in zip(kept, np.atleast_1d(computed[name]), strict=True):
-            yield _row(name, stage, derived[stage], value)
+        for stage, position in kept.items():
+            yield _row(name, stage, derived[stage], np.atleast_1d(computed[name])[position])
 
 
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:

@@ -5,7 +5,6 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +25,8 @@ from workbench.trees import from_tree
 
 LANGUAGES = ("en", "zh")
 Text = str | tuple[str, str]
+KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
+              "assumed": "假设"}
 LINE = 40
 _glued: dict[str, str] = {}
 _introduced: dict[str, None] = {}
@@ -101,20 +102,10 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     return result
 
 
-def figure(key: str, draw: Figure | Callable[..., Figure]) -> None:
-    """Glue a figure as SVG: once under ``key`` if it holds no words, else per language.
-
-    ``draw`` is a figure, a function without arguments, or a function of the language, which
-    glues ``key_en`` and ``key_zh``.
-    """
-    if isinstance(draw, Figure):
-        drawn = {key: draw}
-    elif inspect.signature(draw).parameters:
-        drawn = {f"{key}_{lang}": draw(lang) for lang in LANGUAGES}
-    else:
-        drawn = {key: draw()}
-    for name, fig in drawn.items():
-        glue(name, SVG(figures.svg(fig)), display=False)
+def figure(key: str, picture: Callable[[str], Figure]) -> None:
+    """Glue a figure as SVG, drawn once per language, under ``key_en`` and ``key_zh``."""
+    for lang in LANGUAGES:
+        glue(f"{key}_{lang}", SVG(figures.svg(picture(lang))), display=False)
 
 
 def source(value: params.Value) -> str:
@@ -125,9 +116,22 @@ def source(value: params.Value) -> str:
     return f"{title} ({date})" if date else title
 
 
-def term(identifier: str, lang: str) -> str:
-    """A term of the glossary in a language."""
-    return str(params.glossary()[identifier][lang])
+def sourced(rows: Iterable[tuple[Text, params.Value]]) -> None:
+    """A table of values, each with its range, what kind of statement it is, and its source."""
+    table([_sourced(label, value) for label, value in rows],
+          {"what": ("quantity", "量"), "value": ("value (range)", "取值（范围）"),
+           "kind": ("kind", "性质"), "source": ("source", "来源")})
+
+
+def _sourced(label: Text, value: params.Value) -> dict[str, Text]:
+    note, cited = value.note or dict.fromkeys(LANGUAGES, ""), source(value)
+    section = value.section or ""
+    where = ((f", section {section}", f"，第 {section.replace(', ', '、')} 节") if section
+             else ("", ""))
+    return {"what": label, "value": value.shown.removesuffix(" request").removesuffix(" token"),
+            "kind": (value.kind, KIND_NAMES[value.kind]),
+            "source": (f"{cited}{where[0]}. {note['en']}".strip(),
+                       f"{cited}{where[1]}。{note['zh']}")}
 
 
 def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:

@@ -25,7 +25,7 @@ _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_pe
 _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
-    "data_parallel", "expert_parallel", "total_devices", "concurrency", "context_tokens",
+    "data_parallel", "expert_parallel", "concurrency", "context_tokens",
     "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "hbm_efficiency", "stage_layers",
 })
