@@ -45,9 +45,13 @@ def human(value: float | int | None, unit: str) -> str:
         return "–"
     for name, factor in _SCALES.get(unit, []):
         if abs(value) >= factor:
-            return f"{value / factor:,.4g} {name}"
-    text = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
+            return f"{_digits(value / factor)} {name}"
+    text = _digits(value)
     return text if unit == "1" else f"{text} {unit}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.4g}"
 
 
 def plain(value: Any) -> Any:

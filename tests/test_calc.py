@@ -311,6 +311,42 @@ class TestEstimate:
                 within = (found[quantity] >= stated.low) & (found[quantity] <= stated.high)
                 assert 0.75 <= within.mean() <= 0.86, quantity
 
+    def test_kinds_units_and_names(self):
+        answer = calc.estimate(params.load_scenario("s2-910b1-awq"))
+        kinds = {name: quantity.kind for name, quantity in answer.quantities.items()}
+        exact = {"weights_per_device", "replicated_weights_per_device", "kv_bytes_per_token",
+                 "kv_per_device"}
+        assert {name for name, kind in kinds.items() if kind == "exact"} == exact
+        assert (kinds["tpot"], kinds["output_throughput"]) == ("lower_bound", "upper_bound")
+        assert kinds.keys() >= ANSWERED | exact | {
+            "kv_blocks", "usable_memory", "memory_per_device", "headroom_per_device"}
+        for name, quantity in answer.quantities.items():
+            assert quantity.unit == params.symbols()[name].unit
+
+    def test_bottlenecks(self):
+        assert calc.estimate(params.load_scenario("s2-910b1-awq")).bottleneck == {
+            "decode": "memory_bandwidth"}
+        assert calc.estimate(params.load_scenario("s0-scenario-1")).bottleneck == {
+            "prefill": "memory_capacity", "decode": "memory_capacity"}
+
+    def test_parts_of_tpot_are_named_for_what_is_read(self):
+        found = run("s2-910b1-awq")
+        assert calc.estimate(params.load_scenario("s2-910b1-awq")).parts["tpot"] == {
+            "weights": found["decode_dense_time"], "experts": found["decode_expert_time"],
+            "kv_cache": found["decode_kv_time"]}
+
+    @pytest.mark.parametrize(("spare", "fits"), [(10_000, True), (-10_000, False)])
+    def test_it_fits_exactly_when_nothing_is_short(self, spare, fits):
+        inputs, found = params.load_scenario("s2-910b1-awq").inputs(), run("s2-910b1-awq")
+        least = (found["memory_per_device"] / inputs["memory_utilization"]
+                 + inputs["system_reserve"])
+        answer = calc.estimate(params.load_scenario("s2-910b1-awq", overrides=[
+            f"device.memory_capacity={round(least + spare)} B"]))
+        assert answer.fits is fits
+        headroom = answer.quantities["headroom_per_device"].value
+        assert headroom == pytest.approx(spare * inputs["memory_utilization"], abs=2)
+        assert (answer.quantities["max_concurrency"].value >= inputs["concurrency"]) is fits
+
     def test_what_no_input_makes_uncertain_is_called_exact(self):
         for name in params.names("scenarios"):
             for quantity in calc.estimate(params.load_scenario(name)).quantities.values():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import params
+from calc import report
 from calc.cli import main
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -40,6 +41,57 @@ def test_estimate_for_people(cli):
     assert code == 0
     assert "does not fit" in out
     assert "169.6 GB" in out
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """A terminal on which no cell is folded."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), [
+    (1.6e12, "B/s", "1.6 TB/s"), (28e9, "B/s", "28 GB/s"), (0.0228, "s", "22.8 ms"),
+    (3e-6, "s", "3 us"), (42.6, "s", "42.6 s"), (169_560_714_240, "B", "169.6 GB"),
+    (3.539e14, "FLOP/s", "353.9 TFLOPS"), (207, "request", "207 request"), (None, "B", "–"),
+    (70_272, "B/token", "70,272 B/token"),
+])
+def test_numbers_for_people(value, unit, text):
+    assert report.human(value, unit) == text
+
+
+@pytest.mark.usefixtures("wide")
+def test_the_verdict_and_the_kinds_are_told(cli):
+    _, out, _ = cli("estimate", "s2-910b1-awq")
+    assert "measured: fits, 7.884 GB per device to spare." in out
+    rows = {cells[0]: cells[1:] for line in out.splitlines() if line.startswith("│")
+            for cells in [[cell.strip() for cell in line.strip("│").split("│")]]}
+    assert rows["time per output token"][-1] in ("lower bound", "26.8 ms")
+    assert rows["KV cache of one token"][-1] == "exact"
+    _, out, _ = cli("estimate", "s0-scenario-1")
+    assert "does not fit, 126.5 GB per device short." in out
+
+
+@pytest.mark.usefixtures("wide")
+def test_printed_recomputed_and_derived_stand_in_this_order(cli):
+    _, out, _ = cli("estimate", "s0-scenario-1")
+    row = next(line for line in out.splitlines() if "29.4 GB" in line)
+    assert [cell.strip() for cell in row.strip("│").split("│")][-3:] == [
+        "29.4 GB", "34.36 GB", "9.211 GB"]
+
+
+def test_a_range_is_part_of_a_value(cli):
+    _, out, _ = cli("devices", "910B2", "--json")
+    efficiency = json.loads(out)["hbm_efficiency"]
+    assert efficiency["low"] < efficiency["value"] < efficiency["high"]
+
+
+def test_check_knows_a_file_by_its_folder_or_its_keys(cli, tmp_path):
+    own = tmp_path / "card.yml"
+    shipped = params.ROOT / "formats" / "bf16.yml"
+    own.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
+    assert cli("check", str(shipped), str(own), SCENARIO)[0] == 0
+    own.write_text("name: {en: a, zh: b}\n", encoding="utf-8")
+    assert "not recognised" in cli("check", str(own))[2]
 
 
 def test_a_setting_changes_the_answer(cli):

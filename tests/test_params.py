@@ -62,6 +62,13 @@ class TestUnits:
         ("5 us", "s", 5e-6),
         ("7 ns", "s", 7e-9),
         ("1 kWh", "J", 3_600_000),
+        ("2 min", "s", 120),
+        ("1 h", "s", 3600),
+        ("1 KiB", "B", 2**10),
+        ("1 MiB", "B", 2**20),
+        ("1 TiB", "B", 2**40),
+        ("1 PiB", "B", 2**50),
+        ("1 PB", "B", 10**15),
         ("2.6 GHz", "Hz", 2_600_000_000),
         ("4096", "token", 4096),
         (0.5, "1", 0.5),
@@ -104,6 +111,15 @@ class TestBadFiles:
         ('kind: vendor}\nhbm', "kind: hearsay}\nhbm", 6, "expected one of vendor"),
         ("range: [0.7, 0.9]", "range: [0.9, 0.95]", 7, "outside its range"),
         ("value: 0.8", "value: 1.8", 7, "at most 1"),
+        ("range: [0.7, 0.9]", "range: [0.9, 0.7]", 7, "outside its range"),
+        ("range: [0.7, 0.9]", "range: [0.7, 0.75]", 7, "outside its range"),
+        ("range: [0.7, 0.9]", "range: [0.7]", 7, "a pair [low, high]"),
+        ("range: [0.7, 0.9]", "date: yesterday", 7, "not a date"),
+        ("range: [0.7, 0.9]", "note: {en: only}", 7, "both languages"),
+        ("range: [0.7, 0.9]", "others: [{value: 0.5, source: s0}]", 7, "kind is missing"),
+        ("range: [0.7, 0.9]", "others: [{value: 5, source: s0, kind: measured}]", 7, "at most 1"),
+        ("vendor: Nobody", "defaults: {source: s0, kind: documented}\nvendor: Nobody\ncores: "
+         "{value: 4, source: s1}", 5, "kind is missing"),
         ("type: gpu", "type: toaster", 4, "toaster"),
         ("zh: 卡", "de: Karte", 2, "name"),
         ("vendor: Nobody", "vendor: Nobody\nvendor: Twice", 4, "given twice"),
@@ -124,6 +140,39 @@ class TestBadFiles:
                                                          ("value: 0.8", "value: 1 MB"),
                                                          (", range: [0.7, 0.9]", ""))
 
+    def test_a_file_too_large_is_refused_unread(self, tmp_path):
+        path = tmp_path / "large.yml"
+        path.write_text("vendor: " + "x" * yamlfile.MAX_BYTES, encoding="utf-8")
+        assert "larger than" in sentence(params.load_device, path)
+
+    @pytest.mark.parametrize(("kind", "name", "old", "new", "says"), [
+        ("models", "deepseek-v3", "num_key_value_heads: 128", "num_key_value_heads: 7",
+         "does not divide"),
+        ("models", "deepseek-v3", "num_experts_per_tok: 8", "num_experts_per_tok: 800",
+         "exceeds 'n_routed_experts'"),
+        ("models", "deepseek-v3", "first_k_dense_replace: 3", "first_k_dense_replace: 99",
+         "exceeds 'num_hidden_layers'"),
+        ("models", "deepseek-v3", "kv_lora_rank: 512\n", "", "'kv_lora_rank' is missing"),
+        ("models", "deepseek-v3", "n_routed_experts: 256\n", "", "'n_routed_experts' is missing"),
+        ("models", "llama-3.1-70b", "attention: gqa", "attention: mamba", "mamba"),
+        ("formats", "int4-group64", "group_size: 64", "group_size: 0", "'group_size' is 0"),
+        ("links", "hccs-910b", "topology: full-mesh", "topology: star", "star"),
+        ("nodes", "atlas-800i-a2", "device_link: hccs-910b", "device_link: string", "no link"),
+        ("precisions", "bf16", "router: bf16", "router: fp9", "there is no format 'fp9'"),
+        ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1,", "has 6 numbers"),
+        ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, .nan,", "finite"),
+        ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, -1,", "range"),
+        ("measurements", "s2-910b1-awq", "source: s2", "source: s9", "not in params/sources.yml"),
+    ])
+    def test_each_kind_has_its_rules(self, tmp_path, kind, name, old, new, says):
+        text = (params.ROOT / kind / f"{name}.yml").read_text(encoding="utf-8")
+        assert old in text
+        path = tmp_path / "changed.yml"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        message = sentence(params.load, kind, path)
+        assert "changed.yml:" in message
+        assert says in message
+
     @pytest.mark.parametrize("content", [
         b"\x00\xff\xfe", b"- a\n- b\n", b"", b"just text", b"[" * 100_000, b"a: " + b"[" * 900,
         b"a: 1\n" * 300_000, b"\x00",
@@ -142,6 +191,10 @@ class TestBadFiles:
     @pytest.mark.parametrize("name", ["/nowhere/card.yml", "nowhere.yml", ".", "a\0b", ""])
     def test_what_is_not_there(self, name):
         sentence(params.load_device, name)
+
+    def test_the_end_of_a_name_is_enough(self):
+        assert params.load_device("910B2").id == "ascend-910b2"
+        assert "there is no device '910'" in sentence(params.load_device, "910")
 
     def test_an_unknown_name_names_the_nearest(self):
         assert "ascend-910b2" in sentence(params.load_device, "ascend-910b22")
@@ -201,6 +254,29 @@ class TestScenarios:
         line = text[:text.index(old) + len(old)].count("\n") + 1
         assert f"mine.yml:{line}:" in message
         assert says in message
+
+    @pytest.mark.parametrize(("settings", "says"), [
+        (["parallelism.pipeline_parallel=64", "parallelism.tensor_parallel=1",
+          "parallelism.data_parallel=1", "cluster.nodes=8"], "exceeds the 61 layers"),
+        (["parallelism.expert_parallel=16", "model.n_routed_experts=250"],
+         "expert_parallel of 16 does not divide n_routed_experts 250"),
+        (["model.moe_intermediate_size=2052"], "does not divide moe_intermediate_size 2052"),
+        (["model.intermediate_size=18436"], "does not divide intermediate_size 18436"),
+        (["model=llama-3.1-70b", "parallelism.expert_parallel=2"], "has no experts"),
+        (["model=llama-3.1-70b", "model.num_key_value_heads=32", "model.num_attention_heads=96",
+          "parallelism.tensor_parallel=48", "parallelism.data_parallel=1", "cluster.nodes=6",
+          "model.intermediate_size=28704"], "neither divides nor is a multiple"),
+        (["workload.input_tokens=4000", "workload.output_tokens=512"], "is less than"),
+        (["workload.input_tokens=4000"], "together or not at all"),
+    ])
+    def test_what_cannot_be_laid_out(self, settings, says):
+        assert says in sentence(params.load_scenario, "s0-scenario-1", overrides=settings)
+
+    @pytest.mark.parametrize(("tied", "separate"), [("true", 0), ("false", 1)])
+    def test_a_tied_embedding_has_no_head_of_its_own(self, tied, separate):
+        scenario = params.load_scenario("s0-scenario-1",
+                                        overrides=[f"model.tie_word_embeddings={tied}"])
+        assert scenario.inputs()["separate_head"] == separate
 
     def test_a_dense_model_stays_dense_throughout(self):
         settings = ["model=llama-3.1-70b", "model.first_k_dense_replace=0"]
