@@ -3,24 +3,13 @@
 from pathlib import Path
 
 import pytest
+from _door import DEVICE, sentence
 from hypothesis import given
 from hypothesis import strategies as st
 
 import params
-from params import ParamsError, catalogue, trees, units, yamlfile
+from params import catalogue, units, yamlfile
 from params.values import KINDS, Value
-
-DEVICE = """
-name: {en: Card, zh: 卡}
-vendor: Nobody
-type: gpu
-memory_capacity: {value: 64 GiB, source: "https://example.org/card", kind: vendor}
-memory_bandwidth: {value: 1.6 TB/s, source: "https://example.org/card", kind: vendor}
-hbm_efficiency: {value: 0.8, source: "a guess of ours", kind: assumed, range: [0.7, 0.9]}
-runtime_reserve: {value: 2 GiB, source: "a guess of ours", kind: assumed}
-matrix_peak:
-  bf16: {value: 300 TFLOPS, source: "https://example.org/card", kind: vendor}
-"""
 
 
 @pytest.fixture
@@ -37,15 +26,6 @@ def device(tmp_path):
         return params.load_device(path)
 
     return load
-
-
-def sentence(action, *args, **kwargs) -> str:
-    with pytest.raises(ParamsError) as caught:
-        action(*args, **kwargs)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
 
 
 class TestUnits:
@@ -200,117 +180,6 @@ class TestBadFiles:
         assert "ascend-910b2" in sentence(params.load_device, "ascend-910b22")
 
 
-class TestScenarios:
-    """A deployment that cannot be laid out is refused; overrides are checked like files."""
-
-    @pytest.mark.parametrize(("setting", "says"), [
-        ("parallelism.tensor_parallel=7", "14 devices, but the cluster has 16"),
-        ("parallelism.data_parallel=3", "24 devices, but the cluster has 16"),
-        ("parallelism.expert_parallel=3", "expert_parallel of 3"),
-        ("parallelism.tensor_parallel=0", "out of range"),
-        ("parallelism.tensor_parallel=8.5", "not a whole number"),
-        ("device=ascend-910b22", "nearest names are ascend-910b2"),
-        ("device=kunpeng-920", "host processor"),
-        ("device.memory_bandwidth=400 GB", "wrong unit"),
-        ("device.memory_bandwith=1 TB/s", "unknown key"),
-        ("precision.weights.head=fp9", "fp9"),
-        ("workload.concurrency=nan", "not a quantity"),
-        ("workload.concurrency=1e300", "out of range"),
-        ("workload=3", "is a section"),
-        ("nothing.here=3", "rooted at one of"),
-        ("workload.concurrency", "expected PATH=VALUE"),
-        ("model.num_attention_heads.x=3", "holds no keys"),
-    ])
-    def test_overrides(self, setting, says):
-        assert says in sentence(params.load_scenario, "s0-scenario-1", overrides=[setting])
-
-    def test_heads_that_do_not_divide(self):
-        settings = ["cluster.nodes=3", "parallelism.tensor_parallel=24",
-                    "parallelism.data_parallel=1"]
-        message = sentence(params.load_scenario, "s0-scenario-1", overrides=settings)
-        assert "does not divide num_attention_heads 128" in message
-        assert message.startswith("--set parallelism.tensor_parallel:")
-
-    @pytest.mark.parametrize(("old", "new", "says"), [
-        ("parallelism:\n  tensor_parallel: {value: 8,",
-         "parallelism:\n  tensor_parallel: {value: 4,", "8 devices, but"),
-        ("model: deepseek-v3", "model: deepseek-v4", "nearest names are deepseek-v3"),
-        ("node: atlas-800i-a2", "node: atlas", "nearest names are atlas-800"),
-        ("precision: bf16", "precision: fp7", "nearest names are"),
-        ("zh: S0 场景一", "de: S0 场景一", "both languages"),
-        ("- quantity: ttft", "- quantity: tftt", "not a quantity of params/symbols.yml"),
-        ("value: 120 ms", "value: 120 GB", "wrong unit for 'ttft'"),
-        ("effective_compute]", "effective_computer]", "needs 'effective_computer'"),
-        ("prompt], effective_compute]", "prompt], [subtract, prompt, prompt]]", "division by"),
-        ("prompt], effective_compute]", "prompt], [exp, 99999]]", "too large"),
-        ("prompt], effective_compute]", "prompt], [eval, 1]]", "unknown operator"),
-    ])
-    def test_a_file_with_an_error(self, tmp_path, old, new, says):
-        text = (params.ROOT / "scenarios" / "s0-scenario-1.yml").read_text(encoding="utf-8")
-        assert text.count(old) == 1
-        path = tmp_path / "mine.yml"
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        message = sentence(params.load_scenario, path)
-        line = text[:text.index(old) + len(old)].count("\n") + 1
-        assert f"mine.yml:{line}:" in message
-        assert says in message
-
-    @pytest.mark.parametrize(("settings", "says"), [
-        (["parallelism.pipeline_parallel=64", "parallelism.tensor_parallel=1",
-          "parallelism.data_parallel=1", "cluster.nodes=8"], "exceeds the 61 layers"),
-        (["parallelism.expert_parallel=16", "model.n_routed_experts=250"],
-         "expert_parallel of 16 does not divide n_routed_experts 250"),
-        (["model.moe_intermediate_size=2052"], "does not divide moe_intermediate_size 2052"),
-        (["model.intermediate_size=18436"], "does not divide intermediate_size 18436"),
-        (["model=llama-3.1-70b", "parallelism.expert_parallel=2"], "has no experts"),
-        (["model=llama-3.1-70b", "model.num_key_value_heads=32", "model.num_attention_heads=96",
-          "parallelism.tensor_parallel=48", "parallelism.data_parallel=1", "cluster.nodes=6",
-          "model.intermediate_size=28704"], "neither divides nor is a multiple"),
-        (["workload.input_tokens=4000", "workload.output_tokens=512"], "is less than"),
-        (["workload.input_tokens=4000"], "together or not at all"),
-    ])
-    def test_what_cannot_be_laid_out(self, settings, says):
-        assert says in sentence(params.load_scenario, "s0-scenario-1", overrides=settings)
-
-    @pytest.mark.parametrize(("tied", "separate"), [("true", 0), ("false", 1)])
-    def test_a_tied_embedding_has_no_head_of_its_own(self, tied, separate):
-        scenario = params.load_scenario("s0-scenario-1",
-                                        overrides=[f"model.tie_word_embeddings={tied}"])
-        assert scenario.inputs()["separate_head"] == separate
-
-    def test_a_dense_model_stays_dense_throughout(self):
-        settings = ["model=llama-3.1-70b", "model.first_k_dense_replace=0"]
-        assert "has no routed experts" in sentence(params.load_scenario, "s0-scenario-1",
-                                                   overrides=settings)
-
-    def test_an_override_is_known_as_such(self):
-        scenario = params.load_scenario("s0-scenario-1",
-                                        overrides=["device.memory_bandwidth=2 TB/s"])
-        value = scenario.device.memory_bandwidth
-        assert (value.value, value.kind, value.source) == (
-            2 * 10**12, "assumed", catalogue.COMMAND_LINE)
-
-    def test_a_card_of_the_readers_own(self, tmp_path, monkeypatch):
-        (tmp_path / "mine.yml").write_text(DEVICE, encoding="utf-8")
-        monkeypatch.chdir(tmp_path)
-        scenario = params.load_scenario("params/scenarios/s0-scenario-1.yml", device="mine.yml")
-        assert scenario.inputs()["memory_bandwidth"] == 1_600_000_000_000
-
-    def test_a_scenario_names_files_beside_it(self, tmp_path):
-        (tmp_path / "card.yml").write_text(DEVICE, encoding="utf-8")
-        own = (params.ROOT / "scenarios" / "s0-scenario-1.yml").read_text(encoding="utf-8")
-        path = tmp_path / "mine.yml"
-        path.write_text(own.replace("device: ascend-910b2", "device: card.yml"), encoding="utf-8")
-        assert params.load_scenario(path).device.name["en"] == "Card"
-
-    def test_lengths(self):
-        inputs = params.load_scenario("s2-910b1-awq").inputs()
-        assert (inputs["input_tokens"], inputs["output_tokens"]) == (128, 512)
-        assert inputs["context_tokens"] == 128 + 512
-        only_context = params.load_scenario("s0-scenario-1").inputs()
-        assert only_context["input_tokens"] + only_context["output_tokens"] == 4096
-
-
 def _values(entry, path=""):
     if isinstance(entry, Value):
         yield path, entry
@@ -401,49 +270,6 @@ def test_loaded_files_are_recorded(tmp_path, monkeypatch):
             "devices/"} <= set(lines)
     assert "devices/nvidia-h20.yml" not in lines
     assert len(lines) == len(set(lines))
-
-
-class TestTrees:
-    """Formulas as data."""
-
-    def test_integers_stay_exact(self):
-        third = ["divide", 1, 3]
-        assert trees.evaluate(["multiply", 3, third], {}) == 1
-        assert trees.evaluate(["ceil", ["multiply", ["rational", 7, 100], "x"]], {"x": 100}) == 7
-
-    def test_over_an_index(self):
-        body = ["power", ["add", "s", 1], 2]
-        assert trees.evaluate(["sum_over", "s", 3, body], {}) == 1 + 4 + 9
-        assert trees.evaluate(["max_over", "s", 3, body], {}) == 9
-        assert trees.symbols_of(["sum_over", "s", "n", body]) == {"n"}
-
-    def test_piecewise_takes_the_first_branch_and_no_other(self):
-        tree = ["piecewise", [["eq", "n", 0], 0], ["divide", 1, "n"]]
-        assert trees.evaluate(tree, {"n": 0}) == 0
-        assert trees.evaluate(tree, {"n": 4}) == 0.25
-
-    @pytest.mark.parametrize("tree", [
-        [], [1, 2], ["eval", "x"], ["power", 1], ["divide", 1, 2, 3], None, True, float("nan"),
-        ["piecewise"], ["piecewise", [["is", 1, 1], 2], 3], "a b", ["max_over", 1, 2, 3],
-        {"add": 1}, ["ceil", 1, 2],
-    ])
-    def test_anything_else_is_refused(self, tree):
-        with pytest.raises(ValueError, match=r"^[^\n]+$"):
-            trees.validate(tree)
-
-    @pytest.mark.parametrize("tree", [
-        ["power", ["power", ["power", ["power", 64, 64], 64], 64], 64],
-        ["sum_over", "i", 100_000, ["sum_over", "j", 100_000, "j"]], ["exp", 1e5], ["log", 0],
-        ["divide", 1, 0], ["power", 10.5, 1000], ["power", -1, 0.5], ["power", 0, -1],
-    ])
-    def test_absurd_arithmetic_ends_at_once(self, tree):
-        trees.validate(tree)
-        with pytest.raises(ValueError, match=r"^[^\n]+$"):
-            trees.evaluate(tree, {})
-
-    def test_a_missing_symbol_is_named(self):
-        with pytest.raises(ValueError, match="'x'"):
-            trees.evaluate(["add", "x", 1], {})
 
 
 def test_nothing_is_cached_across_files(tmp_path):
