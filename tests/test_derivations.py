@@ -159,6 +159,10 @@ def test_a_disagreement_and_a_missing_quantity_are_named():
         **vars(wrong), "tree": ["multiply", 2, wrong.tree]})
     with pytest.raises(DerivationError, match=r"disagree: .*usable_memory is 1112"):
         crosscheck(scenario.inputs(), "mla", formulas)
+    formulas["usable_memory"] = type(wrong)(**{
+        **vars(wrong), "tree": ["multiply", 1 + 1e-8, wrong.tree]})
+    with pytest.raises(DerivationError, match="disagree"):
+        crosscheck(scenario.inputs(), "mla", formulas)
     del formulas["usable_memory"]
     with pytest.raises(DerivationError, match=r"usable_memory \(only in calc\)"):
         crosscheck(scenario.inputs(), "mla", formulas)

@@ -31,6 +31,19 @@ from workbench.symbols import sym
     (numbers.fmt_percent(0.97449), "97.4%"),
     (numbers.fmt_time(0.0228), "22.8 ms"),
     (numbers.fmt_time(2), "2.00 s"),
+    (numbers.fmt_quantity(1.6e12, "B/s"), "1.60 TB/s"),
+    (numbers.fmt_quantity(353.9e12, "FLOP/s"), "353.9 TFLOPS"),
+    (numbers.fmt_quantity(207, "request"), "207"),
+    (numbers.fmt_quantity(None, "B"), "–"),
+    (numbers.fmt_like(169.560714e9, "20.97 GB"), "169.56 GB"),
+    (numbers.fmt_like(169.560714e9, "5.77GiB"), "157.92 GiB"),
+    (numbers.fmt_like(3.675e9, "3.68 GB"), "3.68 GB"),
+    (numbers.fmt_like(70272, "0.070 MiB/token"), "0.0670 MiB/token"),
+    (numbers.fmt_like(207.4, "4054 request"), "207"),
+    (numbers.fmt_like(0.75, "0.7"), "0.750"),
+    (numbers.fmt_written("64000 token/s"), "64,000 token/s"),
+    (numbers.fmt_written("16 request"), "16"),
+    (numbers.fmt_written("29.4 GB"), "29.4 GB"),
 ])
 def test_numbers_are_written_in_one_way(text, expected):
     assert text == expected

@@ -88,14 +88,14 @@ def fmt_like(value: float | None, written: str) -> str:
     """A number (SI) in the unit in which a document wrote another, so that the two compare."""
     if value is None:
         return "–"
-    unit = units.split(written)[1]
+    number, unit = units.split(written)
     if unit in units.COUNTING:
         return fmt_int(round(value))
     scaled = value / units.factor(unit)
     unit = "" if unit == units.DIMENSIONLESS else unit
     if abs(scaled) < 1 and scaled:
         return f"{fmt_sig(scaled)} {unit}".rstrip()
-    digits = 2 if abs(scaled) < 100 else len(written.split()[0].partition(".")[2])
+    digits = 2 if abs(scaled) < 100 else len(number.partition(".")[2])
     return f"{fmt_fixed(scaled * (1 + 1e-12), digits)} {unit}".rstrip()  # 3.675 is 3.68
 
 
