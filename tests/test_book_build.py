@@ -145,3 +145,47 @@ def test_no_file_is_too_large_to_review() -> None:
     for path in book.rglob("*"):
         if path.is_file() and "chapters" not in path.parts:
             assert path.stat().st_size < 1_000_000, path
+
+
+def cells(site: Path, page: str, first: str) -> list[str]:
+    """The cells of the table row of a page that begins with a text."""
+    html = (site / page).read_text(encoding="utf-8")
+    for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL):
+        found = [re.sub(r"<[^>]+>", "", cell).strip()
+                 for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        if found and found[0] == first:
+            return found
+    raise AssertionError(f"{page} has no row '{first}'")
+
+
+def test_a_deployment_page_says_printed_recomputed_derived_and_their_ratio(site: Path) -> None:
+    page = "chapters/scenarios/s0-scenario-1.html"
+    english = cells(site, page, "KV cache of a card, in the table")
+    assert english[1:] == ["3.2.2", "3.68 GB", "3.68 GB", "9.21 GB", "0.400"]
+    first = cells(site, f"zh/{page}", "单卡权重（第二次除法之前）")
+    assert first[1:] == ["3.2.3", "167.75 GB", "167.75 GB", "169.56 GB", "0.989"]
+
+
+def test_a_deployment_page_takes_its_memory_apart(site: Path) -> None:
+    for page, names in (("chapters", ("weights, replicated", "activations", "KV cache asked for")),
+                        ("zh/chapters", ("权重（每卡一份）", "激活", "所需 KV 缓存"))):
+        sizes = [cells(site, f"{page}/scenarios/s0-scenario-1.html", name)[1] for name in names]
+        assert sizes == ["2.06 GB", "1.24 GB", "9.21 GB"]
+
+
+def test_the_verdict_is_the_same_in_both_languages(site: Path) -> None:
+    said = {(name, lang): (site / folder / f"chapters/scenarios/{name}.html").read_text("utf-8")
+            for name in ("s0-scenario-1", "s2-910b1-awq")
+            for lang, folder in (("en", "."), ("zh", "zh"))}
+    assert "the fullest device is 126.52 GB short" in said["s0-scenario-1", "en"]
+    assert "最满的一张卡还差 126.52 GB" in said["s0-scenario-1", "zh"]
+    assert "It fits, with 7.88 GB to spare" in said["s2-910b1-awq", "en"]
+    assert "最满的一张卡还余 7.88 GB" in said["s2-910b1-awq", "zh"]
+
+
+def test_the_words_around_a_chinese_page_are_those_of_the_catalogue(site: Path) -> None:
+    page = (site / "zh/chapters/memory.html").read_text(encoding="utf-8")
+    for word in ("推导", "部署", "关于", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
+        assert word in page, word
+    for word in ("Derivations", "Show the code", "Contents", "Next"):
+        assert f">{word}<" not in page, word
