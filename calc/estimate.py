@@ -13,7 +13,7 @@ import numpy as np
 from calc.evaluate import evaluate
 from calc.shapes import count_parameters
 from params import Scenario, model_inputs, symbols
-from params.schema import Model
+from params.entries import Model
 from params.units import COUNTING
 
 EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"

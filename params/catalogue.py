@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from params import schema, yamlfile
+from params import deployment, entries, hardware, yamlfile
 from params.errors import ParamsError
 from params.record import ROOT, record
 from params.values import Provenance, Value
@@ -19,15 +19,16 @@ from params.yamlfile import YamlFile
 COMMAND_LINE = "given on the command line"
 MAX_NAME = 4096
 
-KINDS: dict[str, type[schema.Entry]] = {
-    "models": schema.Model,
-    "devices": schema.Device,
-    "links": schema.Link,
-    "nodes": schema.Node,
-    "formats": schema.Format,
-    "precisions": schema.Precision,
-    "scenarios": schema.ScenarioFile,
-    "measurements": schema.Measurements,
+KINDS: dict[str, type[entries.Entry]] = {
+    "models": entries.Model,
+    "devices": hardware.Device,
+    "links": hardware.Link,
+    "nodes": hardware.Node,
+    "microbenchmarks": hardware.Microbenchmarks,
+    "formats": deployment.Format,
+    "precisions": deployment.Precision,
+    "scenarios": deployment.ScenarioFile,
+    "measurements": deployment.Measurements,
 }
 
 
@@ -138,7 +139,7 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     file = yamlfile.read(path)
     if "id" in file.data:
         raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
-    data = file.data | {"id": path.stem}
+    data = _with_base(kind, file) | {"id": path.stem}
     given = overrides or {}
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
@@ -153,7 +154,55 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
         raise ParamsError(_sentence(cls, file, error, origins)) from None
 
 
-def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError,
+def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A device's data over that of the one it is like: what its file leaves out holds there too.
+
+    A group (peaks, power, price) is merged key by key; ``null`` takes a value away.
+    """
+    reference = file.data.get("like")
+    if kind != "devices" or reference is None:
+        return file.data
+    where = file.where(("like",))
+    if not isinstance(reference, str):
+        raise ParamsError(f"{where}: 'like' is the name of a device.")
+    try:
+        path = locate(kind, reference, file.path)
+    except ParamsError as error:
+        raise ParamsError(f"{where}: like: {error}") from None
+    if path.resolve() in (file.path.resolve(), *seen):
+        raise ParamsError(f"{where}: '{reference}' is in turn like this device.")
+    base = _with_base(kind, yamlfile.read(path), (*seen, file.path.resolve()))
+    merged = {key: _inherited(key, raw, base.get("defaults")) for key, raw in base.items()
+              if key not in ("defaults", "name", "note", "like")}
+    for key, raw in file.data.items():
+        grouped = isinstance(merged.get(key), dict) and "value" not in merged[key]
+        merged[key] = merged[key] | raw if grouped and isinstance(raw, dict) else raw
+    return merged
+
+
+def _inherited(key: str, raw: Any, defaults: Any) -> Any:
+    """A raw value as another file may have it: its own defaults written out, and without what
+    documents print, which is about the one device."""
+    field = hardware.Device.model_fields.get(key)
+    if field is None or not (_is_quantity(field.annotation) or _entry_class(field.annotation)):
+        return raw
+    if isinstance(raw, dict) and "value" not in raw:  # a group
+        return {name: _inherited_value(item, defaults) for name, item in raw.items()}
+    return _inherited_value(raw, defaults)
+
+
+def _inherited_value(raw: Any, defaults: Any) -> Any:
+    value = raw if isinstance(raw, dict) else {"value": raw}
+    if "source" not in value and isinstance(defaults, dict):
+        value = defaults | value
+    if not isinstance(value.get("others"), list):
+        return value
+    return value | {"others": [other for other in value["others"]
+                               if not (isinstance(other, dict)
+                                       and other.get("kind") == "documented")]}
+
+
+def _sentence(cls: type[entries.Entry], file: YamlFile, error: ValidationError,
               overridden: dict[tuple[str, ...], str]) -> str:
     problems = error.errors(include_url=False)
     # a misspelt key is both unknown and missing: the first of the two says more
@@ -180,7 +229,7 @@ def _sentence(cls: type[schema.Entry], file: YamlFile, error: ValidationError,
     return f"{where}: {name + ': ' if name and not origins else ''}{message}."
 
 
-def _fields_at(cls: type[schema.Entry], keys: tuple[str | int, ...]) -> list[str]:
+def _fields_at(cls: type[entries.Entry], keys: tuple[str | int, ...]) -> list[str]:
     for key in keys:
         field = cls.model_fields.get(str(key))
         inner = _entry_class(field.annotation) if field else None
@@ -190,9 +239,9 @@ def _fields_at(cls: type[schema.Entry], keys: tuple[str | int, ...]) -> list[str
     return [name for name in cls.model_fields if name not in ("id", "defaults")]
 
 
-def _entry_class(annotation: Any) -> type[schema.Entry] | None:
+def _entry_class(annotation: Any) -> type[entries.Entry] | None:
     for candidate in (annotation, *get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, schema.Entry):
+        if isinstance(candidate, type) and issubclass(candidate, entries.Entry):
             return candidate
     return None
 
@@ -201,7 +250,7 @@ def _is_quantity(annotation: Any) -> bool:
     return annotation is Value or any(_is_quantity(arg) for arg in get_args(annotation))
 
 
-def _override(cls: type[schema.Entry], data: dict[str, Any], dotted: str,
+def _override(cls: type[entries.Entry], data: dict[str, Any], dotted: str,
               override: Override) -> None:
     """Set one dotted key in raw data; numbers get the command line as their source."""
     *parents, last = dotted.split(".")

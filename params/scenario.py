@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from params import catalogue, schema, units, yamlfile
+from params import catalogue, units, yamlfile
 from params.catalogue import Override
+from params.deployment import Documented, Measurements, Precision, ScenarioFile
+from params.entries import Model
 from params.errors import ParamsError
-from params.values import Value
+from params.hardware import Device, Node
+from params.values import Text, Value
 
 ROOTS = ("model", "device", "cluster", "precision", "parallelism", "workload")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
@@ -24,7 +27,7 @@ _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_
                   "runtime_reserve")
 
 
-def model_inputs(model: schema.Model) -> dict[str, int | float]:
+def model_inputs(model: Model) -> dict[str, int | float]:
     """A model's input symbols as plain numbers; what a kind of model lacks is 0.
 
     A model without experts is dense throughout: all its layers are leading dense layers.
@@ -38,7 +41,7 @@ def model_inputs(model: schema.Model) -> dict[str, int | float]:
     return numbers
 
 
-def precision_inputs(precision: schema.Precision) -> dict[str, int | float]:
+def precision_inputs(precision: Precision) -> dict[str, int | float]:
     """Bytes per element of every class of tensors, scales and zero points included [B]."""
     formats = {f"{name}_weight_bytes": stored for name, stored in dict(precision.weights).items()}
     formats |= {f"{name}_element_bytes": getattr(precision, name)
@@ -47,7 +50,7 @@ def precision_inputs(precision: schema.Precision) -> dict[str, int | float]:
             for name, stored in formats.items()}
 
 
-def device_inputs(device: schema.Device) -> dict[str, int | float]:
+def device_inputs(device: Device) -> dict[str, int | float]:
     """A device's input symbols in SI units; what its own system keeps is 0 unless stated."""
     found = {name: getattr(device, name) for name in _DEVICE_INPUTS}
     return {name: value.value if value else 0 for name, value in found.items()}
@@ -57,13 +60,13 @@ def device_inputs(device: schema.Device) -> dict[str, int | float]:
 class Scenario:
     """A deployment with everything it names."""
 
-    file: schema.ScenarioFile
+    file: ScenarioFile
     path: Path
-    model: schema.Model
-    device: schema.Device
-    node: schema.Node
-    precision: schema.Precision
-    measured: schema.Measurements | None
+    model: Model
+    device: Device
+    node: Node
+    precision: Precision
+    measured: Measurements | None
 
     @property
     def id(self) -> str:
@@ -71,12 +74,12 @@ class Scenario:
         return self.file.id
 
     @property
-    def title(self) -> schema.Text:
+    def title(self) -> Text:
         """Title in both languages."""
         return self.file.title
 
     @property
-    def documented(self) -> schema.Documented | None:
+    def documented(self) -> Documented | None:
         """What the document states, if one describes this deployment."""
         return self.file.documented
 
@@ -138,7 +141,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    file: schema.ScenarioFile = catalogue.load("scenarios", path, own)
+    file: ScenarioFile = catalogue.load("scenarios", path, own)
 
     def entry(root: str) -> Any:
         inside = {key.partition(".")[2]: value for key, value in given.items()
@@ -177,7 +180,7 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
     return result
 
 
-def _check_claims(file: schema.ScenarioFile, where: Callable[..., str]) -> None:
+def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
     """Refuse a claim about an unknown quantity, in another unit, or with a formula that fails."""
     known = catalogue.symbols()
     for number, claim in enumerate(file.documented.claims if file.documented else ()):

@@ -83,7 +83,8 @@ LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
 class Unit:
     """Annotation of a quantity field: expected unit, admissible numbers, whether a range is.
 
-    pydantic calls it to turn what a file holds into a :class:`Value`.
+    Where any unit is, ``among`` may name those that are meant. pydantic calls it to turn what a
+    file holds into a :class:`Value`.
     """
 
     unit: str
@@ -92,6 +93,7 @@ class Unit:
     maximum: float | None = None
     integer: bool = False
     spread: bool = True
+    among: tuple[str, ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Validate with the provenance that the file passes on as context."""
@@ -167,6 +169,9 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     if not isinstance(others, list):
         raise ValueError("'others' is a list of values")
     unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
+    if rule.among and unit not in rule.among:
+        raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
+                         f"{' or '.join(rule.among)}")
     return Value(
         value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
         low=low, high=high, date=None if date is None else str(date),
@@ -218,4 +223,6 @@ Length = Annotated[Value, Unit("token", integer=True, spread=False)]
 Requests = Annotated[Value, Unit("request", integer=True)]
 Dollars = Annotated[Value, Unit("USD")]
 Yuan = Annotated[Value, Unit("CNY")]
+DollarRate = Annotated[Value, Unit("USD/s")]
 AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]
+AnyRate = Annotated[Value, Unit(ANY_UNIT, among=("FLOP/s", "B/s"))]

@@ -1,0 +1,107 @@
+"""What a parameter file may hold: the base of every entry, references, and models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from params.values import (
+    Count,
+    CountOrZero,
+    Ref,
+    Text,
+    Value,
+)
+
+ModelName = Annotated[str, Ref("models")]
+DeviceName = Annotated[str, Ref("devices")]
+LinkName = Annotated[str, Ref("links")]
+NodeName = Annotated[str, Ref("nodes")]
+FormatName = Annotated[str, Ref("formats")]
+PrecisionName = Annotated[str, Ref("precisions")]
+MeasurementsName = Annotated[str, Ref("measurements")]
+MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
+
+
+class Entry(BaseModel):
+    """Base of everything: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Named(Entry):
+    """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
+
+    id: str
+    name: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+
+
+def _over(part: Value | None, whole: Value | None) -> bool:
+    return part is not None and whole is not None and part.value > whole.value
+
+
+class PublishedTotals(Entry):
+    """Totals that the model's authors (or a document) print, to be held against the count."""
+
+    total_parameters: Count | None = None
+    active_parameters: Count | None = None
+
+
+class Model(Named):
+    """A transformer by its shapes, under the names of Hugging Face configurations."""
+
+    attention: Literal["mla", "gqa"]
+    num_hidden_layers: Count
+    hidden_size: Count
+    vocab_size: Count
+    num_attention_heads: Count
+    num_key_value_heads: Count
+    head_dim: Count | None = None
+    q_lora_rank: CountOrZero | None = None
+    kv_lora_rank: Count | None = None
+    qk_nope_head_dim: Count | None = None
+    qk_rope_head_dim: Count | None = None
+    v_head_dim: Count | None = None
+    intermediate_size: Count
+    first_k_dense_replace: CountOrZero | None = None
+    moe_intermediate_size: Count | None = None
+    n_routed_experts: Count | None = None
+    n_shared_experts: CountOrZero | None = None
+    num_experts_per_tok: Count | None = None
+    router_bias: bool = False
+    tie_word_embeddings: bool = False
+    max_position_embeddings: Count | None = None
+    published: PublishedTotals | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Model:
+        mla: tuple[str, ...] = (
+            "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+        needed = mla if self.attention == "mla" else ("head_dim",)
+        moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
+               "num_experts_per_tok", "first_k_dense_replace")
+        if self.is_moe:
+            needed += moe
+        for name in needed:
+            if getattr(self, name) is None:
+                kind = "mixture-of-experts" if name in moe else self.attention
+                raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
+        if not self.is_moe and (extra := [n for n in moe if getattr(self, n) is not None]):
+            raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
+        if self.is_moe:
+            if _over(self.num_experts_per_tok, self.n_routed_experts):
+                raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
+            if _over(self.first_k_dense_replace, self.num_hidden_layers):
+                raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
+        if self.num_attention_heads.value % self.num_key_value_heads.value:
+            raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
+        return self
+
+    @property
+    def is_moe(self) -> bool:
+        """Whether any layer routes tokens to experts."""
+        return any(getattr(self, name) is not None for name in
+                   ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"))
