@@ -21,9 +21,11 @@ _SCALES = {
     "s": [("s", 1), ("ms", 1e-3), ("us", 1e-6)],
 }
 _TELLING_KEYS = {
-    "scenarios": "parallelism", "models": "attention", "nodes": "devices_per_node",
-    "devices": "memory_bandwidth", "links": "topology", "formats": "bits",
-    "precisions": "weights", "measurements": "columns",
+    "scenarios": ("parallelism",), "models": ("attention",), "nodes": ("devices_per_node",),
+    "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
+    "measurements": ("columns",),
+    "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
+    "devices": ("memory_bandwidth", "like"),
 }
 
 
@@ -33,8 +35,8 @@ def kind_of(file: str) -> str:
     if folder in KINDS:
         return folder
     data = yamlfile.read(Path(file)).data
-    for kind, key in _TELLING_KEYS.items():
-        if key in data:
+    for kind, keys in _TELLING_KEYS.items():
+        if any(key in data for key in keys):
             return kind
     raise ParamsError(f"{file}:1: not recognised as any of {', '.join(KINDS)}.")
 

@@ -89,15 +89,22 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
 
 @functools.cache
 def sources() -> dict[str, dict[str, str]]:
-    """Key -> {title, url?, date?, note?} of everything that is cited."""
-    file = yamlfile.read(ROOT / "sources.yml")
-    for key, entry in file.data.items():
-        if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
-            raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
-        if unknown := sorted(set(entry) - {"title", "url", "date", "note"}):
-            raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
-                              "expected title, url, date or note.")
-    return file.data
+    """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
+    folder = ROOT / "sources"
+    record(folder, listing=True)
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(folder.glob("*.yml")):
+        file = yamlfile.read(path)
+        for key, entry in file.data.items():
+            if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
+                raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
+            if unknown := sorted(set(entry) - {"title", "url", "date", "note"}):
+                raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
+                                  "expected title, url, date or note.")
+            if key in found:
+                raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
+            found[key] = entry
+    return found
 
 
 def symbols() -> dict[str, Symbol]:

@@ -30,7 +30,7 @@ class Value:
         value: SI number; int when integral.
         unit: SI unit, e.g. ``B/s``; ``1`` for a plain number.
         written: the quantity as the file has it, e.g. ``1.6 TB/s``.
-        source: key of ``params/sources.yml``, or a citation in a reader's own file.
+        source: key of ``params/sources/``, or a citation in a reader's own file.
         kind: vendor, measured, derived, documented or assumed.
         low, high: range, equal to ``value`` where none is given.
         date: of the statement, ISO, possibly without day or month.
@@ -66,7 +66,7 @@ class Provenance:
 
     Attributes:
         defaults: source, kind and date that bare numbers inherit.
-        sources: keys of ``params/sources.yml``.
+        sources: keys of ``params/sources/``.
         locate: finds an entry by kind and name; raises ParamsError if there is none.
     """
 
@@ -127,11 +127,11 @@ def both_languages(raw: Any) -> dict[str, str]:
 
 
 def _source(source: Any, given: Provenance) -> str:
-    """A key of ``params/sources.yml``, or, in a reader's own file, a citation in words."""
+    """A key of ``params/sources/``, or, in a reader's own file, a citation in words."""
     if not isinstance(source, str) or not source.strip():
-        raise ValueError("a source is missing (source: a key of params/sources.yml)")
+        raise ValueError("a source is missing (source: a key of params/sources/)")
     if _KEY.fullmatch(source) and source not in given.sources:
-        raise ValueError(f"the source '{source}' is not in params/sources.yml")
+        raise ValueError(f"the source '{source}' is not in params/sources/")
     return source
 
 

@@ -87,7 +87,7 @@ class TestBadFiles:
         ('source: "https://example.org/card", kind: vendor}\nhbm', "kind: vendor}\nhbm", 6,
          "source is missing"),
         ('source: "https://example.org/card", kind: vendor}\nhbm',
-         "source: no-such-key, kind: vendor}\nhbm", 6, "not in params/sources.yml"),
+         "source: no-such-key, kind: vendor}\nhbm", 6, "not in params/sources/"),
         ('kind: vendor}\nhbm', "kind: hearsay}\nhbm", 6, "expected one of vendor"),
         ("range: [0.7, 0.9]", "range: [0.9, 0.95]", 7, "outside its range"),
         ("value: 0.8", "value: 1.8", 7, "at most 1"),
@@ -142,7 +142,7 @@ class TestBadFiles:
         ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1,", "has 6 numbers"),
         ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, .nan,", "finite"),
         ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, -1,", "range"),
-        ("measurements", "s2-910b1-awq", "source: s2", "source: s9", "not in params/sources.yml"),
+        ("measurements", "s2-910b1-awq", "source: s2", "source: s9", "not in params/sources/"),
     ])
     def test_each_kind_has_its_rules(self, tmp_path, kind, name, old, new, says):
         text = (params.ROOT / kind / f"{name}.yml").read_text(encoding="utf-8")

@@ -11,14 +11,16 @@ import io
 import json
 import tarfile
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
-INDEX = "https://pypi.org/pypi"
+INDEX = "https://pypi.org/simple"
+ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
 TIMEOUT = 180
 LARGEST = 200 << 20
 
@@ -50,8 +52,9 @@ class Source:
 
 def fetch(url: str) -> bytes:
     """The body behind an address. Raises ExtractError when it cannot be had."""
+    request = urllib.request.Request(url, headers={"Accept": ACCEPT})
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             body: bytes = answer.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         raise ExtractError(f"{url}: the server answers {error.code} {error.reason}.") from None
@@ -63,21 +66,71 @@ def fetch(url: str) -> bytes:
     return body
 
 
-def find(package: str, version: str, get: Fetch = fetch) -> Release:
-    """The file of a release to read: its source distribution, else its smallest wheel.
+def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]:
+    """The file to read of each release: its source distribution, else a wheel.
 
     Raises ExtractError when the index does not answer or has no such file.
     """
-    url = f"{INDEX}/{package}/{version}/json"
+    url = f"{INDEX}/{package}/"
+    files = _listed(url, get(url).decode("utf-8", "replace"))
+    return [_choose(package, version, files, url) for version in versions]
+
+
+def _choose(package: str, version: str, files: list[_File], url: str) -> Release:
+    stem = f"{package.replace('-', '_')}-{version}"
+    sources = [file for file in files if file.name.replace("-", "_", package.count("-"))
+               in (f"{stem}.tar.gz", f"{stem}.zip")]
+    wheels = [file for file in files if file.name.endswith(".whl")
+              and file.name.startswith((f"{stem}-", f"{stem}+"))]
+    # of several wheels the one for any platform, else the first by name: their Python is the same
+    wheels.sort(key=lambda file: ("-none-any" not in file.name, file.name))
+    for file in (*sources, *wheels):
+        if file.sha256 and file.date:
+            return Release(package, version, file.date, file.url, file.sha256)
+    raise ExtractError(f"{url}: lists no file of {package} {version} that can be read.")
+
+
+@dataclass(frozen=True)
+class _File:
+    """A line of the index."""
+
+    name: str
+    url: str
+    sha256: str
+    date: str
+
+
+def _listed(url: str, text: str) -> list[_File]:
+    """The files of an index page, as JSON or as HTML, whichever the index gives."""
+    if not text.lstrip().startswith("{"):
+        page = _Page(url)
+        page.feed(text)
+        return page.files
     try:
-        files: list[dict[str, Any]] = json.loads(get(url))["urls"]
-        sources = [file for file in files if file["packagetype"] == "sdist"]
-        wheels = [file for file in files if file["packagetype"] == "bdist_wheel"]
-        chosen = min(sources or wheels, key=lambda file: (file["size"], file["filename"]))
-        return Release(package, version, chosen["upload_time_iso_8601"][:10], chosen["url"],
-                       chosen["digests"]["sha256"])
-    except (KeyError, TypeError, ValueError):  # ValueError: nothing to choose from, or no JSON
-        raise ExtractError(f"{url}: lists no source distribution and no wheel.") from None
+        return [_File(file["filename"], urllib.parse.urljoin(url, file["url"]),
+                      file["hashes"].get("sha256", ""), file.get("upload-time", "")[:10])
+                for file in json.loads(text)["files"]]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise ExtractError(f"{url}: is not the page of a package index.") from None
+
+
+class _Page(HTMLParser):
+    """The links of an index page in HTML."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+        self.files: list[_File] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note each link with the sum and the date that it carries."""
+        given = dict(attrs)
+        if tag != "a" or not (link := given.get("href")):
+            return
+        address, _, fragment = urllib.parse.urljoin(self.url, link).partition("#")
+        name = urllib.parse.unquote(address.rpartition("/")[2])
+        self.files.append(_File(name, address, fragment.removeprefix("sha256="),
+                                (given.get("data-upload-time") or "")[:10]))
 
 
 def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Source:
