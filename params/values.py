@@ -188,16 +188,16 @@ class Ref:
     kind: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """Look the name up where the file's provenance says."""
+        """Look the name up where the file's provenance says; a path is found beside the file."""
 
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
                 raise ValueError(f"expected the name of an entry of params/{self.kind}/")
             try:
-                info.context.locate(self.kind, raw)
+                found = info.context.locate(self.kind, raw)
             except ParamsError as error:
                 raise ValueError(str(error).rstrip(".")) from None
-            return raw
+            return str(found) if raw.endswith((".yml", ".yaml")) else raw
 
         return with_info_plain_validator_function(resolve)
 

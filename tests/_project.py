@@ -91,7 +91,7 @@ def make(folder: Path) -> Path:
             "scenarios", "All", "全部",
             "import params\n[params.load_scenario(n).cards for n in params.names('scenarios')]"),
         "notebooks/scenario.md": notebook(
-            "@scenario@", "@title@", "@title@",
+            "@id@", "@title@", "@title@",
             "import params\nparams.load_scenario(scenario).cards", first="scenario = 'one'"),
     })
     return folder

@@ -2,10 +2,11 @@
 
 The build starts this file as a process of its own, once per stale page:
 
-    python execute.py SOURCE OUTPUT [SCENARIO]
+    python execute.py SOURCE OUTPUT [ENTRY]
 
-SOURCE is a MyST notebook, OUTPUT the ``.ipynb`` to write, SCENARIO the identifier of a
-deployment when SOURCE is the template of scenario pages. A notebook that stops ends the process
+SOURCE is a MyST notebook, OUTPUT the ``.ipynb`` to write, ENTRY the identifier of a deployment, a
+device or a model when SOURCE is the template of such pages: ``scenario.md`` takes it as its
+parameter ``scenario``, and so on. A notebook that stops ends the process
 with exit code 1; the reason, in a few lines, is then in a file beside OUTPUT, ``.reason``.
 """
 
@@ -28,8 +29,8 @@ VOLATILE = ("papermill", "execution", "jupytext")
 REASON_LINES = 8
 
 
-def fill_placeholders(notebook: NotebookNode, scenario: str, titles: dict[str, str]) -> None:
-    """Write the scenario into the prose: ``@scenario@`` its identifier, ``@title@`` its title.
+def fill_placeholders(notebook: NotebookNode, entry: str, titles: dict[str, str]) -> None:
+    """Write the entry into the prose: ``@id@`` its identifier, ``@title@`` its title.
 
     `titles` maps a language to the title; a cell tagged with a language gets the title in it.
     Labels built on the identifier are unique in the book, because identifiers are.
@@ -39,8 +40,17 @@ def fill_placeholders(notebook: NotebookNode, scenario: str, titles: dict[str, s
             continue
         tags = cell.metadata.get("tags", [])
         language = next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
-        source = cell.source.replace("@scenario@", scenario)
+        source = cell.source.replace("@id@", entry)
         cell.source = source.replace("@title@", titles[language])
+
+
+def title_of(kind: str, entry: str) -> dict[str, str]:
+    """The title of an entry in both languages; raises params.ParamsError if it cannot be loaded."""
+    import params
+
+    if kind == "scenario":
+        return dict(params.load_scenario(entry).title)
+    return dict(params.load(f"{kind}s", entry).name)
 
 
 def make_reproducible(notebook: NotebookNode) -> None:
@@ -81,7 +91,7 @@ def failure(error: PapermillExecutionError, text: str, code: str) -> str:
     return f"stopped in {where}:{shown}\n    " + "\n    ".join(lines)
 
 
-def run(source: Path, output: Path, scenario: str | None) -> str | None:
+def run(source: Path, output: Path, entry: str | None) -> str | None:
     """Execute `source` into `output`; return None, or the reason why it stopped."""
     import jupytext
     import nbformat
@@ -91,15 +101,14 @@ def run(source: Path, output: Path, scenario: str | None) -> str | None:
     text = source.read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="md:myst")
     parameters: dict[str, Any] = {}
-    if scenario is not None:
+    if entry is not None:
         import params
 
         try:
-            title = params.load_scenario(scenario).title
+            fill_placeholders(notebook, entry, title_of(source.stem, entry))
         except params.ParamsError as error:
             return f"stopped before its first cell:\n    {error}"
-        fill_placeholders(notebook, scenario, {str(code): text for code, text in title.items()})
-        parameters["scenario"] = scenario
+        parameters[source.stem] = entry
     try:
         done = papermill.execute_notebook(
             notebook, None, parameters, kernel_name="python3", language="python",

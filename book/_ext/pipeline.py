@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-TEMPLATE = "scenario"
+TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 CODE_FOLDERS = ("calc", "notebooks/workbench")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 
@@ -36,11 +36,14 @@ class NotebookError(Exception):
 
 @dataclass(frozen=True)
 class Page:
-    """One page made from a notebook: its name under ``chapters/``, its source, its scenario."""
+    """One page made from a notebook: its name under ``chapters/`` and its source.
+
+    A page of a template has an ``entry`` too, the identifier of what it is about.
+    """
 
     name: str
     source: Path
-    scenario: str | None = None
+    entry: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,13 @@ class Folders:
 
 
 def pages(root: Path) -> list[Page]:
-    """List the pages of the project: one per notebook, the template once per scenario."""
-    notebooks = root / "notebooks"
-    found = [Page(path.stem, path) for path in sorted(notebooks.glob("*.md"))
-             if path.stem != TEMPLATE]
-    template = notebooks / f"{TEMPLATE}.md"
-    if template.is_file():
-        found += [Page(f"scenarios/{path.stem}", template, path.stem)
-                  for path in sorted((root / "params" / "scenarios").glob("*.yml"))]
+    """List the pages of the project: one per notebook, a template once per entry of its kind."""
+    found: list[Page] = []
+    for source in sorted((root / "notebooks").glob("*.md")):
+        kind = TEMPLATES.get(source.stem)
+        found += [Page(source.stem, source)] if kind is None else [
+            Page(f"{kind}/{path.stem}", source, path.stem)
+            for path in sorted((root / "params" / kind).glob("*.yml"))]
     return found
 
 
@@ -115,7 +117,7 @@ class Inputs:
     def key(self, page: Page, recorded: list[str]) -> str:
         """Hash what `page` is made from, given the parameter files that it loads."""
         states = [part for entry in recorded for part in (entry, self._state(entry))]
-        return digest(self._sources[page.source], page.scenario or "", self._code, *states)
+        return digest(self._sources[page.source], page.entry or "", self._code, *states)
 
 
 def is_fresh(page: Page, folders: Folders, inputs: Inputs) -> bool:
@@ -167,7 +169,7 @@ class Runner:
         command = [sys.executable, str(Path(__file__).with_name("execute.py")),
                    str(page.source), str(output)]
         with subprocess.Popen(
-            command + ([page.scenario] if page.scenario else []), env=environment,
+            command + ([page.entry] if page.entry else []), env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         ) as process:
             self._processes.add(process)
@@ -175,7 +177,7 @@ class Runner:
             self._processes.discard(process)
         if process.returncode:
             name = page.source.relative_to(root).as_posix()
-            of = f" for {page.scenario}" if page.scenario else ""
+            of = f" for {page.entry}" if page.entry else ""
             said = output.with_suffix(".reason")
             reason = said.read_text(encoding="utf-8") if said.is_file() else "was interrupted"
             raise NotebookError(f"{name}{of} {reason}")

@@ -38,15 +38,19 @@ def show(en: str, zh: str) -> None:
         display(Markdown(text), metadata={"lang": lang})
 
 
-def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text]) -> None:
+def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
+          sortable: bool = False) -> None:
     """A table in both languages.
 
     Args:
         rows: one mapping per row; a cell is a number, a text, or a pair (English, Chinese).
         columns: key -> heading, a text or a pair, in the order of the columns.
+        sortable: whether a reader of the page can sort it by a heading and filter it; a column
+            sorts as numbers if all of its cells are plain numbers or empty.
     """
     rows = list(rows)
-    show(*(_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))))
+    texts = (_pipe_table(rows, columns, index) for index in range(len(LANGUAGES)))
+    show(*(f":::{{div}} sortable\n\n{text}\n\n:::" if sortable else text for text in texts))
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:

@@ -1,6 +1,6 @@
-"""Write the committed ``.ipynb`` of the parameterised notebook: ``python -m workbench.sync``.
+"""Write the committed ``.ipynb`` of the parameterised notebooks: ``python -m workbench.sync``.
 
-``papermill notebooks/scenario.ipynb`` must work on a fresh clone, so the template is kept as a
+``papermill notebooks/scenario.ipynb`` must work on a fresh clone, so each template is kept as a
 notebook too, without outputs. Cell identifiers come from position and source, so that the file
 changes only when the text does. The book's placeholders have no meaning outside of it: the title
 becomes a general one, and the labels of headings are left out.
@@ -17,18 +17,22 @@ import jupytext
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
-TEMPLATE = NOTEBOOKS / "scenario.md"
-_LABEL = re.compile(r"^\(@scenario@[\w-]*\)=\n", re.MULTILINE)
-_TITLES = {"en": "A deployment", "zh": "一个部署"}
+TITLES = {
+    "scenario": {"en": "A deployment", "zh": "一个部署"},
+    "device": {"en": "A device", "zh": "一张卡"},
+    "model": {"en": "A model", "zh": "一个模型"},
+}
+_LABEL = re.compile(r"^\(@id@[\w-]*\)=\n", re.MULTILINE)
 
 
-def rendered(source: Path = TEMPLATE) -> str:
+def rendered(source: Path) -> str:
     """The notebook's JSON, the same for the same source."""
+    titles = TITLES[source.stem]
     notebook = jupytext.read(source)
     for position, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
-            lang = next(tag for tag in cell.metadata.tags if tag in _TITLES)
-            cell.source = _LABEL.sub("", cell.source).replace("@title@", _TITLES[lang])
+            lang = next(tag for tag in cell.metadata.tags if tag in titles)
+            cell.source = _LABEL.sub("", cell.source).replace("@title@", titles[lang])
         digest = hashlib.sha256(f"{position}\n{cell.source}".encode()).hexdigest()
         cell["id"] = digest[:12]
     notebook.metadata.pop("jupytext", None)
@@ -37,14 +41,16 @@ def rendered(source: Path = TEMPLATE) -> str:
 
 
 def main() -> int:
-    """Write the notebook beside its source; an unchanged file is left alone."""
-    target = TEMPLATE.with_suffix(".ipynb")
-    text = rendered()
-    if not target.exists() or target.read_text(encoding="utf-8") != text:
-        draft = target.with_name(f".{target.name}.tmp")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(target)
-    print(f"{target.name} is in step with {TEMPLATE.name}")
+    """Write the notebooks beside their sources; an unchanged file is left alone."""
+    for stem in TITLES:
+        source = NOTEBOOKS / f"{stem}.md"
+        target = source.with_suffix(".ipynb")
+        text = rendered(source)
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            draft = target.with_name(f".{target.name}.tmp")
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(target)
+        print(f"{target.name} is in step with {source.name}")
     return 0
 
 

@@ -29,13 +29,14 @@ _SIGNS = "×·–—−±≤≥≈→°µ％，。、：；（）《》“”⁰
 
 
 def characters() -> set[str]:
-    """What figures can print: ASCII, symbols, terms, catalogue names, code of the notebooks."""
+    """What figures can print: ASCII, symbols, terms, names, code of notebooks and workbench."""
     params = ROOT / "params"
     texts = [(params / name).read_text("utf-8") for name in ("symbols.yml", "glossary.yml")]
     for path in sorted(params.glob("*/*.yml")):
         texts += _NAMED.findall(path.read_text("utf-8"))
     for path in sorted((ROOT / "notebooks").glob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
+    texts += [path.read_text("utf-8") for path in sorted(HERE.parent.glob("*.py"))]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}
 
