@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
@@ -99,6 +99,27 @@ class Unit:
         """Validate with the provenance that the file passes on as context."""
         return with_info_plain_validator_function(
             lambda raw, info: _value(raw, self, info.context))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        """What an editor may complete: a bare quantity, or one with its provenance."""
+        unit = " or ".join(self.among) or self.unit
+        meant = {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
+            unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")
+        number = {"type": ["number", "string"], "description": meant}
+        text = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
+                "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
+        provenance = {
+            "value": number,
+            "source": {"type": "string", "description": "a key of params/sources/, or a citation"},
+            "kind": {"enum": list(KINDS)},
+            "range": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
+            "date": {"type": ["string", "number"], "description": "YYYY, YYYY-MM or YYYY-MM-DD"},
+            "section": {"type": ["string", "number"]}, "note": text,
+            "others": {"type": "array", "items": {"type": "object"},
+                       "description": "what other sources print of the same quantity"},
+        }
+        return {"anyOf": [number, {"type": "object", "properties": provenance,
+                                   "required": ["value"], "additionalProperties": False}]}
 
 
 def _number(raw: Any, rule: Unit) -> float | int:
@@ -201,6 +222,10 @@ class Ref:
 
         return with_info_plain_validator_function(resolve)
 
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        """The name of an entry, or the path of a file."""
+        return {"type": "string", "description": f"an entry of params/{self.kind}/, or a path"}
+
 
 def _known_source(raw: Any, info: ValidationInfo) -> str:
     given: Any = info.context
@@ -208,7 +233,9 @@ def _known_source(raw: Any, info: ValidationInfo) -> str:
 
 
 SourceKey = Annotated[str, BeforeValidator(_known_source)]
-Text = Annotated[dict[str, str], BeforeValidator(both_languages)]
+Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema({
+    "type": "object", "required": ["en", "zh"], "additionalProperties": False,
+    "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}})]
 Count = Annotated[Value, Unit("1", integer=True, spread=False)]
 CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False)]
 Share = Annotated[Value, Unit("1", maximum=1.0)]

@@ -39,7 +39,7 @@ def show(en: str, zh: str) -> None:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
-          sortable: bool = False) -> None:
+          sortable: bool = False, wide: bool = False) -> None:
     """A table in both languages.
 
     Args:
@@ -47,10 +47,12 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         columns: key -> heading, a text or a pair, in the order of the columns.
         sortable: whether a reader of the page can sort it by a heading and filter it; a column
             sorts as numbers if all of its cells are plain numbers or empty.
+        wide: whether a sortable table reaches into the page's margin.
     """
     rows = list(rows)
     texts = (_pipe_table(rows, columns, index) for index in range(len(LANGUAGES)))
-    show(*(f":::{{div}} sortable\n\n{text}\n\n:::" if sortable else text for text in texts))
+    classes = "sortable full-width" if wide else "sortable"
+    show(*(f":::{{div}} {classes}\n\n{text}\n\n:::" if sortable else text for text in texts))
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
@@ -127,15 +129,22 @@ def sourced(rows: Iterable[tuple[Text, params.Value]]) -> None:
            "kind": ("kind", "性质"), "source": ("source", "来源")})
 
 
+def citation(value: params.Value) -> tuple[str, str]:
+    """Where a value comes from and what is known of it, in both languages, as Markdown."""
+    if value.source in params.sources() and "url" not in params.sources()[value.source]:
+        where = (f"Document {value.source.upper()}", f"文档 {value.source.upper()}")
+    else:
+        where = (source(value), source(value))
+    if value.section:
+        where = (f"{where[0]}, section {value.section}",
+                 f"{where[1]}，第 {value.section.replace(', ', '、')} 节")
+    note = value.note or dict.fromkeys(LANGUAGES, "")
+    return f"{where[0]}. {note['en']}".strip(), f"{where[1]}。{note['zh']}"
+
+
 def _sourced(label: Text, value: params.Value) -> dict[str, Text]:
-    note, cited = value.note or dict.fromkeys(LANGUAGES, ""), source(value)
-    section = value.section or ""
-    where = ((f", section {section}", f"，第 {section.replace(', ', '、')} 节") if section
-             else ("", ""))
     return {"what": label, "value": value.shown.removesuffix(" request").removesuffix(" token"),
-            "kind": (value.kind, KIND_NAMES[value.kind]),
-            "source": (f"{cited}{where[0]}. {note['en']}".strip(),
-                       f"{cited}{where[1]}。{note['zh']}")}
+            "kind": (value.kind, KIND_NAMES[value.kind]), "source": citation(value)}
 
 
 def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:

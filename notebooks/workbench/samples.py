@@ -15,12 +15,13 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     """Every input symbol (SI) of a random valid deployment, the same for the same seed.
 
     Dense and MoE; experts over fewer and more ranks than tensor parallelism; more ranks than key
-    and value heads; uneven pipelines; tied heads; and, every other time, quotients that are whole,
-    so that ceil and floor are met on their edges.
+    and value heads; uneven pipelines; tied heads; biases, norms of queries and keys, sinks and
+    indexers; and, every other time, quotients that are whole, so that ceil and floor are met on
+    their edges.
     """
     draw = random.Random(f"{attention} {seed}")
     edge = bool(seed % 2)
-    inputs = _model(draw, attention)
+    inputs = _model(draw, attention) | _details(draw, attention)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
     per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
     inputs["num_attention_heads"] = t * per_rank
@@ -36,7 +37,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")}
     inputs |= {f"{name}_element_bytes": draw.choice(_BYTES[2:]) for name in (
-        "kv_cache", "kv_rope", "activation", "logit")}
+        "kv_cache", "kv_rope", "kv_index", "activation", "logit")}
     block = inputs["block_size"] = draw.choice((1, 16, 64, 128))
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
@@ -75,6 +76,19 @@ def _model(draw: random.Random, attention: str) -> dict[str, Number]:
                    "n_shared_experts": draw.randint(0, 2),
                    "moe_intermediate_size": 16 * draw.randint(1, 16)}
         inputs["n_routed_experts"] = -1  # chosen once the parallelism is
+    return inputs
+
+
+def _details(draw: random.Random, attention: str) -> dict[str, Number]:
+    """What some models have and others lack; an indexer goes with a query latent."""
+    switches = ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks")
+    inputs: dict[str, Number] = dict.fromkeys(switches, 0)
+    inputs |= {"expert_bias": draw.randint(0, 1), "index_n_heads": 0, "index_head_dim": 0}
+    if attention == "gqa":
+        inputs |= {name: draw.randint(0, 1) for name in switches}
+    elif draw.random() < 0.5:
+        inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
+                   "index_head_dim": draw.choice((32, 128))}
     return inputs
 
 
