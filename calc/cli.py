@@ -39,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("scenario", help="identifier or path of a scenario file")
     one.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
                      help="override, e.g. parallelism.tensor_parallel=16 or device=nvidia-h20")
+    one.add_argument("--documented", action="store_true",
+                     help="take of the device what the scenario's document states of it")
     for command in commands.choices.values():
         command.add_argument("--json", action="store_true", help="print JSON in SI units")
     return parser
@@ -102,12 +104,17 @@ def _listing(args: argparse.Namespace) -> int:
 
 
 def _estimate(args: argparse.Namespace) -> int:
-    scenario = load_scenario(args.scenario, overrides=args.settings)
+    scenario = load_scenario(args.scenario, overrides=args.settings,
+                             documented=args.documented)
     result = calc.estimate(scenario)
+    taken = report.taken_from_document(scenario) if args.documented else {}
     if args.json:
-        _print_json(result.as_json())
+        _print_json(result.as_json() | ({"taken_from_document": taken} if args.documented else {}))
     else:
         report.print_estimate(scenario, result)
+        for name, value in taken.items():
+            print(f"taken from document {value['source']}, section {value['section']}: "
+                  f"{name} {value['written']}")
     return OK
 
 

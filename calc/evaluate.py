@@ -19,12 +19,14 @@ INPUTS = frozenset({
     "num_attention_heads", "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank",
     "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
     "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
-    "router_bias", "separate_head",
+    "router_bias", "expert_bias", "separate_head", "attention_bias", "attention_output_bias",
+    "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim",
     "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
     *(f"{name}_weight_bytes" for name in (
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")),
-    *(f"{name}_element_bytes" for name in ("kv_cache", "kv_rope", "activation", "logit")),
+    *(f"{name}_element_bytes" for name in (
+        "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
     "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
     "block_size", "memory_utilization",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",

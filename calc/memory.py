@@ -147,8 +147,10 @@ class Cache:
 def cache(attention: str, q: Any) -> Cache:
     """What one token leaves in the KV cache [B per token].
 
-    MLA caches one latent and one rotary key for all heads: nothing to cut, so each tensor-parallel
-    rank has a copy. Grouped-query attention caches keys and values of its KV heads, cut by heads.
+    MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
+    attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy.
+    Grouped-query attention caches keys and values of its KV heads, cut by heads. Every layer is
+    charged for the whole context, also one that looks back over a window only (an upper bound).
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -158,7 +160,8 @@ def cache(attention: str, q: Any) -> Cache:
     """
     if attention == MLA:
         layer = (q.kv_lora_rank * q.kv_cache_element_bytes
-                 + q.qk_rope_head_dim * q.kv_rope_element_bytes)
+                 + q.qk_rope_head_dim * q.kv_rope_element_bytes
+                 + q.index_head_dim * q.kv_index_element_bytes)
         on_device = layer
     else:
         layer = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes

@@ -178,6 +178,13 @@ def _citation(value: Value) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def taken_from_document(scenario: Scenario) -> dict[str, Any]:
+    """The inputs that a document states of the scenario's device."""
+    found = {name: getattr(scenario.device, name) for name in type(scenario.device).model_fields}
+    return {name: plain(value) for name, value in found.items()
+            if isinstance(value, Value) and value.kind == "documented"}
+
+
 def print_estimate(scenario: Scenario, result: Estimate) -> None:
     """Verdict, quantities with intervals, and the document's numbers beside ours."""
     console = Console()

@@ -10,6 +10,7 @@ from typing import Any
 from params import catalogue, units, yamlfile
 from params.catalogue import Override
 from params.deployment import Documented, Measurements, Precision, ScenarioFile
+from params.documented import as_documented
 from params.entries import Model
 from params.errors import ParamsError
 from params.hardware import Device, Node
@@ -22,7 +23,10 @@ MODEL_COUNTS = (
     "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
     "qk_rope_head_dim", "v_head_dim", "intermediate_size", "moe_intermediate_size",
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
+    "index_n_heads", "index_head_dim",
 )
+_MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
+                   "qk_norm", "attention_sinks")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 
@@ -36,7 +40,7 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     numbers = {name: value.value if value else 0 for name, value in found.items()}
     if not model.is_moe:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
-    numbers["router_bias"] = int(model.router_bias)
+    numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers
 
@@ -46,6 +50,7 @@ def precision_inputs(precision: Precision) -> dict[str, int | float]:
     formats = {f"{name}_weight_bytes": stored for name, stored in dict(precision.weights).items()}
     formats |= {f"{name}_element_bytes": getattr(precision, name)
                 for name in ("kv_cache", "kv_rope", "activation", "logit")}
+    formats["kv_index_element_bytes"] = precision.kv_index or precision.kv_cache
     return {name: catalogue.load("formats", stored).bytes_per_element
             for name, stored in formats.items()}
 
@@ -118,13 +123,14 @@ class Scenario:
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
-                  overrides: Iterable[str] = ()) -> Scenario:
+                  overrides: Iterable[str] = (), documented: bool = False) -> Scenario:
     """Load and check a deployment.
 
     Args:
         reference: identifier, or path of a scenario file.
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
+        documented: take of the device what the scenario's document states of it.
 
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
@@ -152,6 +158,14 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     if chosen.type == "host":
         raise ParamsError(f"{where('device')}: '{chosen.id}' is a host processor, "
                           "expected an accelerator.")
+    if chosen.dies:
+        raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
+                          f"{chosen.dies.value} devices, expected '{chosen.die}'.")
+    if documented:
+        if file.document is None:
+            raise ParamsError(f"{where('title')}: '{file.id}' is in none of the documents, there "
+                              "is nothing to take from one.")
+        chosen = as_documented(chosen, file.document, file.section)
     scenario = Scenario(
         file, path, entry("model"), chosen,
         catalogue.load("nodes", file.cluster.node, beside=path), entry("precision"),
