@@ -1,4 +1,7 @@
-"""The command line: ``python -m calc check | models | devices | scenarios | estimate``."""
+"""The command line: ``python -m calc COMMAND``, see ``--help``.
+
+Commands: check, models, devices, scenarios, estimate, import-model.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import calc
-from calc import report
+from calc import importing, report
 from params import ParamsError, load, load_scenario, names, sources
 from params import symbols as load_symbols
 from params.catalogue import KINDS, glossary
@@ -41,6 +44,8 @@ def _parser() -> argparse.ArgumentParser:
                      help="override, e.g. parallelism.tensor_parallel=16 or device=nvidia-h20")
     one.add_argument("--documented", action="store_true",
                      help="take of the device what the scenario's document states of it")
+    importing.add_arguments(commands.add_parser(
+        "import-model", help="write a model file from the config.json of a Hugging Face model"))
     for command in commands.choices.values():
         command.add_argument("--json", action="store_true", help="print JSON in SI units")
     return parser
@@ -128,7 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     args = _parser().parse_args(argv)
-    run = {"check": _check, "estimate": _estimate}.get(args.command, _listing)
+    run = {"check": _check, "estimate": _estimate,
+           "import-model": importing.run_import}.get(args.command, _listing)
     try:
         return run(args)
     except ParamsError as error:
