@@ -28,8 +28,9 @@ bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/formulas.json
 	$(BIN)/python -m workbench.lock
 
-sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebook
+sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
 	$(BIN)/python -m workbench.sync
+	$(BIN)/python -m params.jsonschema
 
 font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
 	$(BIN)/python notebooks/workbench/fonts/subset.py

@@ -68,11 +68,15 @@ class WeightFormats(Entry):
 
 
 class Precision(Named):
-    """Which format stores what: weights by class, cache, activations, logits."""
+    """Which format stores what: weights by class, cache, activations, logits.
+
+    ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent.
+    """
 
     weights: WeightFormats
     kv_cache: FormatName
     kv_rope: FormatName
+    kv_index: FormatName | None = None
     activation: FormatName
     logit: FormatName
 

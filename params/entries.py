@@ -11,6 +11,7 @@ from params.values import (
     CountOrZero,
     Ref,
     Text,
+    Unit,
     Value,
 )
 
@@ -22,6 +23,7 @@ FormatName = Annotated[str, Ref("formats")]
 PrecisionName = Annotated[str, Ref("precisions")]
 MeasurementsName = Annotated[str, Ref("measurements")]
 MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
+Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
 
 
 class Entry(BaseModel):
@@ -44,10 +46,15 @@ def _over(part: Value | None, whole: Value | None) -> bool:
 
 
 class PublishedTotals(Entry):
-    """Totals that the model's authors (or a document) print, to be held against the count."""
+    """Totals that the model's authors (or a document) print, to be held against the count.
 
-    total_parameters: Count | None = None
-    active_parameters: Count | None = None
+    ``total_parameters`` is of the main model; ``stored_parameters`` of all that the published files
+    hold, prediction layers (MTP) and, in a quantised checkpoint, scales included.
+    """
+
+    total_parameters: Total | None = None
+    active_parameters: Total | None = None
+    stored_parameters: Total | None = None
 
 
 class Model(Named):
@@ -72,6 +79,18 @@ class Model(Named):
     n_shared_experts: CountOrZero | None = None
     num_experts_per_tok: Count | None = None
     router_bias: bool = False
+    router_scoring: Literal["sigmoid", "softmax"] | None = None
+    expert_bias: bool = False
+    attention_bias: bool = False
+    attention_output_bias: bool = False
+    qk_norm: bool = False
+    attention_sinks: bool = False
+    index_n_heads: Count | None = None
+    index_head_dim: Count | None = None
+    index_topk: Count | None = None
+    sliding_window: Count | None = None
+    full_attention_layers: CountOrZero | None = None
+    num_nextn_predict_layers: CountOrZero | None = None
     tie_word_embeddings: bool = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
@@ -89,7 +108,8 @@ class Model(Named):
             if getattr(self, name) is None:
                 kind = "mixture-of-experts" if name in moe else self.attention
                 raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
-        if not self.is_moe and (extra := [n for n in moe if getattr(self, n) is not None]):
+        if not self.is_moe and (extra := [n for n in (*moe, "router_bias", "expert_bias")
+                                          if getattr(self, n)]):
             raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
         if self.is_moe:
             if _over(self.num_experts_per_tok, self.n_routed_experts):
@@ -98,6 +118,26 @@ class Model(Named):
                 raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
         if self.num_attention_heads.value % self.num_key_value_heads.value:
             raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
+        return self
+
+    @model_validator(mode="after")
+    def _attends(self) -> Model:
+        """What attention may have besides its projections goes with one kind of it only."""
+        index = ("index_n_heads", "index_head_dim", "index_topk")
+        given = [name for name in index if getattr(self, name) is not None]
+        if given and (lacking := [name for name in index if name not in given]):
+            raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
+        if given and self.attention != "mla":
+            raise ValueError(f"'{given[0]}' is given, but only mla attention has an indexer")
+        if given and not (self.q_lora_rank and self.q_lora_rank.value):
+            raise ValueError("'q_lora_rank' is missing, an indexer's queries come from that latent")
+        for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
+            if getattr(self, name) and self.attention != "gqa":
+                raise ValueError(f"'{name}' is true, but it is counted with gqa attention only")
+        if self.full_attention_layers is not None and self.sliding_window is None:
+            raise ValueError("'full_attention_layers' is given without 'sliding_window'")
+        if _over(self.full_attention_layers, self.num_hidden_layers):
+            raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
         return self
 
     @property

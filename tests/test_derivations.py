@@ -143,6 +143,12 @@ def test_random_deployments_cover_what_is_general():
     drawn = [random_inputs(seed, attention) for seed in SEEDS for attention in ("mla", "gqa")]
     assert {bool(i["n_routed_experts"]) for i in drawn} == {True, False}
     assert {i["separate_head"] for i in drawn} == {0, 1}
+    for switch in ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
+                   "qk_norm", "attention_sinks"):
+        assert {i[switch] for i in drawn} == {0, 1}, switch
+    assert any(i["expert_bias"] and i["n_routed_experts"] for i in drawn)
+    assert any(i["index_head_dim"] and i["n_routed_experts"] for i in drawn)
+    assert any(i["kv_lora_rank"] and not i["index_head_dim"] for i in drawn)
     assert any(i["expert_parallel"] > i["tensor_parallel"] for i in drawn)
     assert any(1 < i["expert_parallel"] < i["tensor_parallel"] for i in drawn)
     assert any(i["tensor_parallel"] > i["num_key_value_heads"] for i in drawn)

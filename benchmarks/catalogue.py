@@ -1,0 +1,28 @@
+"""Loading the catalogue: all of it, and one device alone, each in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PREFACE = "import time, params, params.catalogue as c; from params import units; "
+PROGRAMS = {
+    "catalogue_all": "start = time.perf_counter(); "
+                     "[params.load(kind, name) for kind in c.KINDS for name in params.names(kind) "
+                     "if kind != 'scenarios']; "
+                     "[params.load_scenario(name) for name in params.names('scenarios')]",
+    "catalogue_one_device": "start = time.perf_counter(); params.load_device('ascend-910b2')",
+}
+REPEATS = 5
+
+
+def measure() -> dict[str, tuple[float, str]]:
+    """Seconds, the median of several processes; imports are not counted."""
+    results = {}
+    for name, program in PROGRAMS.items():
+        code = f"{PREFACE}{program}; print(time.perf_counter() - start)"
+        times = sorted(float(subprocess.run([sys.executable, "-c", code], check=True,
+                                            capture_output=True, text=True).stdout)
+                       for _ in range(REPEATS))
+        results[name] = (times[REPEATS // 2], "s")
+    return results

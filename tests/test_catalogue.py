@@ -1,0 +1,256 @@
+"""The catalogue: what it must hold, where its numbers come from, and the traps that it avoids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import params
+from params.catalogue import KINDS
+from params.errors import ParamsError
+from params.values import Value
+
+DEVICES = """ascend-910a ascend-910b1 ascend-910b2 ascend-910b2c ascend-910b3 ascend-910b4
+ascend-910b4-1 ascend-910c-die ascend-910c-package nvidia-h20 nvidia-h20-141gb nvidia-h100-sxm
+nvidia-h800 nvidia-h200-sxm nvidia-a100-sxm-80gb nvidia-a800-sxm-80gb nvidia-b200 nvidia-gb200
+nvidia-gb300 nvidia-l20 nvidia-l40s nvidia-rtx-4090 amd-mi300x kunpeng-920 intel-xeon-6454s
+intel-xeon-8480plus intel-xeon-6980p amd-epyc-9654""".split()
+MODELS = """deepseek-v2-lite deepseek-v3 deepseek-v3.1 deepseek-v3.2 kimi-k2 qwen3-235b-a22b
+qwen3-30b-a3b glm-4.5 gpt-oss-120b mixtral-8x7b llama-3.1-8b llama-3.1-70b qwen2.5-72b""".split()
+NODES = """atlas-800t-a2 atlas-800i-a2 atlas-900-a3 hgx-h20 hgx-h100 hgx-h200 hgx-a100 hgx-b200
+gb200-nvl72 mi300x-8gpu""".split()
+ENTRIES = [(kind, name) for kind in KINDS for name in params.names(kind)]
+GIB, TB = 2**30, 1e12
+
+
+def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
+    """Every value of an entry, with what other sources print of it, and its path."""
+    if isinstance(item, Value):
+        yield path, item
+        for number, other in enumerate(item.others):
+            yield from values(other, f"{path}.others[{number}]")
+    elif isinstance(item, BaseModel):
+        for name in type(item).model_fields:
+            yield from values(getattr(item, name), f"{path}.{name}".lstrip("."))
+    elif isinstance(item, dict):
+        for name, value in item.items():
+            yield from values(value, f"{path}.{name}")
+    elif isinstance(item, (list, tuple)):
+        for number, value in enumerate(item):
+            yield from values(value, f"{path}[{number}]")
+
+
+ALL = [(kind, name, path, value) for kind, name in ENTRIES
+       for path, value in values(params.load(kind, name))]
+
+
+class TestWhatIsThere:
+    @pytest.mark.parametrize(("kind", "wanted"), [
+        ("devices", DEVICES), ("models", MODELS), ("nodes", NODES)])
+    def test_every_entry_that_readers_ask_for(self, kind: str, wanted: list[str]) -> None:
+        assert not set(wanted) - set(params.names(kind))
+
+    def test_every_accelerator_says_what_a_deployment_needs(self) -> None:
+        for name in DEVICES:
+            device = params.load_device(name)
+            if device.type != "host":
+                assert device.matrix_peak and device.matrix_peak.fp16, name
+                assert device.power and device.power.full, name
+
+
+class TestProvenance:
+    """A number without a source that a reader can open, or without a date, is not in it."""
+
+    def test_every_source_is_listed_and_can_be_opened(self) -> None:
+        known = params.sources()
+        assert not [f"{kind}/{name} {path}: {value.source}" for kind, name, path, value in ALL
+                    if value.source not in known]
+        assert not [key for key, entry in known.items() if "url" in entry
+                    and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]
+
+    def test_only_the_documents_and_arithmetic_have_no_address(self) -> None:
+        without = {key for key, entry in params.sources().items() if "url" not in entry}
+        assert without == {"s0", "s1", "s2", "s3", "arithmetic"}
+
+    def test_statements_of_vendors_measurements_and_prices_are_dated(self) -> None:
+        known = params.sources()
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+                    if (value.kind in ("vendor", "measured") or "price" in path)
+                    and value.kind != "documented"
+                    and value.date is None and "date" not in known[value.source]]
+
+    def test_a_documented_value_names_its_section(self) -> None:
+        unnamed = [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+                   if kind != "models" and value.kind == "documented"
+                   and value.section is None and value.note is None]
+        assert not unnamed
+
+    def test_an_assumed_value_of_a_device_says_how_unsure_it_is(self) -> None:
+        """An assumption has a range, or a note that says what it was carried over from."""
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+                    if kind in ("devices", "links") and value.kind == "assumed"
+                    and value.low == value.high and value.note is None]
+
+    def test_every_source_is_cited(self) -> None:
+        cited = {value.source for *_, value in ALL}
+        cited |= {params.load("measurements", name).source for name in params.names("measurements")}
+        assert not set(params.sources()) - cited - {"s0", "s1", "s2", "s3", "arithmetic"}
+
+
+class TestTraps:
+    """The mix-ups that other catalogues make, each held to a fact."""
+
+    def test_a_capacity_in_gb_is_not_one_in_gib(self) -> None:
+        assert params.units.parse("64 GiB", "B") / params.units.parse("64 GB", "B") \
+            == pytest.approx(1.0737, abs=1e-4)
+        assert params.load_device("ascend-910b2").memory_capacity.value == 64 * GIB
+
+    def test_gigabits_are_an_eighth_of_gigabytes(self) -> None:
+        assert params.units.parse("400 Gb/s", "B/s") == params.units.parse("50 GB/s", "B/s")
+        assert params.load_link("infiniband-400g").device_bandwidth.value == 400e9 / 8
+
+    def test_tera_is_not_two_to_the_fortieth(self) -> None:
+        bandwidth = params.load_device("ascend-910b2").memory_bandwidth
+        slips = [other.value / bandwidth.value for other in bandwidth.others
+                 if other.value / bandwidth.value == pytest.approx(2**40 / 1e12, rel=1e-3)]
+        assert bandwidth.value == 1.6 * TB
+        assert slips, "the vendor's tool codes 1.6 x 1024^4"
+
+    @pytest.mark.parametrize(("link", "one_way"), [
+        ("hccs-910b", 196e9), ("nvlink-h20", 450e9), ("nvlink-h800", 200e9)])
+    def test_a_link_counts_one_direction(self, link: str, one_way: float) -> None:
+        bandwidth = params.load_link(link).device_bandwidth
+        assert bandwidth.value == one_way
+        assert any(other.value == 2 * one_way for other in bandwidth.others), "as it is printed"
+
+    def test_a_full_mesh_gives_a_pair_one_link(self) -> None:
+        hccs = params.load_link("hccs-910b")
+        assert hccs.pair_bandwidth.value * hccs.links_per_device.value \
+            == hccs.device_bandwidth.value
+
+    def test_both_directions_in_a_mesh_are_refused(self, tmp_path: Any) -> None:
+        path = tmp_path / "mesh.yml"
+        path.write_text(
+            "name: {en: m, zh: m}\ntopology: full-mesh\n"
+            "defaults: {source: a sheet, kind: vendor}\n"
+            "device_bandwidth: 392 GB/s\npair_bandwidth: 28 GB/s\nlinks_per_device: 7\n")
+        with pytest.raises(ParamsError, match="of both directions"):
+            params.load_link(path)
+
+    @pytest.mark.parametrize("name", [
+        name for name in params.names("devices") if params.load_device(name).sparse_peak])
+    def test_sparse_peaks_are_apart_and_about_twice_the_dense_ones(self, name: str) -> None:
+        device = params.load_device(name)
+        for dtype in type(device.sparse_peak).model_fields:
+            sparse = getattr(device.sparse_peak, dtype)
+            dense = getattr(device.matrix_peak, dtype)
+            if sparse and dense:
+                assert 1.3 < sparse.value / dense.value < 2.05, dtype
+
+    def test_exchanged_sparse_and_dense_peaks_are_refused(self, tmp_path: Any) -> None:
+        path = tmp_path / "card.yml"
+        path.write_text(
+            "like: nvidia-h20\nname: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
+            "matrix_peak: {fp8: {value: 592 TFLOPS, source: a sheet, kind: vendor}}\n"
+            "sparse_peak: {fp8: {value: 296 TFLOPS, source: a sheet, kind: vendor}}\n")
+        with pytest.raises(ParamsError, match="are they exchanged"):
+            params.load_device(path)
+
+    def test_a_package_is_its_dies(self) -> None:
+        package, die = (params.load_device(f"ascend-910c-{part}") for part in ("package", "die"))
+        dies = package.dies.value
+        assert package.die == die.id
+        assert package.memory_capacity.value == dies * die.memory_capacity.value
+        assert package.memory_bandwidth.value == dies * die.memory_bandwidth.value
+        for dtype in ("bf16", "fp16", "int8"):
+            assert getattr(package.matrix_peak, dtype).value == pytest.approx(
+                dies * getattr(die.matrix_peak, dtype).value, rel=1e-3)
+
+    def test_a_deployment_names_the_die(self) -> None:
+        with pytest.raises(ParamsError, match="expected 'ascend-910c-die'"):
+            params.load_scenario("s0-scenario-1", device="ascend-910c-package")
+
+    def test_the_headline_adds_units_that_the_matrix_peak_keeps_apart(self) -> None:
+        for name in ("ascend-910b2", "ascend-910b3"):
+            card = params.load_device(name)
+            both = card.matrix_peak.fp16.value + card.vector_peak.fp16.value
+            assert card.headline_peak.fp16.value == pytest.approx(both, rel=2e-3)
+
+
+class TestMicrobenchmarks:
+    @pytest.mark.parametrize("name", params.names("microbenchmarks"))
+    def test_nothing_exceeds_what_the_device_has(self, name: str) -> None:
+        measured = params.load("microbenchmarks", name)
+        device = params.load_device(measured.device)
+        for rate in measured.rates:
+            share = rate.share(device)
+            assert share is None or 0 < share <= 1, (rate.kernel, rate.dtype, rate.rows)
+            if share is not None and rate.rate.value:
+                assert share * rate.rate.high / rate.rate.value <= 1.03, (rate.kernel, rate.rows)
+
+    def test_what_a_device_points_to_is_there(self) -> None:
+        named = {params.load_device(name).microbenchmarks for name in params.names("devices")}
+        assert named - {None} == set(params.names("microbenchmarks"))
+
+
+class TestLikeness:
+    def card(self, folder: Any, text: str) -> Any:
+        path = folder / "card.yml"
+        path.write_text("name: {en: c, zh: c}\nvendor: x\ntype: gpu\n" + text)
+        return params.load_device(path)
+
+    def test_what_a_file_leaves_out_is_taken_from_the_other_card(self, tmp_path: Any) -> None:
+        mine = self.card(tmp_path, "like: nvidia-h20\nmemory_capacity: {value: 141 GB, "
+                                   "source: a sheet, kind: vendor}\n")
+        theirs = params.load_device("nvidia-h20")
+        assert mine.memory_capacity.written == "141 GB"
+        assert mine.memory_bandwidth.value == theirs.memory_bandwidth.value
+        assert mine.memory_bandwidth.source == theirs.memory_bandwidth.source
+
+    def test_groups_are_merged_and_null_takes_away(self, tmp_path: Any) -> None:
+        mine = self.card(tmp_path, "like: nvidia-h20\nprice: null\nmatrix_peak: {fp8: "
+                                   "{value: 300 TFLOPS, source: a sheet, kind: vendor}}\n")
+        assert mine.price is None
+        assert mine.matrix_peak.fp8.value == 300e12
+        assert mine.matrix_peak.bf16.value == 148e12
+
+    def test_what_documents_print_is_about_the_other_card_alone(self, tmp_path: Any) -> None:
+        theirs = params.load_device("nvidia-h20")
+        assert any(value.kind == "documented" for _, value in values(theirs))
+        mine = self.card(tmp_path, "like: nvidia-h20\n")
+        assert not [path for path, value in values(mine) if value.kind == "documented"]
+
+    @pytest.mark.parametrize(("text", "says"), [
+        ("like: card.yml\n", "in turn like this device"),
+        ("like: nvidia-h21\n", "nearest names are nvidia-h20"),
+        ("like: 7\n", "'like' is the name of a device"),
+    ])
+    def test_a_card_that_is_like_nothing_is_one_sentence(self, tmp_path: Any, text: str,
+                                                         says: str) -> None:
+        with pytest.raises(ParamsError, match=says) as caught:
+            self.card(tmp_path, text)
+        assert "card.yml:4" in str(caught.value)
+
+
+class TestDocumentedValues:
+    """A deployment can be computed with what its document states of the card."""
+
+    def test_the_section_of_the_deployment_decides(self) -> None:
+        device = params.load_scenario("s0-scenario-1", documented=True).device
+        assert device.memory_bandwidth.written == "1.2 TB/s"
+        assert device.memory_bandwidth.kind == "documented"
+        assert any(other.written == "1.6 TB/s" for other in device.memory_bandwidth.others)
+
+    def test_the_three_bandwidths_of_one_card(self) -> None:
+        bandwidth = params.load_device("ascend-910b2").memory_bandwidth
+        stated = {other.value for other in bandwidth.others
+                  if other.kind == "documented" and other.source == "s0"}
+        assert stated == {0.4 * TB, 1.2 * TB, 2.0 * TB}
+
+    def test_a_deployment_of_no_document_has_nothing_to_take(self) -> None:
+        with pytest.raises(ParamsError, match="in none of the documents"):
+            params.load_scenario(params.ROOT / "templates" / "scenario.yml", documented=True)
