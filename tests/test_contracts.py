@@ -69,10 +69,26 @@ def test_a_formula_says_what_it_takes_in_which_unit_and_from_where(node):
             assert re.search(rf"^#+ {re.escape(title)}", page, re.MULTILINE), title
 
 
-def test_the_template_is_in_step_with_its_notebook():
+def test_the_templates_are_in_step_with_their_notebooks():
     from workbench import sync
-    committed = sync.TEMPLATE.with_suffix(".ipynb").read_text(encoding="utf-8")
-    assert committed == sync.rendered(), "run make sync"
+    for stem in sync.TITLES:
+        source = sync.NOTEBOOKS / f"{stem}.md"
+        committed = source.with_suffix(".ipynb").read_text(encoding="utf-8")
+        assert committed == sync.rendered(source), "run make sync"
+
+
+def test_every_template_of_the_book_has_a_notebook():
+    from _ext import pipeline
+    from workbench import sync
+    assert set(pipeline.TEMPLATES) == set(sync.TITLES)
+
+
+def test_the_schemas_are_in_step_with_the_classes():
+    from params import jsonschema
+    from params.catalogue import KINDS
+    for kind in KINDS:
+        committed = (jsonschema.FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+        assert committed == jsonschema.text(kind), "run make sync"
 
 
 def test_no_path_of_a_machine_in_any_file():

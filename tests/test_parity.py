@@ -77,10 +77,13 @@ def test_every_heading_has_a_label(page: Path) -> None:
 
 
 def test_labels_are_unique_in_the_book() -> None:
-    labels = [label for page in PAGES for english, _ in pairs(page)
-              for key in ("labels", "names", "equations")
+    """``@id@`` becomes the identifier of a template's entry: those must differ between kinds."""
+    labels = [label.replace("@id@", f"@{page.stem}@") for page in PAGES
+              for english, _ in pairs(page) for key in ("labels", "names", "equations")
               for label in sources.structure(english)[key]]
     assert sorted(labels) == sorted(set(labels))
+    named = [name for kind in ("scenarios", "devices", "models") for name in params.names(kind)]
+    assert sorted(named) == sorted(set(named) - set(labels))
 
 
 def test_the_chinese_is_chinese_and_the_english_is_not(page: Path) -> None:
