@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import sympy
 from IPython.display import SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
 import params
 from workbench import figures
-from workbench.derivation import Derivation
 from workbench.errors import DerivationError
 from workbench.formulas import load_formulas
 from workbench.numbers import fmt_int, fmt_sig
-from workbench.symbols import latex_terms, letter
-from workbench.trees import from_tree
+
+if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
+    import sympy
+
+    from workbench.derivation import Derivation
 
 LANGUAGES = ("en", "zh")
 Text = str | tuple[str, str]
@@ -77,6 +78,8 @@ def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None,
         label: label of the equation, for references.
         variant: kind of attention that it holds for, printed behind it.
     """
+    from workbench.trees import from_tree
+
     if expr is None:
         expr = from_tree(load_formulas()[name].tree)
         name, _, kind = name.partition("@")
@@ -149,6 +152,8 @@ def _sourced(label: Text, value: params.Value) -> dict[str, Text]:
 
 def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:
     """Display mathematics; a long sum is broken between its terms."""
+    from workbench.symbols import latex_terms, letter
+
     holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
     lines = [""]
     for term in latex_terms(expr):
