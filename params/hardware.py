@@ -187,8 +187,12 @@ class Rate(Entry):
     Attributes:
         kernel: the class; ``copy`` counts bytes read and written, ``weight-streaming`` the weights.
         dtype: what is multiplied, or what the streamed weights are.
-        rows: smallest and largest number of rows (tokens) of the activations.
-        rate: median over ``samples`` shapes, with the range from the worst to the best.
+        weights: how weights are stored that are narrower than what is multiplied.
+        rows: smallest and largest number of rows of the activations: tokens per expert of
+            ``grouped-gemm`` and ``moe-block``, requests of ``mla-decode``, tokens of a prompt of
+            ``mla-prefill``.
+        rate: median over ``samples`` shapes, with the range from the worst to the best. In B/s:
+            the weights (of ``mla-decode`` the cache) over the time, for few rows; else FLOP/s.
     """
 
     kernel: Literal["gemm", "grouped-gemm", "weight-streaming", "copy", "host-to-device",
