@@ -43,7 +43,7 @@ class Tensor:
         self.t = lambda: Tensor(self.shape[::-1], dtype=dtype, device=device, turned=not turned)
         self.add_ = lambda number: work(2e-6, in_graph=1e-6)
 
-    def copy_(self, other, non_blocking):
+    def copy_(self, other, non_blocking=False):
         work(self.size * (2 if self.device == other.device else 40) / 1e12)
 
 

@@ -20,6 +20,7 @@ from workbench.trees import Over
 Dimensions = dict[str, sympy.Rational]
 COUNTED_ANEW = {
     "expert_group_tokens": "a decode step takes one token of each request",
+    "kv_index_bytes_per_token": "the elements of an index key are those of one token",
     "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
     "layer_activations": "widths are elements of one token",
     "logit_activations": "the vocabulary is the logits of one request",

@@ -28,6 +28,7 @@ LANGUAGES = ("en", "zh")
 Text = str | tuple[str, str]
 KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
               "assumed": "假设"}
+SECTIONS = {"preface": ("preface", "前言")}
 LINE = 40
 _glued: dict[str, str] = {}
 _introduced: dict[str, None] = {}
@@ -40,7 +41,7 @@ def show(en: str, zh: str) -> None:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
-          sortable: bool = False, wide: bool = False) -> None:
+          sortable: bool = False, wide: bool = False, folded: Text | None = None) -> None:
     """A table in both languages.
 
     Args:
@@ -48,12 +49,19 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         columns: key -> heading, a text or a pair, in the order of the columns.
         sortable: whether a reader of the page can sort it by a heading and filter it; a column
             sorts as numbers if all of its cells are plain numbers or empty.
-        wide: whether a sortable table reaches into the page's margin.
+        wide: whether it reaches into the page's margin.
+        folded: title under which it is folded, if it is.
     """
     rows = list(rows)
-    texts = (_pipe_table(rows, columns, index) for index in range(len(LANGUAGES)))
-    classes = "sortable full-width" if wide else "sortable"
-    show(*(f":::{{div}} {classes}\n\n{text}\n\n:::" if sortable else text for text in texts))
+    texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
+    classes = " ".join(["sortable"] * sortable + ["full-width"] * wide)
+    if classes:
+        texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
+    if folded is not None:
+        titles = folded if isinstance(folded, tuple) else (folded, folded)
+        texts = [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
+                 for title, text in zip(titles, texts, strict=True)]
+    show(*texts)
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
@@ -125,24 +133,48 @@ def source(value: params.Value) -> str:
     return f"{title} ({date})" if date else title
 
 
-def sourced(rows: Iterable[tuple[Text, params.Value]]) -> None:
-    """A table of values, each with its range, what kind of statement it is, and its source."""
+def sourced(rows: Iterable[tuple[Text, params.Value]], folded: Text | None = None) -> None:
+    """A table of values, each with its range, what kind of statement it is, and its source.
+
+    With ``folded``, a title, the table is folded under it until a reader opens it.
+    """
     table([_sourced(label, value) for label, value in rows],
           {"what": ("quantity", "量"), "value": ("value (range)", "取值（范围）"),
-           "kind": ("kind", "性质"), "source": ("source", "来源")})
+           "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded)
 
 
 def citation(value: params.Value) -> tuple[str, str]:
     """Where a value comes from and what is known of it, in both languages, as Markdown."""
+    where = [source(value)] * 2
     if value.source in params.sources() and "url" not in params.sources()[value.source]:
-        where = (f"Document {value.source.upper()}", f"文档 {value.source.upper()}")
-    else:
-        where = (source(value), source(value))
-    if value.section:
-        where = (f"{where[0]}, section {value.section}",
-                 f"{where[1]}，第 {value.section.replace(', ', '、')} 节")
+        where = [f"Document {value.source.upper()}", f"文档 {value.source.upper()}"]
+    parts = (value.section or "").split(", ") if value.section else []
+    numbered = [part for part in parts if part[0].isdigit()]
+    where[0] += f", section {', '.join(numbered)}" if numbered else ""
+    where[1] += f"，第 {'、'.join(numbered)} 节" if numbered else ""
+    for part in parts:
+        if part not in numbered:
+            named = SECTIONS.get(part, (part, part))
+            where = [f"{where[0]}, {named[0]}", f"{where[1]}，{named[1]}"]
     note = value.note or dict.fromkeys(LANGUAGES, "")
     return f"{where[0]}. {note['en']}".strip(), f"{where[1]}。{note['zh']}"
+
+
+class Footnotes:
+    """Sources of the rows of a table, numbered, each printed once below it."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[tuple[str, str], int] = {}
+
+    def mark(self, value: params.Value) -> str:
+        """The number of a value's source and note, in brackets."""
+        return f"[{self._found.setdefault(citation(value), len(self._found) + 1)}]"
+
+    def show(self) -> None:
+        """The list, in both languages."""
+        show(*("\n".join(f"{number}. {text[index]}" for text, number in self._found.items())
+               for index in range(len(LANGUAGES))))
 
 
 def _sourced(label: Text, value: params.Value) -> dict[str, Text]:

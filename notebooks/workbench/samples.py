@@ -16,12 +16,13 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
 
     Dense and MoE; experts over fewer and more ranks than tensor parallelism; more ranks than key
     and value heads; uneven pipelines; tied heads; biases, norms of queries and keys, sinks and
-    indexers; and, every other time, quotients that are whole, so that ceil and floor are met on
-    their edges.
+    indexers; picks and windows that are met before, on, during and after decode, or never; and,
+    every other time, quotients that are whole, so that ceil and floor are met on their edges.
     """
     draw = random.Random(f"{attention} {seed}")
     edge = bool(seed % 2)
     inputs = _model(draw, attention) | _details(draw, attention)
+    inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
     per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
     inputs["num_attention_heads"] = t * per_rank
@@ -90,6 +91,20 @@ def _details(draw: random.Random, attention: str) -> dict[str, Number]:
         inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
                    "index_head_dim": draw.choice((32, 128))}
     return inputs
+
+
+def _limits(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
+    """How much attention sees: what an indexer picks, a window in some or all of the layers."""
+    layers = int(inputs["num_hidden_layers"])
+    lengths = (1, 64, 128, 129, 130, 300, 4100, 4608, 9000)
+    found: dict[str, Number] = {"index_topk": 0, "sliding_window": 0,
+                                "full_attention_layers": layers}
+    if inputs["index_head_dim"]:
+        found["index_topk"] = draw.choice(lengths)
+    if draw.random() < 0.5:
+        found |= {"sliding_window": draw.choice(lengths),
+                  "full_attention_layers": draw.randint(0, layers)}
+    return found
 
 
 def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None:
