@@ -143,6 +143,12 @@ def sourced(rows: Iterable[tuple[Text, params.Value]], folded: Text | None = Non
            "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded)
 
 
+def written(value: params.Value) -> str:
+    """A value as its file has it, with its range, digits in groups: ``81,559 MiB``."""
+    text = value.shown.removesuffix(" request").removesuffix(" token")
+    return re.sub(r"(?<![\d.])\d{5,}(?![\d.]*e)", lambda found: f"{int(found[0]):,}", text)
+
+
 def citation(value: params.Value) -> tuple[str, str]:
     """Where a value comes from and what is known of it, in both languages, as Markdown."""
     where = [source(value)] * 2
@@ -178,7 +184,7 @@ class Footnotes:
 
 
 def _sourced(label: Text, value: params.Value) -> dict[str, Text]:
-    return {"what": label, "value": value.shown.removesuffix(" request").removesuffix(" token"),
+    return {"what": label, "value": written(value),
             "kind": (value.kind, KIND_NAMES[value.kind]), "source": citation(value)}
 
 

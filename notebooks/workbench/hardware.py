@@ -66,6 +66,7 @@ KERNELS: dict[str, Text] = {
     "host-time-per-operator": ("host, per operator", "主机侧每算子"),
     "host-gap-per-step": ("host, between two steps", "主机侧步间空隙"),
 }
+ROUNDING = 0.005  # 81,559 MiB and 80 GiB are one statement
 WEIGHT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
 
 
@@ -100,10 +101,10 @@ class Disagreement:
 
 
 def disagreements(entry: BaseModel) -> list[Disagreement]:
-    """What other sources print of an entry's quantities, as far as it differs."""
+    """What other sources print of an entry's quantities, as far as it is more than rounding."""
     found = [Disagreement(label, value, other)
              for label, value in values_of(entry) for other in value.others]
-    return [item for item in found if item.other.value != item.used.value]
+    return [item for item in found if abs(item.ratio - 1) > ROUNDING]
 
 
 def ridge(device: Device, dtype: str) -> float | None:
