@@ -36,6 +36,7 @@ QUANTITIES: dict[str, str] = {
     "tpot": LOWER_BOUND,
     "output_throughput": UPPER_BOUND,
 }
+WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
 TPOT_PARTS = {"weights": "decode_dense_time", "experts": "decode_expert_time",
               "kv_cache": "decode_kv_time"}
 
@@ -158,6 +159,20 @@ def parameters_by_class(model: Model) -> dict[str, int]:
     return {name: int(count) for name, count in found.items()}
 
 
+def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
+    """What kind of statement each quantity is, for a deployment.
+
+    The cache is counted to the byte, but for layers that look back over a window shorter than the
+    context an engine may keep less.
+
+    Args:
+        inputs: input symbols in SI units.
+    """
+    windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
+                and inputs["sliding_window"] < inputs["context_tokens"])
+    return QUANTITIES | (dict.fromkeys(WINDOWED, UPPER_BOUND) if windowed else {})
+
+
 def estimate(scenario: Scenario) -> Estimate:
     """Evaluate a scenario.
 
@@ -171,7 +186,7 @@ def estimate(scenario: Scenario) -> Estimate:
     bounds = interval(inputs, scenario.ranges(), attention, values)
     known = symbols()
     quantities = {}
-    for name, kind in QUANTITIES.items():
+    for name, kind in kinds(inputs).items():
         low, high = bounds[name]
         if known[name].unit in COUNTING:
             low, high = max(0, math.floor(low)), max(0, math.floor(high))

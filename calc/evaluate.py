@@ -20,7 +20,8 @@ INPUTS = frozenset({
     "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
     "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
     "router_bias", "expert_bias", "separate_head", "attention_bias", "attention_output_bias",
-    "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim",
+    "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
+    "sliding_window", "full_attention_layers",
     "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
     *(f"{name}_weight_bytes" for name in (
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",

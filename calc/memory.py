@@ -137,9 +137,14 @@ def routed_layer_weights(q: Any, n: Parameters) -> Number:
 
 @dataclass(frozen=True)
 class Cache:
-    """Bytes of the KV cache per token: of one layer, of the whole model, of one device [B]."""
+    """Bytes of the KV cache per token [B].
+
+    Of one layer, of its index key alone, of the whole model, and of one layer on one device, where
+    the index key is whole.
+    """
 
     kv_layer_bytes_per_token: Number
+    kv_index_bytes_per_token: Number
     kv_bytes_per_token: Number
     kv_layer_bytes_per_token_per_device: Number
 
@@ -150,7 +155,8 @@ def cache(attention: str, q: Any) -> Cache:
     MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
     attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy.
     Grouped-query attention caches keys and values of its KV heads, cut by heads. Every layer is
-    charged for the whole context, also one that looks back over a window only (an upper bound).
+    charged for the whole context, also one that looks back over a window only: an upper bound,
+    since which stage has how many of those, and how an engine pools them, is not in the shapes.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -158,15 +164,15 @@ def cache(attention: str, q: Any) -> Cache:
 
     Source: notebooks/memory.md, section KV cache.
     """
+    index = q.index_head_dim * q.kv_index_element_bytes
     if attention == MLA:
         layer = (q.kv_lora_rank * q.kv_cache_element_bytes
-                 + q.qk_rope_head_dim * q.kv_rope_element_bytes
-                 + q.index_head_dim * q.kv_index_element_bytes)
+                 + q.qk_rope_head_dim * q.kv_rope_element_bytes + index)
         on_device = layer
     else:
         layer = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
         on_device = layer / np.minimum(q.tensor_parallel, q.num_key_value_heads)
-    return Cache(layer, q.num_hidden_layers * layer, on_device)
+    return Cache(layer, index, q.num_hidden_layers * layer, on_device)
 
 
 @dataclass(frozen=True)

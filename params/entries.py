@@ -134,6 +134,9 @@ class Model(Named):
         for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
             if getattr(self, name) and self.attention != "gqa":
                 raise ValueError(f"'{name}' is true, but it is counted with gqa attention only")
+        if given and self.sliding_window is not None:
+            raise ValueError("'sliding_window' is given, but a model with an indexer has no "
+                             "windowed layers")
         if self.full_attention_layers is not None and self.sliding_window is None:
             raise ValueError("'full_attention_layers' is given without 'sliding_window'")
         if _over(self.full_attention_layers, self.num_hidden_layers):

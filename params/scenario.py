@@ -23,7 +23,7 @@ MODEL_COUNTS = (
     "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
     "qk_rope_head_dim", "v_head_dim", "intermediate_size", "moe_intermediate_size",
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
-    "index_n_heads", "index_head_dim",
+    "index_n_heads", "index_head_dim", "index_topk", "sliding_window", "full_attention_layers",
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
@@ -34,12 +34,15 @@ _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_
 def model_inputs(model: Model) -> dict[str, int | float]:
     """A model's input symbols as plain numbers; what a kind of model lacks is 0.
 
-    A model without experts is dense throughout: all its layers are leading dense layers.
+    A model without experts is dense throughout: all its layers are leading dense layers. Without a
+    window all its layers attend to the whole context; with one, those that are stated.
     """
     found = {name: getattr(model, name) for name in MODEL_COUNTS}
     numbers = {name: value.value if value else 0 for name, value in found.items()}
     if not model.is_moe:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
+    if model.sliding_window is None:
+        numbers["full_attention_layers"] = numbers["num_hidden_layers"]
     numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers

@@ -59,6 +59,25 @@ def test_an_fp8_latent_entry_has_656_bytes():
     assert rank(kv_cache_element_bytes=latent)["kv_layer_bytes_per_token"] == 656
 
 
+@pytest.mark.parametrize(("context", "latents"), [(1, 1), (2048, 2048), (2049, 2048), (9, 9),
+                                                  (131_072, 2048)])
+def test_sparse_attention_reads_what_is_picked_and_every_index_key(context, latents):
+    values = rank("deepseek-v3.2", input_tokens=context - 1, output_tokens=1)
+    assert values["decode_kv_bytes"] == 61 * 2 * (latents * 576 + context * 128)
+
+
+@pytest.mark.parametrize(("context", "seen"), [(1, 1), (128, 128), (129, 128), (131_072, 128)])
+def test_a_windowed_layer_reads_its_window(context, seen):
+    values = rank("gpt-oss-120b", input_tokens=context - 1, output_tokens=1, tensor_parallel=1)
+    assert values["decode_kv_bytes"] == 18 * (context + seen) * 2 * 8 * 64 * 2
+
+
+def test_a_limit_met_while_decoding_counts_token_by_token():
+    values = rank("gpt-oss-120b", input_tokens=126, output_tokens=4)
+    assert values["decode_window_tokens"] == (127 + 128 + 128 + 128) / 4
+    assert values["decode_attended_tokens"] == values["decode_context_tokens"] == 128.5
+
+
 def test_distinct_experts_begin_at_k_and_end_at_all():
     expr = from_tree(FORMULAS["distinct_experts"].tree)
     chosen, count = sym.num_experts_per_tok, sym.n_routed_experts
@@ -149,6 +168,18 @@ def test_random_deployments_cover_what_is_general():
     assert any(i["expert_bias"] and i["n_routed_experts"] for i in drawn)
     assert any(i["index_head_dim"] and i["n_routed_experts"] for i in drawn)
     assert any(i["kv_lora_rank"] and not i["index_head_dim"] for i in drawn)
+    for limit in ("index_topk", "sliding_window"):
+        limited = [i for i in drawn if i[limit]]
+        ends = [(i["input_tokens"], i[limit], i["input_tokens"] + i["output_tokens"])
+                for i in limited]
+        assert any(k <= first for first, k, _ in ends), f"{limit} met before decode"
+        assert any(first < k < last for first, k, last in ends), f"{limit} met during decode"
+        assert any(k == last for _, k, last in ends), f"{limit} met by the last token"
+        assert any(k > last for _, k, last in ends), f"{limit} never met"
+        assert len(limited) < len(drawn)
+    assert any(0 < i["full_attention_layers"] < i["num_hidden_layers"] for i in drawn)
+    assert any(i["index_topk"] and i["full_attention_layers"] < i["num_hidden_layers"]
+               for i in drawn)
     assert any(i["expert_parallel"] > i["tensor_parallel"] for i in drawn)
     assert any(1 < i["expert_parallel"] < i["tensor_parallel"] for i in drawn)
     assert any(i["tensor_parallel"] > i["num_key_value_heads"] for i in drawn)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import calc
 import params
+from calc.decode import mean_attended, mean_context
 from calc.memory import cache
 from calc.shapes import count_parameters
 from workbench.formulas import computable, evaluate_all, load_formulas, select
@@ -227,6 +228,110 @@ class TestTerms:
             "parallelism.expert_parallel=8"])
         found = calc.evaluate(scenario.inputs(), "gqa")
         assert found["kv_bytes_per_token"] == 36 * 2 * 8 * 64 * 2
+
+
+def deployed(name, **changed):
+    """Every quantity of a model on one rank, one request, 16 bits, some inputs changed."""
+    entry = params.load_model(name)
+    inputs = (params.load_scenario("s0-scenario-1").inputs() | params.model_inputs(entry)
+              | {"tensor_parallel": 1, "data_parallel": 1, "concurrency": 1} | changed)
+    return calc.evaluate(inputs, entry.attention)
+
+
+def read(name, context, **changed):
+    """Bytes of cache that a step reads for one request with so much context."""
+    return deployed(name, **{"input_tokens": context - 1, "output_tokens": 1} | changed)[
+        "decode_kv_bytes"]
+
+
+class TestReading:
+    """What a step reads of the cache: all of it, what an indexer picks, or a window."""
+
+    LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # bytes of a token, all layers
+    GPT_OSS = 2 * 8 * 64 * 2  # bytes of a token, one layer
+
+    @pytest.mark.parametrize("context", [1, 2, 2047, 2048])
+    def test_while_all_tokens_are_picked_sparse_is_dense_and_the_index(self, context):
+        assert read("deepseek-v3", context) == context * self.LATENTS
+        assert (read("deepseek-v3.2", context)
+                == read("deepseek-v3", context) + context * self.INDEX_KEYS)
+
+    @pytest.mark.parametrize("context", [2048, 2049, 100_000])
+    def test_beyond_the_pick_a_token_more_is_an_index_key_more(self, context):
+        more = read("deepseek-v3.2", context + 1) - read("deepseek-v3.2", context)
+        assert more == self.INDEX_KEYS
+
+    @pytest.mark.parametrize("context", [1, 127, 128])
+    def test_a_window_that_is_not_full_is_no_window(self, context):
+        assert read("gpt-oss-120b", context) == context * 36 * self.GPT_OSS
+
+    @pytest.mark.parametrize("context", [128, 129, 100_000])
+    def test_beyond_the_window_only_the_other_layers_read_more(self, context):
+        more = read("gpt-oss-120b", context + 1) - read("gpt-oss-120b", context)
+        assert more == 18 * self.GPT_OSS
+
+    @pytest.mark.parametrize("window", [0, 1, 128, 10**6])
+    def test_if_every_layer_attends_to_everything_there_is_no_window(self, window):
+        found = read("gpt-oss-120b", 5000, sliding_window=window, full_attention_layers=36)
+        assert found == 5000 * 36 * self.GPT_OSS
+
+    def test_if_every_layer_has_the_window_no_more_is_read(self):
+        found = read("gpt-oss-120b", 5000, full_attention_layers=0)
+        assert found == 128 * 36 * self.GPT_OSS
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_a_model_without_either_reads_everything(self, name):
+        entry = params.load_model(name)
+        numbers = params.model_inputs(entry)
+        assert (numbers["index_topk"] > 0) is (name == "deepseek-v3.2")
+        assert (numbers["sliding_window"] > 0) is (name == "gpt-oss-120b")
+        layers = numbers["num_hidden_layers"]
+        assert numbers["full_attention_layers"] == (18 if name == "gpt-oss-120b" else layers)
+        if name not in ("deepseek-v3.2", "gpt-oss-120b"):
+            assert read(name, 5000) == 5000 * deployed(name)["kv_bytes_per_token"]
+
+    @given(st.integers(1, 60), st.integers(0, 80), st.integers(1, 40))
+    def test_the_mean_is_that_of_the_tokens_one_by_one(self, limit, prompt, output):
+        seen = [min(prompt + i, limit) for i in range(1, output + 1)]
+        found = mean_attended(limit, prompt, output)
+        assert found == pytest.approx(sum(seen) / output, rel=1e-12)
+        assert found <= min(limit, mean_context(prompt, output)) * (1 + 1e-12)
+        assert mean_attended(0, prompt, output) == mean_context(prompt, output)
+
+    def test_a_limit_met_on_the_way_holds_for_each_token_and_not_for_the_mean(self):
+        assert mean_context(2, 4) == 4.5
+        assert mean_attended(4, 2, 4) == (3 + 4 + 4 + 4) / 4
+
+    @pytest.mark.parametrize("name", ["deepseek-v3", "deepseek-v3.2", "gpt-oss-120b"])
+    @given(st.integers(0, 5000), st.integers(1, 300))
+    @settings(max_examples=25, deadline=None)
+    def test_a_longer_context_never_lowers_the_floor(self, name, prompt, output):
+        base = deployed(name, input_tokens=prompt, output_tokens=output)["tpot"]
+        for longer in ({"input_tokens": prompt + 1}, {"output_tokens": output + 1}):
+            lengths = {"input_tokens": prompt, "output_tokens": output} | longer
+            assert deployed(name, **lengths)["tpot"] >= base
+
+    @pytest.mark.parametrize("name", ["deepseek-v3.2", "gpt-oss-120b"])
+    def test_where_the_layers_lie_in_a_pipeline_makes_no_difference(self, name):
+        assert len({read(name, 9000, pipeline_parallel=p) for p in (1, 2, 7, 36)}) == 1
+
+    @pytest.mark.parametrize(("model", "context", "kind"), [
+        ("deepseek-v3", 4096, "exact"), ("deepseek-v3.2", 4096, "exact"),
+        ("gpt-oss-120b", 128, "exact"), ("gpt-oss-120b", 129, "upper_bound")])
+    def test_what_a_windowed_model_stores_is_a_bound_once_the_window_is_full(
+            self, model, context, kind):
+        answer = calc.estimate(params.load_scenario("s0-scenario-1", overrides=[
+            f"model={model}", f"workload.context_tokens={context}"])).quantities
+        assert answer["kv_per_device"].kind == answer["kv_bytes_per_token"].kind == kind
+        assert answer["weights_per_device"].kind == "exact"
+        assert answer["tpot"].kind == "lower_bound"
+
+    def test_a_window_without_a_number_of_full_layers_is_in_every_layer(self, tmp_path):
+        text = (Path(params.__file__).parent / "models/gpt-oss-120b.yml").read_text("utf-8")
+        file = tmp_path / "mine.yml"
+        file.write_text("\n".join(line for line in text.splitlines()
+                                  if not line.startswith("full_attention_layers")), "utf-8")
+        assert params.model_inputs(params.load_model(str(file)))["full_attention_layers"] == 0
 
 
 REFUSED = [

@@ -16,7 +16,8 @@ from workbench.errors import DerivationError
 
 # Plain numbers that need not be integers.
 _FRACTIONAL = frozenset({
-    "memory_utilization", "hbm_efficiency", "decode_context_tokens", "distinct_experts",
+    "memory_utilization", "hbm_efficiency", "distinct_experts",
+    "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
     "attention_activation_width", "dense_activation_width", "moe_activation_width",
 })
 # Quantities that a shortfall makes negative.
