@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-PREFACE = "import time, params, params.catalogue as c; from params import units; "
+PREFACE = ("import time, params, params.catalogue as c; "
+           "from params.engines import engine_names, load_engine; ")
 PROGRAMS = {
     "catalogue_all": "start = time.perf_counter(); "
                      "[params.load(kind, name) for kind in c.KINDS for name in params.names(kind) "
                      "if kind != 'scenarios']; "
+                     "[load_engine(name) for name in engine_names()]; "
                      "[params.load_scenario(name) for name in params.names('scenarios')]",
     "catalogue_one_device": "start = time.perf_counter(); params.load_device('ascend-910b2')",
 }

@@ -1,6 +1,6 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
-Commands: check, models, devices, scenarios, estimate, import-model.
+Commands: check, models, devices, scenarios, engines, estimate, import-model.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any
 
 import calc
-from calc import importing, report
+from calc import engines, importing, report
 from params import ParamsError, load, load_scenario, names, sources
 from params import symbols as load_symbols
 from params.catalogue import KINDS, glossary
+from params.engines import engine_names, load_engine
 
 OK, BAD_INPUT = 0, 2
 
@@ -46,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
                      help="take of the device what the scenario's document states of it")
     importing.add_arguments(commands.add_parser(
         "import-model", help="write a model file from the config.json of a Hugging Face model"))
+    engines.add_arguments(commands.add_parser(
+        "engines", help="which arguments, variables and metrics an engine has in which release"))
     for command in commands.choices.values():
         command.add_argument("--json", action="store_true", help="print JSON in SI units")
     return parser
@@ -70,6 +73,8 @@ def _check(args: argparse.Namespace) -> int:
     else:
         for shared in (sources, load_symbols, glossary):
             attempt(shared)
+        for name in engine_names():
+            attempt(partial(load_engine, name))
         for kind in KINDS:
             for name in names(kind):
                 attempt(partial(_check_entry, kind, name))
@@ -133,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     args = _parser().parse_args(argv)
-    run = {"check": _check, "estimate": _estimate,
+    run = {"check": _check, "estimate": _estimate, "engines": engines.run_engines,
            "import-model": importing.run_import}.get(args.command, _listing)
     try:
         return run(args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from functools import cache
@@ -10,6 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+
+import calc
+import params
+from workbench import hardware
 
 LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
@@ -48,10 +53,37 @@ def test_both_languages_have_the_same_pages(site: Path) -> None:
             "chapters/memory.html", "chapters/scenarios/s0-scenario-1.html"} <= names(site, "")
 
 
-def test_every_scenario_has_a_page(site: Path) -> None:
-    scenarios = Path(__file__).parents[1] / "params" / "scenarios"
-    wanted = {f"chapters/scenarios/{path.stem}.html" for path in scenarios.glob("*.yml")}
-    assert wanted == {name for name in names(site, "") if name.startswith("chapters/scenarios/")}
+@pytest.mark.parametrize("kind", ["scenarios", "devices", "models"])
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_every_entry_has_a_page(site: Path, kind: str, folder: str) -> None:
+    wanted = {f"chapters/{kind}/{name}.html" for name in params.names(kind)}
+    assert wanted == {name for name in names(site, folder)
+                      if name.startswith(f"chapters/{kind}/")}
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", params.names("devices"))
+def test_a_device_page_has_every_value_and_a_way_to_its_source(
+    site: Path, name: str, folder: str,
+) -> None:
+    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
+    device = params.load_device(name)
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page)).replace(",", "")
+    links = set(map(html.unescape, re.findall(r'href="([^"]+)"', page)))
+    for label, value in hardware.values_of(device):
+        assert value.written.replace(",", "") in shown, label
+        url = params.sources()[value.source].get("url")
+        assert url is None or url in links, label
+    for item in hardware.disagreements(device):
+        assert item.other.written.replace(",", "") in shown, item.label
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", params.names("models"))
+def test_a_model_page_has_its_count(site: Path, name: str, folder: str) -> None:
+    page = (site / folder / f"chapters/models/{name}.html").read_text("utf-8")
+    for count in calc.parameters(params.load_model(name)).values():
+        assert f"{count:,}" in page
 
 
 @pytest.mark.parametrize("folder", LANGUAGE_OF)

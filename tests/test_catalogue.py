@@ -127,6 +127,14 @@ class TestTraps:
         assert bandwidth.value == one_way
         assert any(other.value == 2 * one_way for other in bandwidth.others), "as it is printed"
 
+    @pytest.mark.parametrize(("link", "count", "each"), [
+        ("nvlink-a100", 12, 25e9), ("nvlink-h100", 18, 25e9), ("nvlink-5", 18, 50e9)])
+    def test_a_card_has_several_links(self, link: str, count: int, each: float) -> None:
+        """The rate is that of all links of a card, one direction, not that of one link."""
+        found = params.load_link(link)
+        assert found.links_per_device.value == count
+        assert found.device_bandwidth.value == count * each
+
     def test_a_full_mesh_gives_a_pair_one_link(self) -> None:
         hccs = params.load_link("hccs-910b")
         assert hccs.pair_bandwidth.value * hccs.links_per_device.value \

@@ -148,6 +148,9 @@ def test_check_names_each_problem(cli, tmp_path):
     ["estimate", "no-such-scenario"], ["estimate", "/nowhere.yml"], ["estimate"], ["frobnicate"],
     ["estimate", SCENARIO, "--set", "device.memory_bandwidth=400 GB"], ["devices", "no-such"],
     ["estimate", "params/devices/nvidia-h20.yml"], ["check", "/nowhere.yml"],
+    ["import-model", "/nowhere.json"], ["engines", "no-such"], ["engines", "vllm", "max-modl-len"],
+    ["engines", "vllm", "--release", "0.0.1"], ["devices", "910C"],
+    ["estimate", "params/templates/scenario.yml", "--documented"],
 ])
 def test_bad_input_is_one_sentence_and_exit_code_2(args):
     done = subprocess.run([sys.executable, "-m", "calc", *args], capture_output=True, text=True,
@@ -155,6 +158,39 @@ def test_bad_input_is_one_sentence_and_exit_code_2(args):
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
+
+
+def test_the_history_of_a_flag(cli):
+    code, out, _ = cli("engines", "vllm", "max-model-len", "--json")
+    entry = json.loads(out)["--max-model-len"]
+    assert code == 0
+    assert entry["since"] == "0.2.7"
+    assert entry["until"] is None
+    assert entry["states"]["0.2.7"]["type"] == "int"
+
+
+def test_what_a_release_has(cli):
+    code, out, _ = cli("engines", "vllm", "--release", "0.2.7", "--json")
+    assert code == 0
+    assert "--max-model-len" in json.loads(out)
+    assert "--expert-parallel-size" not in json.loads(out)
+
+
+def test_engines_are_listed_with_their_releases(cli):
+    code, out, _ = cli("engines", "--json")
+    listed = json.loads(out)
+    assert code == 0
+    assert {"vllm", "vllm-ascend", "sglang"} == set(listed)
+    assert len(listed["vllm"]["releases"]) >= 3
+
+
+def test_a_scenario_with_what_its_document_states_of_the_card(cli):
+    ours = json.loads(cli("estimate", SCENARIO, "--json")[1])
+    code, out, _ = cli("estimate", SCENARIO, "--documented", "--json")
+    theirs = json.loads(out)
+    assert code == 0
+    assert theirs["taken_from_document"]["memory_bandwidth"]["written"] == "1.2 TB/s"
+    assert theirs["quantities"]["tpot"]["value"] > ours["quantities"]["tpot"]["value"]
 
 
 def test_it_works_from_any_directory(tmp_path):

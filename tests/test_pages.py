@@ -121,3 +121,36 @@ def test_a_narrow_screen_scrolls_boxes_and_not_the_page(
                 assert browser.evaluate("document.documentElement.scrollWidth") <= 390, name
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize(("folder", "nothing"), [
+    ("", "Nothing matches."), ("zh/", "没有匹配的行。")])
+def test_a_table_of_the_catalogue_sorts_and_filters(
+    browser: Browser, address: str, folder: str, nothing: str,
+) -> None:
+    """By a click on a heading as numbers, both ways; by words in the field above it."""
+    browser.open(f"{address}/{folder}chapters/devices.html")
+    assert browser.wait_for("document.querySelectorAll('.sortable .dt-search input').length")
+    table = "document.querySelector('.sortable table')"
+    column = f"[...{table}.tBodies[0].rows].map(row => parseFloat(row.cells[3].textContent))"
+    rates = browser.evaluate(column)
+    assert rates != sorted(rates)
+    for turned in (False, True):
+        browser.evaluate(f"{table}.tHead.rows[0].cells[3].click()")
+        assert browser.wait_for(f"{table}.tHead.rows[0].cells[3].ariaSort === "
+                                f"'{'descending' if turned else 'ascending'}'")
+        assert browser.evaluate(column) == sorted(rates, reverse=turned)
+    for words, rows in (("910B4", 2), ("no such card", 1)):
+        browser.evaluate("(field => { field.value = " + repr(words) + "; field.dispatchEvent("
+                         "new Event('input', {bubbles: true})); })"
+                         "(document.querySelector('.sortable .dt-search input'))")
+        assert browser.wait_for(f"{table}.tBodies[0].rows.length === {rows}")
+    assert nothing in browser.evaluate(f"{table}.tBodies[0].textContent")
+    assert browser.errors == []
+
+
+def test_a_page_without_such_a_table_does_not_fetch_the_library(
+    browser: Browser, address: str,
+) -> None:
+    browser.open(f"{address}/index.html")
+    assert not [url for url in browser.requests if "datatables" in url]
