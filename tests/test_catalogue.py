@@ -14,15 +14,23 @@ from params.catalogue import KINDS
 from params.errors import ParamsError
 from params.values import Value
 
-DEVICES = """ascend-910a ascend-910b1 ascend-910b2 ascend-910b2c ascend-910b3 ascend-910b4
-ascend-910b4-1 ascend-910c-die ascend-910c-package nvidia-h20 nvidia-h20-141gb nvidia-h100-sxm
-nvidia-h800 nvidia-h200-sxm nvidia-a100-sxm-80gb nvidia-a800-sxm-80gb nvidia-b200 nvidia-gb200
-nvidia-gb300 nvidia-l20 nvidia-l40s nvidia-rtx-4090 amd-mi300x kunpeng-920 intel-xeon-6454s
-intel-xeon-8480plus intel-xeon-6980p amd-epyc-9654""".split()
-MODELS = """deepseek-v2-lite deepseek-v3 deepseek-v3.1 deepseek-v3.2 kimi-k2 qwen3-235b-a22b
-qwen3-30b-a3b glm-4.5 gpt-oss-120b mixtral-8x7b llama-3.1-8b llama-3.1-70b qwen2.5-72b""".split()
-NODES = """atlas-800t-a2 atlas-800i-a2 atlas-900-a3 hgx-h20 hgx-h100 hgx-h200 hgx-a100 hgx-b200
-gb200-nvl72 mi300x-8gpu""".split()
+DEVICES = [
+    "ascend-910a", "ascend-910b1", "ascend-910b2", "ascend-910b2c", "ascend-910b3",
+    "ascend-910b4", "ascend-910b4-1", "ascend-910c-die", "ascend-910c-package", "nvidia-h20",
+    "nvidia-h20-141gb", "nvidia-h100-sxm", "nvidia-h800", "nvidia-h200-sxm",
+    "nvidia-a100-sxm-80gb", "nvidia-a800-sxm-80gb", "nvidia-b200", "nvidia-gb200",
+    "nvidia-gb300", "nvidia-l20", "nvidia-l40s", "nvidia-rtx-4090", "amd-mi300x", "kunpeng-920",
+    "intel-xeon-6454s", "intel-xeon-8480plus", "intel-xeon-6980p", "amd-epyc-9654",
+]
+MODELS = [
+    "deepseek-v2-lite", "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2",
+    "qwen3-235b-a22b", "qwen3-30b-a3b", "glm-4.5", "gpt-oss-120b", "mixtral-8x7b",
+    "llama-3.1-8b", "llama-3.1-70b", "qwen2.5-72b",
+]
+NODES = [
+    "atlas-800t-a2", "atlas-800i-a2", "atlas-900-a3", "hgx-h20", "hgx-h100", "hgx-h200",
+    "hgx-a100", "hgx-b200", "gb200-nvl72", "mi300x-8gpu",
+]
 ENTRIES = [(kind, name) for kind in KINDS for name in params.names(kind)]
 GIB, TB = 2**30, 1e12
 
@@ -58,8 +66,10 @@ class TestWhatIsThere:
         for name in DEVICES:
             device = params.load_device(name)
             if device.type != "host":
-                assert device.matrix_peak and device.matrix_peak.fp16, name
-                assert device.power and device.power.full, name
+                assert device.matrix_peak is not None, name
+                assert device.matrix_peak.fp16 is not None, name
+                assert device.power is not None, name
+                assert device.power.full is not None, name
 
 
 class TestProvenance:
