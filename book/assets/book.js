@@ -10,6 +10,23 @@ const WORDS = {
   en: { search: "Filter", zeroRecords: "Nothing matches." },
   zh: { search: "筛选", zeroRecords: "没有匹配的行。" },
 };
+/* A quantity sorts by its size: "1.26 TB/s (1.2–1.3)" after "900 GB/s". */
+const PREFIX = { n: 1e-9, u: 1e-6, µ: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15,
+  Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+const QUANTITY = /^(-?[\d,]+(?:\.\d+)?(?:e\d+)?) ?([numµkMGTP]i?(?=B|s|FLOP|OPS|W|Hz))?/;
+const orderBySize = (table) => {
+  const rows = [...table.tBodies[0].rows];
+  for (let column = 0; column < rows[0].cells.length; column += 1) {
+    const cells = rows.map((row) => row.cells[column]);
+    const texts = cells.map((cell) => cell.textContent.trim());
+    const found = texts.map((text) => QUANTITY.exec(text));
+    if (!texts.every((text, row) => found[row] || ["", "–"].includes(text))) continue;
+    found.forEach((parts, row) => {
+      cells[row].dataset.order = parts
+        ? parts[1].replaceAll(",", "") * (PREFIX[parts[2]] ?? 1) : "";
+    });
+  }
+};
 const library = new URL("vendor/datatables/dataTables.min.js", document.currentScript.src);
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -20,6 +37,12 @@ document.addEventListener("DOMContentLoaded", () => {
   script.onload = () => {
     const language = WORDS[document.documentElement.lang.slice(0, 2)] ?? WORDS.en;
     for (const table of tables) {
+      orderBySize(table);
+      // DataTables marks the click as one on a target of its own, which the buttons that copy code
+      // would take for theirs.
+      table.closest(".sortable").addEventListener("click", (event) => {
+        if (event.target.closest("thead")) event.stopPropagation();
+      });
       new DataTable(table, {
         paging: false, info: false, order: [], autoWidth: false, language,
         layout: { topStart: "search", topEnd: null, bottomStart: null, bottomEnd: null },
