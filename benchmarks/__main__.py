@@ -1,7 +1,8 @@
 """Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
 
-``python -m benchmarks [calc] [catalogue] [size] [build]``; without names, all of them. The build is measured on
-a copy of the tracked files in a temporary folder, so that the working tree is left alone.
+``python -m benchmarks [calc] [catalogue] [size] [build]``; without names, all of them. The build is
+measured on a copy of the tracked files in a temporary folder, so that the working tree is left
+alone.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from params.engines import KINDS, ONE, Engine, Entry, State, engine_names, load_engine
+from params.engines import KINDS, Engine, Entry, engine_names, load_engine, plain
 
 OK = 0
 
@@ -59,18 +59,9 @@ def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any
     """What an entry is, in the release asked for or in each that it differs in."""
     told = [version for version in engine.versions if entry.at(version) and (
         version == release if release else version == entry.since or version in entry.changed)]
-    return {"kind": ONE[entry.kind], "since": entry.since, "until": entry.until,
-            "releases": [version for version in engine.versions if entry.at(version)],
-            "states": {version: _state(entry.states[version]) for version in told}}
-
-
-def _state(state: State) -> dict[str, Any]:
-    """What a state says, without what it leaves as it is by default."""
-    plain = State()
-    return {name: list(value) if isinstance(value, tuple) else value
-            for name in ("type", "default", "dynamic", "choices", "known", "required", "negatable",
-                         "aliases", "deprecated", "use", "hidden", "v0")
-            if (value := getattr(state, name)) != getattr(plain, name) or name == "default"}
+    data = plain(entry)
+    states = data.pop("releases")
+    return data | {"releases": list(states), "states": {name: states[name] for name in told}}
 
 
 def _engines_table(data: dict[str, Any]) -> Table:

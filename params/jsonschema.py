@@ -23,7 +23,11 @@ def exported(kind: str) -> dict[str, Any]:
     """The schema of a kind's files; ``id`` is the file's name and not in it."""
     schema = KINDS[kind].model_json_schema(mode="validation")
     schema["properties"].pop("id", None)
-    schema["required"] = [name for name in schema.get("required", []) if name != "id"]
+    required = [name for name in schema.pop("required", []) if name != "id"]
+    if kind == "devices":  # a device that is like another leaves out what that one has
+        schema["anyOf"] = [{"required": required}, {"required": ["name", "like"]}]
+    else:
+        schema["required"] = required
     return {"$schema": DIALECT, "title": f"params/{kind}/NAME.yml"} | schema
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 from pydantic import BaseModel
 
 import params
@@ -32,7 +36,15 @@ NODES = [
     "hgx-a100", "hgx-b200", "gb200-nvl72", "mi300x-8gpu",
 ]
 ENTRIES = [(kind, name) for kind in KINDS for name in params.names(kind)]
+TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario")]
+SCHEMAS = {kind: json.loads((params.ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
+           for kind in KINDS}
 GIB, TB = 2**30, 1e12
+
+
+def as_an_editor_reads(path: Path) -> Any:
+    """A file as YAML itself reads it; keys and dates are text, as in JSON."""
+    return json.loads(json.dumps(yaml.safe_load(path.read_text("utf-8")), default=str))
 
 
 def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
@@ -70,6 +82,38 @@ class TestWhatIsThere:
                 assert device.matrix_peak.fp16 is not None, name
                 assert device.power is not None, name
                 assert device.power.full is not None, name
+
+
+class TestSchemas:
+    """An editor checks a file against the schema that its first line names."""
+
+    @pytest.mark.parametrize(("kind", "name"), ENTRIES)
+    def test_every_file_names_its_schema_and_keeps_it(self, kind: str, name: str) -> None:
+        path = params.ROOT / kind / f"{name}.yml"
+        first = path.read_text("utf-8").partition("\n")[0]
+        assert first == f"# yaml-language-server: $schema=../schema/{kind}.json"
+        jsonschema.validate(as_an_editor_reads(path), SCHEMAS[kind])
+
+    @pytest.mark.parametrize(("kind", "name"), TEMPLATES)
+    def test_a_template_loads_and_names_every_key(self, kind: str, name: str) -> None:
+        path = params.ROOT / "templates" / f"{name}.yml"
+        text = path.read_text("utf-8")
+        load = params.load_scenario if kind == "scenarios" else params.load
+        load(path) if kind == "scenarios" else load(kind, path)
+        jsonschema.validate(as_an_editor_reads(path), SCHEMAS[kind])
+        assert not [key for key in KINDS[kind].model_fields
+                    if key != "id" and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
+
+    @pytest.mark.parametrize(("kind", "wrong"), [
+        ("devices", {"memory_bandwith": "1.6 TB/s"}), ("devices", {"type": "tpu"}),
+        ("devices", {"memory_capacity": {"value": "64 GiB", "kind": "guessed"}}),
+        ("models", {"attention": "linear"}), ("links", {"name": {"en": "only English"}}),
+    ])
+    def test_what_is_wrong_is_marked(self, kind: str, wrong: dict[str, Any]) -> None:
+        name = params.names(kind)[0]
+        data = as_an_editor_reads(params.ROOT / kind / f"{name}.yml")
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(data | wrong, SCHEMAS[kind])
 
 
 class TestProvenance:
@@ -150,7 +194,7 @@ class TestTraps:
         assert hccs.pair_bandwidth.value * hccs.links_per_device.value \
             == hccs.device_bandwidth.value
 
-    def test_both_directions_in_a_mesh_are_refused(self, tmp_path: Any) -> None:
+    def test_both_directions_in_a_mesh_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "mesh.yml"
         path.write_text(
             "name: {en: m, zh: m}\ntopology: full-mesh\n"
@@ -169,7 +213,7 @@ class TestTraps:
             if sparse and dense:
                 assert 1.3 < sparse.value / dense.value < 2.05, dtype
 
-    def test_exchanged_sparse_and_dense_peaks_are_refused(self, tmp_path: Any) -> None:
+    def test_exchanged_sparse_and_dense_peaks_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "card.yml"
         path.write_text(
             "like: nvidia-h20\nname: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
@@ -216,12 +260,12 @@ class TestMicrobenchmarks:
 
 
 class TestLikeness:
-    def card(self, folder: Any, text: str) -> Any:
+    def card(self, folder: Path, text: str) -> Any:
         path = folder / "card.yml"
         path.write_text("name: {en: c, zh: c}\nvendor: x\ntype: gpu\n" + text)
         return params.load_device(path)
 
-    def test_what_a_file_leaves_out_is_taken_from_the_other_card(self, tmp_path: Any) -> None:
+    def test_what_a_file_leaves_out_is_taken_from_the_other_card(self, tmp_path: Path) -> None:
         mine = self.card(tmp_path, "like: nvidia-h20\nmemory_capacity: {value: 141 GB, "
                                    "source: a sheet, kind: vendor}\n")
         theirs = params.load_device("nvidia-h20")
@@ -229,14 +273,14 @@ class TestLikeness:
         assert mine.memory_bandwidth.value == theirs.memory_bandwidth.value
         assert mine.memory_bandwidth.source == theirs.memory_bandwidth.source
 
-    def test_groups_are_merged_and_null_takes_away(self, tmp_path: Any) -> None:
+    def test_groups_are_merged_and_null_takes_away(self, tmp_path: Path) -> None:
         mine = self.card(tmp_path, "like: nvidia-h20\nprice: null\nmatrix_peak: {fp8: "
                                    "{value: 300 TFLOPS, source: a sheet, kind: vendor}}\n")
         assert mine.price is None
         assert mine.matrix_peak.fp8.value == 300e12
         assert mine.matrix_peak.bf16.value == 148e12
 
-    def test_what_documents_print_is_about_the_other_card_alone(self, tmp_path: Any) -> None:
+    def test_what_documents_print_is_about_the_other_card_alone(self, tmp_path: Path) -> None:
         theirs = params.load_device("nvidia-h20")
         assert any(value.kind == "documented" for _, value in values(theirs))
         mine = self.card(tmp_path, "like: nvidia-h20\n")
@@ -247,7 +291,7 @@ class TestLikeness:
         ("like: nvidia-h21\n", "nearest names are nvidia-h20"),
         ("like: 7\n", "'like' is the name of a device"),
     ])
-    def test_a_card_that_is_like_nothing_is_one_sentence(self, tmp_path: Any, text: str,
+    def test_a_card_that_is_like_nothing_is_one_sentence(self, tmp_path: Path, text: str,
                                                          says: str) -> None:
         with pytest.raises(ParamsError, match=says) as caught:
             self.card(tmp_path, text)

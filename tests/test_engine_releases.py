@@ -5,6 +5,7 @@ import io
 import tarfile
 import zipfile
 
+import _tools  # noqa: F401  (the path to tools/)
 import pytest
 
 from params import yamlfile

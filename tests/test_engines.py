@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import _tools  # noqa: F401  (the path to tools/)
 import pytest
 from _door import sentence
 
@@ -70,6 +71,19 @@ class TestLoader:
             "engine: no pinned release has '--sizes'; the nearest names are --size.")
         assert "engine:tokens_total" in sentence(engine.lookup, "engine_token_total")
         assert "--size" in sentence(engine.lookup, "ENGINE_SIZE")  # the argument it is named after
+
+    @pytest.mark.parametrize("text", ["", " ", "-", "--", "=", "\n--x", "\x00", "中文", "_", ":",
+                                      "x" * 100_000, "--" + "-" * 5000, "VLLM_" * 5000])
+    def test_any_text_is_answered_in_one_short_sentence(self, engine, text):
+        assert len(sentence(engine.lookup, text)) < 300
+        assert len(sentence(engine.exists, "--size", text)) < 300
+        assert len(sentence(load_engine, text)) < 300
+        assert not engine.exists(text, "1.0")
+
+    def test_an_entry_as_data(self, engine):
+        assert engines.plain(engine.lookup("--mode")) == {
+            "name": "--mode", "kind": "argument", "since": "1.0", "until": "1.0", "changed": {},
+            "releases": {"1.0": {"type": "str", "default": "a", "choices": ("a", "b")}}}
 
     def test_an_unknown_release_and_engine_are_one_sentence(self, engine):
         assert "is not pinned, expected one of 1.0, 2.0" in sentence(engine.exists, "--size", "3.0")
@@ -172,6 +186,11 @@ class TestFacts:
                                       "VLLM_GPU_MEMORY_UTILIZATION", "vllm_tokens_per_second"])
     def test_what_never_existed(self, name):
         assert load_engine("vllm").find(name) is None
+
+    def test_an_underscore_is_read_as_a_hyphen_or_as_written(self):
+        vllm = load_engine("vllm")
+        assert vllm.exists("--max_model_len", "0.33.0")
+        assert vllm.exists("--max-seq_len-to-capture", "0.4.2")  # so written in that release
 
     def test_the_argument_a_variable_is_mistaken_for(self):
         assert load_engine("vllm").near("VLLM_SWAP_SPACE")[0] == "--swap-space"

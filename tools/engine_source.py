@@ -14,6 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -77,11 +78,11 @@ def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]
 
 
 def _choose(package: str, version: str, files: list[_File], url: str) -> Release:
-    stem = f"{package.replace('-', '_')}-{version}"
-    sources = [file for file in files if file.name.replace("-", "_", package.count("-"))
-               in (f"{stem}.tar.gz", f"{stem}.zip")]
+    stems = {f"{spelt}-{version}" for spelt in (package, package.replace("-", "_"))}
+    sources = [file for file in files
+               if file.name in {f"{stem}{end}" for stem in stems for end in (".tar.gz", ".zip")}]
     wheels = [file for file in files if file.name.endswith(".whl")
-              and file.name.startswith((f"{stem}-", f"{stem}+"))]
+              and file.name.startswith(tuple(f"{stem}-" for stem in stems))]
     # of several wheels the one for any platform, else the first by name: their Python is the same
     wheels.sort(key=lambda file: ("-none-any" not in file.name, file.name))
     for file in (*sources, *wheels):
@@ -148,8 +149,8 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Sou
         write(kept, body)
     try:
         return Source(release, _members(body, release.package.replace("-", "_")))
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError) as error:
-        raise ExtractError(f"{release.url}: cannot be unpacked ({error}).") from None
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
+        raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
 
 
 def write(path: Path, body: bytes) -> None:
