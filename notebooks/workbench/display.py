@@ -41,7 +41,8 @@ def show(en: str, zh: str) -> None:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
-          sortable: bool = False, wide: bool = False, folded: Text | None = None) -> None:
+          sortable: bool = False, wide: bool = False, turned: bool = False,
+          folded: Text | None = None) -> None:
     """A table in both languages.
 
     Args:
@@ -50,11 +51,12 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         sortable: whether a reader of the page can sort it by a heading and filter it; a column
             sorts as numbers if all of its cells are plain numbers or empty.
         wide: whether it reaches into the page's margin.
+        turned: whether headings from the third column on stand upright, over many narrow columns.
         folded: title under which it is folded, if it is.
     """
     rows = list(rows)
     texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
-    classes = " ".join(["sortable"] * sortable + ["full-width"] * wide)
+    classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
     if folded is not None:
