@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import calc
@@ -18,7 +20,8 @@ from calc import engines, importing, report
 from params import ParamsError, load, load_scenario, names, sources
 from params import symbols as load_symbols
 from params.catalogue import KINDS, glossary
-from params.engines import engine_names, load_engine
+from params.engines import documents, engine_names, engine_of, launch_blocks, load_engine
+from params.yamlfile import read
 
 OK, BAD_INPUT = 0, 2
 
@@ -56,16 +59,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def _check(args: argparse.Namespace) -> int:
     """Validate files; report each problem, one sentence each."""
-    problems: list[str] = []
-    checked = 0
+    problems: dict[str, None] = {}  # each once: a file that others need is at fault once
+    checked = failed = 0
 
     def attempt(action: Callable[[], Any]) -> None:
-        nonlocal checked
+        nonlocal checked, failed
         checked += 1
         try:
             action()
         except ParamsError as error:
-            problems.append(str(error))
+            failed += 1
+            problems[str(error)] = None
 
     if args.files:
         for file in args.files:
@@ -75,21 +79,29 @@ def _check(args: argparse.Namespace) -> int:
             attempt(shared)
         for name in engine_names():
             attempt(partial(load_engine, name))
+        for name in documents():
+            attempt(partial(launch_blocks, name))
         for kind in KINDS:
             for name in names(kind):
                 attempt(partial(_check_entry, kind, name))
     if args.json:
-        print(json.dumps({"checked": checked, "problems": problems}, indent=2))
+        print(json.dumps({"checked": checked, "problems": list(problems)}, indent=2))
     else:
         for problem in problems:
             print(problem, file=sys.stderr)
-        print(f"{checked} files checked, {len(problems)} with a problem.")
+        print(f"{checked} files checked, {failed} with a problem.")
     return BAD_INPUT if problems else OK
 
 
 def _check_file(file: str) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
-    _check_entry(report.kind_of(file), file)
+    checks: dict[str, Callable[[], Any]] = {
+        "symbols.yml": load_symbols, "glossary.yml": glossary,
+        "sources": lambda: (read(Path(file)), sources()),
+        "engines": lambda: engine_of(read(Path(file))),
+        "documents": lambda: launch_blocks(Path(file).stem)}
+    kind = report.kind_of(file)
+    checks.get(kind, partial(_check_entry, kind, file))()
 
 
 def _check_entry(kind: str, reference: str) -> None:
@@ -141,10 +153,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     run = {"check": _check, "estimate": _estimate, "engines": engines.run_engines,
            "import-model": importing.run_import}.get(args.command, _listing)
     try:
-        return run(args)
+        code = run(args)
+        print(end="", flush=True)
+        return code
     except ParamsError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
         sys.stderr.close()
         return OK
+    except OSError as error:  # a full disk under the output
+        print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
+        return BAD_INPUT

@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from calc.report import console
 from params.engines import KINDS, Engine, Entry, engine_names, load_engine, plain
 
 OK = 0
@@ -46,7 +46,7 @@ def _print(args: argparse.Namespace, data: dict[str, Any], show: Any) -> None:
     if args.json:
         print(json.dumps(data, indent=2, allow_nan=False))
     else:
-        Console().print(show(data))
+        console().print(show(data))
 
 
 def _summary(engine: Engine) -> dict[str, Any]:

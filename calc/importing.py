@@ -77,7 +77,7 @@ def _write(target: Path, text: str, config: Path, force: bool) -> None:
     Raises ParamsError saying why it cannot be written.
     """
     name = shown_path(target)
-    if target.suffix not in (".yml", ".yaml"):
+    if target.suffix not in (".yml", ".yaml") or not target.name.isprintable():
         raise ParamsError(f"{name}: not the name of a model file, expected one that ends in .yml.")
     try:
         if os.path.lexists(target):

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calc.estimate import Comparison, Estimate, Quantity, parameters, parameters_by_class
-from params import ParamsError, Scenario, Value, sources, symbols, yamlfile
+from params import ROOT, ParamsError, Scenario, Value, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
 
 _SCALES = {
@@ -25,20 +25,39 @@ _TELLING_KEYS = {
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
     "measurements": ("columns",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
-    "devices": ("memory_bandwidth", "like"),
+    "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 
 
 def kind_of(file: str) -> str:
-    """The kind of a parameter file: by its folder in ``params/``, else by a telling key."""
-    folder = Path(file).resolve().parent.name
-    if folder in KINDS:
-        return folder
-    data = yamlfile.read(Path(file)).data
+    """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
+
+    Besides the kinds of entries: ``engines``, ``documents`` (their launch blocks), ``sources``,
+    and the names of the shared files, ``symbols.yml`` and ``glossary.yml``.
+    """
+    path = Path(file)
+    folder, inside = path.parent, ""
+    try:
+        folder = path.absolute().parent
+        inside = folder.resolve().relative_to(ROOT).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        pass  # elsewhere, a loop of links, a current folder that is gone
+    if inside == "." and path.name in ("symbols.yml", "glossary.yml"):
+        return path.name
+    if inside in ("engines", "engines/documents", "sources") and path.suffix == ".yml":
+        return folder.name
+    if folder.name in KINDS:
+        return folder.name
+    found = yamlfile.read(path)
     for kind, keys in _TELLING_KEYS.items():
-        if any(key in data for key in keys):
+        if any(key in found.data for key in keys):
             return kind
-    raise ParamsError(f"{file}:1: not recognised as any of {', '.join(KINDS)}.")
+    raise ParamsError(f"{found.where()}: not recognised as any of {', '.join(KINDS)}.")
+
+
+def console() -> Console:
+    """Where tables are printed; a text is printed as it stands, whatever brackets it has."""
+    return Console(markup=False, emoji=False)
 
 
 def human(value: float | int | None, unit: str) -> str:
@@ -116,7 +135,7 @@ def print_list(kind: str, entries: list[Any]) -> None:
     for entry, row in zip(entries, rows, strict=True):
         table.add_row(entry.id, *(_cell(getattr(entry, name, None), item)
                                   for name, item in row.items()))
-    Console().print(table)
+    console().print(table)
 
 
 def _cell(stored: Any, item: Any) -> str:
@@ -130,7 +149,7 @@ def _cell(stored: Any, item: Any) -> str:
 
 def print_entry(kind: str, entry: Any) -> None:
     """Each value of an entry with its kind and source; then the sources, to be opened."""
-    console = Console()
+    screen = console()
     table = Table(title=(entry.title if kind == "scenarios" else entry.name)["en"])
     table.add_column("key", overflow="fold")
     table.add_column("value", overflow="fold")
@@ -144,11 +163,11 @@ def print_entry(kind: str, entry: Any) -> None:
         for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
             table.add_row(label, item.shown, item.kind, _citation(item))
             cited.setdefault(item.source)
-    console.print(table)
+    screen.print(table)
     for key in cited:
         source = sources().get(key, {})
-        console.print(f"{key}: {source.get('title', key)} {source.get('url', '')}",
-                      highlight=False, soft_wrap=True)
+        screen.print(f"{key}: {source.get('title', key)} {source.get('url', '')}",
+                     highlight=False, soft_wrap=True)
     if kind == "models":
         total = parameters(entry)
         counts = Table(title="parameters, counted from the shapes")
@@ -157,7 +176,7 @@ def print_entry(kind: str, entry: Any) -> None:
         counts.add_column("share", justify="right")
         for name, count in (parameters_by_class(entry) | total).items():
             counts.add_row(name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
-        console.print(counts)
+        screen.print(counts)
 
 
 def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
@@ -187,12 +206,12 @@ def taken_from_document(scenario: Scenario) -> dict[str, Any]:
 
 def print_estimate(scenario: Scenario, result: Estimate) -> None:
     """Verdict, quantities with intervals, and the document's numbers beside ours."""
-    console = Console()
+    screen = console()
     headroom = result.quantities["headroom_per_device"]
     verdict = "fits" if result.fits else "does not fit"
     amount = human(abs(headroom.value), "B")
-    console.print(f"[bold]{scenario.title['en']}[/bold]: {verdict}, "
-                  f"{amount} per device {'to spare' if result.fits else 'short'}.")
+    screen.print(f"{scenario.title['en']}: {verdict}, "
+                 f"{amount} per device {'to spare' if result.fits else 'short'}.")
     known = symbols()
     table = Table()
     for column in ("quantity", "value", "80% interval", "kind"):
@@ -200,9 +219,9 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     for name, quantity in result.quantities.items():
         table.add_row(known[name].en, human(quantity.value, quantity.unit), _spread(quantity),
                       quantity.kind.replace("_", " "))
-    console.print(table)
+    screen.print(table)
     if result.documented:
-        _print_documented(console, known, result.documented)
+        _print_documented(screen, known, result.documented)
 
 
 def _spread(quantity: Quantity) -> str:
@@ -211,7 +230,7 @@ def _spread(quantity: Quantity) -> str:
     return f"{human(quantity.low, quantity.unit)} – {human(quantity.high, quantity.unit)}"
 
 
-def _print_documented(console: Console, known: dict[str, Symbol],
+def _print_documented(screen: Console, known: dict[str, Symbol],
                       rows: tuple[Comparison, ...]) -> None:
     table = Table(title="what the document says")
     for column in ("quantity", "section", "printed", "its formula gives", "derived here"):
@@ -220,4 +239,4 @@ def _print_documented(console: Console, known: dict[str, Symbol],
         name = known[row.quantity].en if row.quantity in known else row.quantity
         table.add_row(name, row.section or "", human(row.printed, row.unit),
                       human(row.recomputed, row.unit), human(row.derived, row.unit))
-    console.print(table)
+    screen.print(table)

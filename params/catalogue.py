@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -13,11 +14,20 @@ from pydantic import ValidationError
 from params import deployment, entries, hardware, yamlfile
 from params.errors import ParamsError
 from params.record import ROOT, record
-from params.values import Provenance, Value
+from params.values import (
+    Misplaced,
+    Provenance,
+    Ref,
+    Value,
+    check_defaults,
+    is_path,
+)
 from params.yamlfile import YamlFile
 
 COMMAND_LINE = "given on the command line"
 MAX_NAME = 4096
+MAX_LIKE = 16  # devices in a chain of likeness
+NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[entries.Entry]] = {
     "models": entries.Model,
@@ -64,16 +74,17 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     """
     text = str(reference).strip()
     if not text or not text.isprintable() or len(text) > MAX_NAME:
-        raise ParamsError(f"{kind[:-1]}: '{text[:40]!a}' is not a name, expected an identifier or "
+        raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
                           "a path.")
-    if text.endswith((".yml", ".yaml")) or "/" in text:
+    if is_path(text):
+        problem = "there is no such file"
         for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
             try:
                 if (folder / text).is_file():
                     return folder / text
-            except OSError:  # a name that the file system refuses
-                continue
-        raise ParamsError(f"{text}: there is no such file.")
+            except OSError as error:  # what the file system refuses
+                problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
+        raise ParamsError(f"{text}: {problem}.")
     path = ROOT / kind / f"{text}.yml"
     if text not in _stems(kind):
         known = names(kind)
@@ -84,6 +95,21 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         near = near or [name for name in known if text.lower() in name] or known[:8]
         raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
                           f"the nearest names are {', '.join(near)}.")
+    return path
+
+
+def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
+    """The file of an entry that another file names; one outside the catalogue may be anything.
+
+    Raises ParamsError as :func:`locate` does, and for a file whose keys are not those of the kind.
+    """
+    path = locate(kind, reference, beside)
+    if is_path(reference):
+        file = yamlfile.read(path)
+        known = KINDS[kind].model_fields
+        if unknown := [key for key in file.data if key not in known]:
+            raise ParamsError(f"{file.where((unknown[0],))}: '{unknown[0][:60]}' is no key of a "
+                              f"file like those in params/{kind}/.")
     return path
 
 
@@ -143,22 +169,46 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     """
     cls = KINDS[kind]
     path = locate(kind, reference, beside)
-    file = yamlfile.read(path)
-    if "id" in file.data:
-        raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
+    file = _read(path)
     data = _with_base(kind, file) | {"id": path.stem}
     given = overrides or {}
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
-    defaults = data.get("defaults") or {}
-    if not isinstance(defaults, dict) or set(defaults) - {"source", "kind", "date"}:
-        raise ParamsError(f"{file.where(('defaults',))}: 'defaults' holds source, kind and date.")
-    provenance = Provenance(defaults, frozenset(sources()), partial(locate, beside=path))
+    if data.get("defaults") is None:
+        data["defaults"] = {}
+    provenance = Provenance(data["defaults"], frozenset(sources()),
+                            partial(referred, beside=path))
     try:
-        return cls.model_validate(data, context=provenance)
+        check_defaults(data["defaults"], provenance)
+        entry: Any = cls.model_validate(data, context=provenance)
+    except Misplaced as problem:
+        at = ("defaults", *problem.keys)
+        raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
     except ValidationError as error:
+        if kind == "devices" and file.data.get("like") is not None:
+            _check_base(file, error)
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(_sentence(cls, file, error, origins)) from None
+    if kind == "devices" and entry.die is not None:
+        die = locate(kind, entry.die, path)
+        if die.resolve() == path.resolve() or yamlfile.read(die).data.get("dies") is not None:
+            raise ParamsError(f"{file.where(('die',))}: die: '{entry.die}' is itself a package, "
+                              "expected one of its devices.")
+    return entry
+
+
+def _read(path: Path) -> YamlFile:
+    file = yamlfile.read(path)
+    if "id" in file.data:
+        raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
+    return file
+
+
+def _check_base(file: YamlFile, error: ValidationError) -> None:
+    """Where what is wrong does not stand in a device's own file, it may stand in that of the one
+    it is like, and is told of that file then."""
+    if _problem(error)["loc"] not in file.lines or not _problem(error)["loc"]:
+        load("devices", file.data["like"], beside=file.path)
 
 
 def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -178,8 +228,11 @@ def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[s
         raise ParamsError(f"{where}: like: {error}") from None
     if path.resolve() in (file.path.resolve(), *seen):
         raise ParamsError(f"{where}: '{reference}' is in turn like this device.")
-    base = _with_base(kind, yamlfile.read(path), (*seen, file.path.resolve()))
-    merged = {key: _inherited(key, raw, base.get("defaults")) for key, raw in base.items()
+    if len(seen) == MAX_LIKE:
+        raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} devices that are like one "
+                          "another.")
+    base = _with_base(kind, _read(path), (*seen, file.path.resolve()))
+    merged = {key: _inherited(key, raw, base.get("defaults"), path) for key, raw in base.items()
               if key not in ("defaults", "name", "note", "like")}
     for key, raw in file.data.items():
         grouped = isinstance(merged.get(key), dict) and "value" not in merged[key]
@@ -187,18 +240,27 @@ def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[s
     return merged
 
 
-def _inherited(key: str, raw: Any, defaults: Any) -> Any:
-    """A raw value as another file may have it: its own defaults written out, and without what
-    documents print, which is about the one device."""
+def _inherited(key: str, raw: Any, defaults: Any, path: Path) -> Any:
+    """A raw value as another file may have it: its own defaults written out, paths found from its
+    own folder, and without what documents print, which is about the one device."""
     field = hardware.Device.model_fields.get(key)
-    if field is None or not (_is_quantity(field.annotation) or _entry_class(field.annotation)):
+    if field is None:
         return raw
-    if isinstance(raw, dict) and "value" not in raw:  # a group
+    if (kind := _referred_kind(field.annotation)) and isinstance(raw, str) and is_path(raw):
+        try:
+            return str(locate(kind, raw, path).absolute())
+        except ParamsError:  # told when the device is checked
+            return raw
+    if _is_quantity(field.annotation):
+        return _inherited_value(raw, defaults)
+    if _entry_class(field.annotation) and isinstance(raw, dict):  # a group
         return {name: _inherited_value(item, defaults) for name, item in raw.items()}
-    return _inherited_value(raw, defaults)
+    return raw
 
 
 def _inherited_value(raw: Any, defaults: Any) -> Any:
+    if raw is None:
+        return None
     value = raw if isinstance(raw, dict) else {"value": raw}
     if "source" not in value and isinstance(defaults, dict):
         value = defaults | value
@@ -209,31 +271,45 @@ def _inherited_value(raw: Any, defaults: Any) -> Any:
                                        and other.get("kind") == "documented")]}
 
 
+def _problem(error: ValidationError) -> Any:
+    """The problem to tell: a misspelt key is both unknown and missing, the first says more."""
+    problems = error.errors(include_url=False)
+    return next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
+
+
 def _sentence(cls: type[entries.Entry], file: YamlFile, error: ValidationError,
               overridden: dict[tuple[str, ...], str]) -> str:
-    problems = error.errors(include_url=False)
-    # a misspelt key is both unknown and missing: the first of the two says more
-    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    problem = _problem(error)
     keys = tuple(key for key in problem["loc"] if key != "[key]")
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
     if not keys and overridden:  # a rule over the whole entry, which the file alone may keep
         origins = [", ".join(overridden.values())]
     where = origins[0] if origins else file.where(keys)
-    name = ".".join(str(key) for key in keys)
+    name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
         case "extra_forbidden":
             known = _fields_at(cls, keys[:-1])
-            near = difflib.get_close_matches(str(keys[-1]), known, n=1)
+            near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
             hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
             return f"{where}: unknown key '{name}', {hint}."
         case "missing":
             return f"{where}: the key '{name}' is missing."
         case "value_error":
-            message = str(problem["ctx"]["error"])
+            found = problem["ctx"]["error"]
+            message = str(found)
+            inside = getattr(found, "keys", ()) or re.findall(r"^'(\w+)'", message)
+            if not origins and (*keys, *inside) in file.lines:
+                where = file.where((*keys, *inside))
         case _:
-            message = problem["msg"][0].lower() + problem["msg"][1:]
+            expected = {"model_type": "a group of keys", "list_type": "a list",
+                        "dict_type": "a group of keys", "string_type": "a text",
+                        "int_type": "a whole number", "bool_type": "true or false"}
+            message = problem["msg"].replace("Input should be", "expected")
+            message = f"expected {expected[kind]}" if (kind := problem["type"]) in expected \
+                else message[0].lower() + message[1:]
             message += f", found '{str(problem['input'])[:40]}'"
-    return f"{where}: {name + ': ' if name and not origins else ''}{message}."
+    stop = "" if message.endswith("?") else "."
+    return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
 
 
 def _fields_at(cls: type[entries.Entry], keys: tuple[str | int, ...]) -> list[str]:
@@ -253,6 +329,15 @@ def _entry_class(annotation: Any) -> type[entries.Entry] | None:
     return None
 
 
+def _referred_kind(annotation: Any) -> str | None:
+    """The kind of entry that a field names, if it names one."""
+    for part in (annotation, *get_args(annotation)):
+        for item in getattr(part, "__metadata__", ()):
+            if isinstance(item, Ref):
+                return item.kind
+    return None
+
+
 def _is_quantity(annotation: Any) -> bool:
     return annotation is Value or any(_is_quantity(arg) for arg in get_args(annotation))
 
@@ -261,6 +346,9 @@ def _override(cls: type[entries.Entry], data: dict[str, Any], dotted: str,
               override: Override) -> None:
     """Set one dotted key in raw data; numbers get the command line as their source."""
     *parents, last = dotted.split(".")
+    if dotted == "like":
+        raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
+                          "device (device=NAME).")
     target, owner = data, cls
     for depth, key in enumerate(parents):
         field = owner.model_fields.get(key)
@@ -273,7 +361,7 @@ def _override(cls: type[entries.Entry], data: dict[str, Any], dotted: str,
         target[key] = dict(child) if isinstance(child, dict) else {}
         target = target[key]
     field = owner.model_fields.get(last)
-    if field is None or last in ("id", "defaults"):
+    if field is None or last in NOT_SET:
         known = _fields_at(owner, ())
         near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
         raise ParamsError(f"{override.origin}: unknown key '{last}', "

@@ -21,7 +21,9 @@ from params.values import (
     AnyQuantity,
     Count,
     CountOrZero,
+    Date,
     Length,
+    Misplaced,
     Requests,
     Share,
     SourceKey,
@@ -198,19 +200,22 @@ class Measurements(Named):
 
     source: SourceKey
     kind: Literal["measured"]
-    date: str | None = None
+    date: Date | None = None
     columns: dict[str, str]
     rows: list[list[Measured]]
     definitions: dict[str, Text] = {}
 
     @model_validator(mode="after")
     def _rectangular(self) -> Measurements:
-        for unit in self.columns.values():
-            units.dimensions(unit)
+        for name, unit in self.columns.items():
+            try:
+                units.dimensions(unit)
+            except ValueError as error:
+                raise Misplaced(str(error), "columns", name) from None
         for number, row in enumerate(self.rows, 1):
             if len(row) != len(self.columns):
-                raise ValueError(f"row {number} has {len(row)} numbers, "
-                                 f"expected {len(self.columns)}")
+                raise Misplaced(f"row {number} has {len(row)} numbers, "
+                                f"expected {len(self.columns)}", "rows", number - 1)
         return self
 
     def column(self, name: str) -> list[float]:

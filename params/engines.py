@@ -10,16 +10,15 @@ from __future__ import annotations
 import difflib
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 from params import yamlfile
+from params.engine_entries import KINDS, STATE, Entry, Kind, Release, State
 from params.errors import ParamsError
 from params.record import ROOT, record
 from params.yamlfile import YamlFile
 
-Kind = Literal["arguments", "variables", "options", "metrics"]
-KINDS: tuple[Kind, ...] = ("arguments", "variables", "options", "metrics")
 ONE = {"arguments": "argument", "variables": "environment variable",
        "options": "key of --additional-config", "metrics": "metric"}
 FORMS = ("flags", "keys", "keywords", "variables", "metrics")
@@ -27,78 +26,6 @@ _ENDINGS = ("_total", "_bucket", "_sum", "_count", "_info")
 _ENTRY = ("since", "until", "gaps", "changes")
 LONGEST = 200
 _NOTHING = (None, "None", "none", "null")
-
-
-@dataclass(frozen=True)
-class Release:
-    """A pinned release: its version, date of upload, and the file that was read."""
-
-    version: str
-    date: str
-    sha256: str
-    url: str
-
-
-@dataclass(frozen=True)
-class State:
-    """What an entry is in one release.
-
-    Attributes:
-        type: as the command line takes it; None where the source does not say.
-        default: None also where it is decided when the program runs (``dynamic``).
-        choices: the values it takes, and no others; open_choices: a list made at run time.
-        known: values that the source lists without refusing others.
-        negatable: also as ``--no-...``.
-        deprecated, use: marked so in the source, and what it says to use instead.
-        hidden: a metric that is shown only on demand; v0: of vLLM's former engine alone.
-    """
-
-    type: str | None = None
-    default: Any = None
-    dynamic: bool = False
-    choices: tuple[Any, ...] | None = None
-    known: tuple[Any, ...] | None = None
-    open_choices: bool = False
-    required: bool = False
-    negatable: bool = False
-    aliases: tuple[str, ...] = ()
-    deprecated: bool = False
-    use: str | None = None
-    hidden: bool = False
-    v0: bool = False
-
-
-_STATE = {item.name: item.default for item in fields(State)}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An argument, variable, key or metric over the pinned releases.
-
-    Attributes:
-        since, until: first and last pinned release that has it; ``until`` is None while it stands.
-        states: release -> what it is there, for the releases that have it.
-        changed: release -> the names of what differs from the release before.
-    """
-
-    name: str
-    kind: Kind
-    since: str
-    until: str | None
-    states: dict[str, State]
-    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def at(self, release: str) -> State | None:
-        """What it is in a release, or None where the release has no such thing."""
-        return self.states.get(release)
-
-    def names(self, release: str) -> tuple[str, ...]:
-        """Every name under which a release takes it."""
-        state = self.states.get(release)
-        if state is None:
-            return ()
-        negated = (f"--no-{self.name.removeprefix('--')}",) if state.negatable else ()
-        return (self.name, *state.aliases, *negated)
 
 
 @dataclass(frozen=True)
@@ -284,12 +211,19 @@ def engine_of(file: YamlFile) -> Engine:
         _only(file, ("releases", version), entry, ("date", "sha256", "url"), None)
         releases.append(Release(version, **{key: str(item) for key, item in entry.items()}))
     versions = [release.version for release in releases]
+    if not versions:
+        raise ParamsError(f"{file.where(('releases',))}: no release is given.")
     entries: dict[Kind, dict[str, Entry]] = {}
     index: dict[str, list[Entry]] = {}
     for kind in KINDS:
         raw = _mapping(file, (kind,)) if kind in file.data else {}
-        entries[kind] = {name: _entry(file, kind, name, item, versions)
-                         for name, item in raw.items()}
+        entries[kind] = {}
+        for name, item in raw.items():
+            try:
+                entries[kind][name] = _entry(file, kind, name, item, versions)
+            except (AttributeError, TypeError, ValueError):  # a text where a list belongs, ...
+                raise ParamsError(f"{file.where((kind, name))}: '{name[:60]}' is not an entry as "
+                                  "the extraction writes one.") from None
     for group in entries.values():
         for entry in group.values():
             for name in {name for version in entry.states for name in entry.names(version)}:
@@ -302,19 +236,21 @@ def engine_of(file: YamlFile) -> Engine:
 
 def _entry(file: YamlFile, kind: Kind, name: str, raw: Any, versions: list[str]) -> Entry:
     keys = (kind, name)
-    _only(file, keys, raw, (*_STATE, *_ENTRY), ("since",))
+    _only(file, keys, raw, (*STATE, *_ENTRY), ("since",))
     since, until = str(raw["since"]), raw.get("until")
     gaps = [str(item) for item in raw.get("gaps", [])]
     changes = {}
     for change in raw.get("changes", []):
-        _only(file, (*keys, "changes"), change, (*_STATE, "release"), ("release",))
+        _only(file, (*keys, "changes"), change, (*STATE, "release"), ("release",))
         changes[str(change["release"])] = change
     for version in (since, *([str(until)] if until else []), *gaps, *changes):
         if version not in versions:
             raise ParamsError(f"{file.where(keys)}: '{name}' names the release '{version}', "
                               "which is not among the releases.")
     first, last = versions.index(since), versions.index(str(until)) if until else len(versions) - 1
-    current = {key: raw[key] for key in _STATE if key in raw}
+    if first > last:
+        raise ParamsError(f"{file.where(keys)}: '{name[:60]}' ends before it begins.")
+    current = {key: raw[key] for key in STATE if key in raw}
     states: dict[str, State] = {}
     state = _state(current)
     for version in versions[first:last + 1]:
@@ -351,7 +287,7 @@ def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[st
         raise ParamsError(f"{file.where(keys)}: '{'.'.join(map(str, keys))}' is not a mapping.")
     for key in raw:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
+            near = difflib.get_close_matches(key[:LONGEST], known, n=1)
             hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
             raise ParamsError(f"{file.where((*keys, key))}: unknown key '{key}', {hint}.")
     for key in known if needed is None else needed:
@@ -359,26 +295,33 @@ def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[st
             raise ParamsError(f"{file.where(keys)}: the key '{key}' is missing.")
 
 
+def documents() -> list[str]:
+    """Every document whose launch blocks are held."""
+    return sorted(path.stem for path in (ROOT / "engines" / "documents").glob("*.yml"))
+
+
 def launch_blocks(document: str) -> list[Block]:
     """The launch blocks of a document, from ``params/engines/documents/``.
 
     Raises ParamsError, one sentence with file and line.
     """
-    folder = ROOT / "engines" / "documents"
-    known = sorted(path.stem for path in folder.glob("*.yml"))
+    known = documents()
     if document not in known:
         raise ParamsError(f"there are no launch blocks of '{_printed(document)}' in "
                           f"params/engines/documents/, expected one of {', '.join(known)}.")
-    file = yamlfile.read(folder / f"{document}.yml")
+    file = yamlfile.read(ROOT / "engines" / "documents" / f"{document}.yml")
     _only(file, (), file.data, ("blocks",), None)
     result = []
     needed = ("section", "form", "program", "settings")
+    if not isinstance(file.data["blocks"], list):
+        raise ParamsError(f"{file.where(('blocks',))}: 'blocks' is not a list.")
     for index, raw in enumerate(file.data["blocks"]):
         keys = ("blocks", index)
         _only(file, keys, raw, (*needed, "part", "engine"), needed)
         for key, expected in (("form", FORMS), ("engine", engine_names())):
             if raw.get(key) is not None and raw[key] not in expected:
-                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{raw[key]}', "
+                found = str(raw[key])[:60]
+                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{found}', "
                                   f"expected one of {', '.join(expected)}.")
         if not isinstance(raw["settings"], dict):
             raise ParamsError(f"{file.where((*keys, 'settings'))}: 'settings' is not a mapping.")
@@ -389,7 +332,7 @@ def launch_blocks(document: str) -> list[Block]:
 
 def plain(entry: Entry) -> dict[str, Any]:
     """An entry as JSON data: what it is in each release, without what is as it is by default."""
-    states = {version: {key: getattr(state, key) for key, usual in _STATE.items()
+    states = {version: {key: getattr(state, key) for key, usual in STATE.items()
                         if key in ("type", "default") or getattr(state, key) != usual}
               for version, state in entry.states.items()}
     return {"name": entry.name, "kind": ONE[entry.kind], "since": entry.since,

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from params.values import (
     Count,
     CountOrZero,
+    Flag,
     Ref,
     Text,
     Unit,
@@ -78,20 +79,20 @@ class Model(Named):
     n_routed_experts: Count | None = None
     n_shared_experts: CountOrZero | None = None
     num_experts_per_tok: Count | None = None
-    router_bias: bool = False
+    router_bias: Flag = False
     router_scoring: Literal["sigmoid", "softmax"] | None = None
-    expert_bias: bool = False
-    attention_bias: bool = False
-    attention_output_bias: bool = False
-    qk_norm: bool = False
-    attention_sinks: bool = False
+    expert_bias: Flag = False
+    attention_bias: Flag = False
+    attention_output_bias: Flag = False
+    qk_norm: Flag = False
+    attention_sinks: Flag = False
     index_n_heads: Count | None = None
     index_head_dim: Count | None = None
     index_topk: Count | None = None
     sliding_window: Count | None = None
     full_attention_layers: CountOrZero | None = None
     num_nextn_predict_layers: CountOrZero | None = None
-    tie_word_embeddings: bool = False
+    tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
 

@@ -15,15 +15,18 @@ from params.values import (
     DollarRate,
     Dollars,
     Frequency,
+    Misplaced,
     OperationRate,
     Power,
     Share,
     Time,
     Value,
+    Whole,
     Yuan,
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
+STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
 ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
 
 
@@ -44,6 +47,12 @@ class DevicePower(Entry):
 
     idle: Power | None = None
     full: Power | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DevicePower:
+        if self.idle is not None and self.full is not None and self.idle.value > self.full.value:
+            raise ValueError("'idle' exceeds 'full', are they exchanged?")
+        return self
 
 
 class Price(Entry):
@@ -108,8 +117,8 @@ class Device(Named):
             dense, sparse = (getattr(peaks, dtype) if peaks else None
                              for peaks in (self.matrix_peak, self.sparse_peak))
             if dense and sparse and not dense.value < sparse.value:
-                raise ValueError(f"the sparse peak of {dtype} does not exceed the dense one, "
-                                 "are they exchanged?")
+                raise Misplaced(f"the sparse peak of {dtype} does not exceed the dense one, "
+                                "are they exchanged?", "sparse_peak", dtype)
         return self
 
 
@@ -199,16 +208,19 @@ class Rate(Entry):
                     "device-to-host", "mla-decode", "mla-prefill", "moe-block"]
     dtype: Dtype | None = None
     weights: str | None = None
-    rows: list[int] | None = None
+    rows: list[Whole] | None = None
     rate: AnyRate
-    samples: int | None = None
+    samples: Whole | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Rate:
-        if self.rows is not None and not (len(self.rows) == 2 and 0 < self.rows[0] <= self.rows[1]):
+        if self.rows is not None and not (len(self.rows) == 2 and self.rows[0] <= self.rows[1]):
             raise ValueError("'rows' is a pair [smallest, largest]")
         if self.kernel in ("gemm", "grouped-gemm") and (self.dtype is None or self.rows is None):
             raise ValueError(f"a rate of {self.kernel} needs 'dtype' and 'rows'")
+        if self.kernel in STREAMS and self.rate.unit != "B/s":
+            raise ValueError(f"'{self.rate.written}' has the wrong unit, a rate of {self.kernel} "
+                             "is a quantity in B/s")
         return self
 
     def share(self, device: Device) -> float | None:
@@ -228,7 +240,7 @@ class FixedTime(Entry):
     kernel: Literal["kernel-boundary", "graph-kernel-boundary", "host-time-per-operator",
                     "host-gap-per-step"]
     time: Time
-    samples: int | None = None
+    samples: Whole | None = None
 
 
 class Collective(Entry):
@@ -239,18 +251,20 @@ class Collective(Entry):
     """
 
     operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
-    ranks: int
-    nodes: int = 1
+    ranks: Whole
+    nodes: Whole = 1
     algorithm: str | None = None
     payload: Bytes | None = None
     time: Time | None = None
     bus_bandwidth: ByteRate | None = None
-    samples: int | None = None
+    samples: Whole | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Collective:
         if self.ranks < 2:
             raise ValueError("'ranks' is at least 2")
+        if self.nodes > self.ranks:
+            raise ValueError("'nodes' exceeds 'ranks'")
         if (self.time is None) == (self.bus_bandwidth is None):
             raise ValueError("give either 'time' or 'bus_bandwidth'")
         if self.time is not None and self.payload is None:
@@ -274,19 +288,23 @@ class ExpertExchange(Entry):
 
     phase: Literal["dispatch", "combine", "both"]
     mode: Literal["low-latency", "normal"]
-    ranks: int
-    nodes: int | None = None
-    tokens: int
-    hidden_size: int | None = None
-    experts_per_token: int | None = None
+    ranks: Whole
+    nodes: Whole | None = None
+    tokens: Whole
+    hidden_size: Whole | None = None
+    experts_per_token: Whole | None = None
     dtype: Dtype | None = None
     time: Time | None = None
     bandwidth: ByteRate | None = None
     through: LinkName | None = None
-    samples: int | None = None
+    samples: Whole | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> ExpertExchange:
+        if self.ranks < 2:
+            raise ValueError("'ranks' is at least 2")
+        if self.nodes is not None and self.nodes > self.ranks:
+            raise ValueError("'nodes' exceeds 'ranks'")
         if self.time is None and self.bandwidth is None:
             raise ValueError("give 'time', 'bandwidth' or both")
         return self

@@ -45,9 +45,14 @@ USD = [currency_usd]
 CNY = [currency_cny]
 """
 
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
 _UNIT = r"[A-Za-z]+(?:/[A-Za-z]+)*"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
+_DEFINED = [re.findall(r"(?:^|= )([A-Za-z]+)(-?)", line) for line in _DEFINITIONS.split("\n")]
+_PREFIXES = "|".join(name for line in _DEFINED for name, dash in line if dash)
+_NAMES = "|".join(name for line in _DEFINED for name, dash in line if not dash)
+_KNOWN = re.compile(rf"(?:{_PREFIXES})?(?:{_NAMES})s?")  # nothing else gets to pint
+LONGEST = 100  # characters of a quantity
 
 DIMENSIONLESS = "1"
 BITS_PER_BYTE = 8
@@ -79,6 +84,8 @@ def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
     for position, part in enumerate(unit.split("/")):
         if position == 0 and part == DIMENSIONLESS:
             continue
+        if not _KNOWN.fullmatch(part):
+            raise ValueError(f"unknown unit '{unit[:60]}'")
         sign = 1 if position == 0 else -1
         quantity = ureg.Quantity(Fraction(1), part).to_base_units()
         product *= Fraction(quantity.magnitude) ** sign
@@ -152,7 +159,7 @@ def split(text: str | int | float) -> tuple[str, str]:
 
     A plain number has the unit ``1``. Raises ValueError for what is not a quantity.
     """
-    match = _QUANTITY.fullmatch(str(text))
+    match = _QUANTITY.fullmatch(str(text)) if len(str(text)) <= LONGEST else None
     if match is None:
         raise ValueError(f"'{str(text)[:60]}' is not a quantity")
     return match[1], match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)

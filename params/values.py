@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date as Day
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
@@ -18,7 +19,7 @@ Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
 _FIELDS = {"value", "source", "kind", "range", "date", "note", "section", "others"}
 
 
@@ -60,6 +61,14 @@ class Value:
         return f"{self.written} ({self.low / one:.6g}–{self.high / one:.6g})"
 
 
+class Misplaced(ValueError):
+    """A value that cannot be used, and at which of the keys inside it that shows."""
+
+    def __init__(self, message: str, *keys: str | int) -> None:
+        super().__init__(message)
+        self.keys = keys
+
+
 @dataclass(frozen=True)
 class Provenance:
     """What a file's values are checked against.
@@ -67,7 +76,8 @@ class Provenance:
     Attributes:
         defaults: source, kind and date that bare numbers inherit.
         sources: keys of ``params/sources/``.
-        locate: finds an entry by kind and name; raises ParamsError if there is none.
+        locate: finds an entry by kind and name; raises ParamsError if there is none, or if the
+            file is of another kind.
     """
 
     defaults: dict[str, Any]
@@ -77,6 +87,7 @@ class Provenance:
 
 ANY_UNIT = "*"
 LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
+SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers stays finite
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,9 @@ def _number(raw: Any, rule: Unit) -> float | int:
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
         raise ValueError(f"'{raw}' is out of range, expected at most {rule.maximum:g}")
+    if value and not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"'{raw}' is out of range, expected {SMALLEST:g} to {LARGEST:g} in SI "
+                         "units")
     if rule.integer and value > LARGEST_COUNT:
         raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
     if rule.integer and not isinstance(value, int):
@@ -147,12 +161,48 @@ def both_languages(raw: Any) -> dict[str, str]:
     return raw
 
 
+def stated_date(raw: Any) -> str:
+    """A date as it stands in a file. Raises ValueError for what is none, such as 2026-02-30."""
+    year, _, day = str(raw).partition("-")
+    try:
+        found = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{year}-{day or '01'}"
+                                                                + "-01" * ("-" not in day))
+    except ValueError:
+        found = None
+    if not found:
+        raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD")
+    return str(raw)
+
+
+def _kind(kind: Any) -> Any:
+    if kind not in KINDS:
+        found = "missing" if kind is None else f"'{str(kind)[:40]}'"
+        raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
+    return kind
+
+
+def check_defaults(raw: Any, given: Provenance) -> None:
+    """Hold the provenance that bare numbers inherit to what a value's own may be.
+
+    Raises Misplaced with the key in question.
+    """
+    checks: dict[str, Callable[[Any], Any]] = {
+        "source": lambda source: _source(source, given), "kind": _kind, "date": stated_date}
+    if not isinstance(raw, dict) or set(raw) - set(checks):
+        raise Misplaced("expected source, kind and date, no other key")
+    for key, value in raw.items():
+        try:
+            checks[key](value)
+        except ValueError as error:
+            raise Misplaced(str(error), key) from None
+
+
 def _source(source: Any, given: Provenance) -> str:
     """A key of ``params/sources/``, or, in a reader's own file, a citation in words."""
     if not isinstance(source, str) or not source.strip():
         raise ValueError("a source is missing (source: a key of params/sources/)")
     if _KEY.fullmatch(source) and source not in given.sources:
-        raise ValueError(f"the source '{source}' is not in params/sources/")
+        raise ValueError(f"the source '{source[:60]}' is not in params/sources/")
     return source
 
 
@@ -161,18 +211,19 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         return raw
     entry = raw if isinstance(raw, dict) else {"value": raw}
     if unknown := sorted(set(entry) - _FIELDS):
-        raise ValueError(f"unknown key '{unknown[0]}', expected one of "
-                         f"{', '.join(sorted(_FIELDS))}")
+        raise Misplaced(f"unknown key '{unknown[0][:60]}', expected one of "
+                        f"{', '.join(sorted(_FIELDS))}", unknown[0])
     if entry.get("value") is None:
         raise ValueError("no value is given")
     value = _number(entry["value"], rule)
     inherits = {} if "source" in entry else given.defaults
     source = entry.get("source", inherits.get("source"))
-    kind = entry.get("kind", inherits.get("kind"))
     source = _source(source, given)
-    if kind not in KINDS:
-        found = "missing" if kind is None else f"'{kind}'"
-        raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
+    kind = _kind(entry.get("kind", inherits.get("kind")))
+    unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
+    if rule.among and unit not in rule.among:
+        raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
+                         f"{' or '.join(rule.among)}")
     low, high = value, value
     if "range" in entry:
         if not rule.spread:
@@ -180,26 +231,37 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         bounds = entry["range"]
         if not isinstance(bounds, list) or len(bounds) != 2:
             raise ValueError("'range' is a pair [low, high]")
-        low, high = (_number(bound, rule) for bound in bounds)
+        low, high = (_number(bound, replace(rule, unit=unit)) for bound in bounds)
         if not low <= value <= high:
             raise ValueError(f"the value '{entry['value']}' lies outside its range")
     date = entry.get("date", inherits.get("date"))
-    if date is not None and not _DATE.fullmatch(str(date)):
-        raise ValueError(f"'{date}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD")
-    others = entry.get("others", [])
-    if not isinstance(others, list):
-        raise ValueError("'others' is a list of values")
-    unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
-    if rule.among and unit not in rule.among:
-        raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
-                         f"{' or '.join(rule.among)}")
+    section = entry.get("section")
+    if isinstance(section, (dict, list, bool)):
+        raise Misplaced("'section' is a number or a title", "section")
     return Value(
         value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
-        low=low, high=high, date=None if date is None else str(date),
-        section=None if entry.get("section") is None else str(entry["section"]),
+        low=low, high=high, date=None if date is None else stated_date(date),
+        section=None if section is None else str(section),
         note=None if entry.get("note") is None else both_languages(entry["note"]),
-        others=tuple(_value(other, rule, replace(given, defaults={})) for other in others),
+        others=_others(entry.get("others", []), rule, replace(given, defaults={})),
     )
+
+
+def _others(raw: Any, rule: Unit, given: Provenance) -> tuple[Value, ...]:
+    if not isinstance(raw, list):
+        raise ValueError("'others' is a list of values")
+    found = []
+    for number, other in enumerate(raw):
+        try:
+            found.append(_value(other, rule, given))
+        except ValueError as error:
+            raise Misplaced(str(error), "others", number, *getattr(error, "keys", ())) from None
+    return tuple(found)
+
+
+def is_path(reference: str) -> bool:
+    """Whether a reference is the path of a file, not the identifier of an entry."""
+    return reference.strip().endswith((".yml", ".yaml")) or "/" in reference
 
 
 @dataclass(frozen=True)
@@ -218,7 +280,7 @@ class Ref:
                 found = info.context.locate(self.kind, raw)
             except ParamsError as error:
                 raise ValueError(str(error).rstrip(".")) from None
-            return str(found) if raw.endswith((".yml", ".yaml")) else raw
+            return str(found) if is_path(raw) else raw
 
         return with_info_plain_validator_function(resolve)
 
@@ -236,6 +298,9 @@ SourceKey = Annotated[str, BeforeValidator(_known_source)]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema({
     "type": "object", "required": ["en", "zh"], "additionalProperties": False,
     "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}})]
+Date = Annotated[str, BeforeValidator(stated_date)]
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]
 Count = Annotated[Value, Unit("1", integer=True, spread=False)]
 CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False)]
 Share = Annotated[Value, Unit("1", maximum=1.0)]

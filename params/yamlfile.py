@@ -41,7 +41,10 @@ class YamlFile:
 def display_path(path: Path) -> str:
     """A path as a reader knows it: from the project's root where it lies inside."""
     project = ROOT.parent
-    resolved = path.resolve()
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
+        return str(path)
     return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
 
 
@@ -53,12 +56,14 @@ def read(path: Path) -> YamlFile:
     """
     name = display_path(path)
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ParamsError(f"{name}: not a regular file, expected a parameter file.")
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ParamsError(f"{name}: there is no such file.") from None
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
         raise ParamsError(f"{name}: cannot be read ({reason}).") from None
     if len(raw) > MAX_BYTES:
         raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected a parameter file.")
@@ -69,6 +74,9 @@ def read(path: Path) -> YamlFile:
         node = yaml.compose(text, Loader=_Loader)
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
+    except yaml.reader.ReaderError as error:
+        line = text.partition(chr(error.character))[0].count("\n") + 1
+        raise ParamsError(f"{name}:{line}: not valid YAML, a control character.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
@@ -123,7 +131,7 @@ class _Reader:
                 raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
             key = key_node.value
             if key in result:
-                raise ParamsError(f"{self.name}:{line}: the key '{key}' is given twice.")
+                raise ParamsError(f"{self.name}:{line}: the key '{key[:60]}' is given twice.")
             self.lines[(*keys, key)] = line
             result[key] = self.convert(value_node, (*keys, key))
         return result

@@ -22,5 +22,5 @@ def sentence(action, *args, **kwargs) -> str:
         action(*args, **kwargs)
     message = str(caught.value)
     assert "\n" not in message
-    assert message.endswith(".")
+    assert message.endswith((".", "?"))
     return message

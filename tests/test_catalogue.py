@@ -254,6 +254,27 @@ class TestMicrobenchmarks:
             if share is not None and rate.rate.value:
                 assert share * rate.rate.high / rate.rate.value <= 1.03, (rate.kernel, rate.rows)
 
+    @pytest.mark.parametrize(("text", "says"), [
+        ("rates: [{kernel: copy, rate: 3 TFLOPS}]", "a rate of copy is a quantity in B/s"),
+        ("rates: [{kernel: copy, rate: {value: 3 TB/s, range: [2 TFLOPS, 4 TFLOPS]}}]",
+         "wrong unit, expected a quantity in B/s"),
+        ("rates: [{kernel: copy, rate: 3 TB/s, samples: -4}]", "greater than or equal to 1"),
+        ("rates: [{kernel: copy, rate: 3 TB/s}, {kernel: copy, rte: 3 TB/s}]", "'rates.1.rte'"),
+        ("collectives: [{operation: send, ranks: 2, nodes: 3, bus_bandwidth: 1 GB/s}]",
+         "'nodes' exceeds 'ranks'"),
+        ("expert_exchange: [{phase: both, mode: normal, ranks: 1, tokens: 5, time: 1 ms}]",
+         "'ranks' is at least 2"),
+        ("expert_exchange: [{phase: both, mode: normal, ranks: 8, tokens: -5, time: 1 ms}]",
+         "tokens: expected greater than or equal to 1"),
+    ])
+    def test_what_makes_no_sense_is_refused(self, tmp_path: Path, text: str, says: str) -> None:
+        path = tmp_path / "kernels.yml"
+        path.write_text("name: {en: k, zh: k}\ndefaults: {source: own tests, kind: measured}\n"
+                        f"{text}\n")
+        with pytest.raises(ParamsError, match=says) as caught:
+            params.load("microbenchmarks", path)
+        assert "kernels.yml:3: " in str(caught.value)
+
     def test_what_a_device_points_to_is_there(self) -> None:
         named = {params.load_device(name).microbenchmarks for name in params.names("devices")}
         assert named - {None} == set(params.names("microbenchmarks"))
@@ -296,6 +317,50 @@ class TestLikeness:
         with pytest.raises(ParamsError, match=says) as caught:
             self.card(tmp_path, text)
         assert "card.yml:4" in str(caught.value)
+
+
+    def test_what_was_taken_away_stays_away_in_a_card_like_that_one(self, tmp_path: Path) -> None:
+        self.card(tmp_path, "like: nvidia-h20\nprice: null\nl2_cache: null\n"
+                            "matrix_peak: {fp8: null}\n")
+        mine = tmp_path / "mine.yml"
+        mine.write_text("name: {en: c, zh: c}\nlike: card.yml\n")
+        found = params.load_device(mine)
+        assert (found.price, found.l2_cache, found.matrix_peak.fp8) == (None, None, None)
+        assert found.matrix_peak.bf16.value == 148e12
+
+    def test_the_paths_of_the_other_card_are_found_from_its_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "base").mkdir()
+        (tmp_path / "base" / "kernels.yml").write_text(
+            "name: {en: k, zh: k}\nrates:\n- {kernel: copy, rate: "
+            "{value: 3 TB/s, source: own tests, kind: measured, date: 2026}}\n")
+        (tmp_path / "base" / "other.yml").write_text(
+            "name: {en: o, zh: o}\nlike: nvidia-h20\nmicrobenchmarks: kernels.yml\n")
+        mine = self.card(tmp_path, "like: base/other.yml\n")
+        assert params.load("microbenchmarks", mine.microbenchmarks).rates[0].rate.value == 3e12
+
+    @pytest.mark.parametrize(("text", "line", "says"), [
+        ("memory_bandwidth: {value: 3 TB, source: a sheet, kind: vendor}", 3, "wrong unit"),
+        ("matrix_peak: 5 TFLOPS", 3, "matrix_peak: expected a group of keys"),
+        ("power: [5 W]", 3, "power: expected a group of keys"), ("colour: red", 3, "unknown key"),
+        ("id: red", 3, "'id'"),
+        ("microbenchmarks: card.yml", 3, "'vendor' is no key of a file like those in"),
+    ])
+    def test_what_is_wrong_in_the_other_card_is_told_of_its_file(
+            self, tmp_path: Path, text: str, line: int, says: str) -> None:
+        (tmp_path / "other.yml").write_text(
+            f"name: {{en: o, zh: o}}\nlike: nvidia-h20\n{text}\n")
+        with pytest.raises(ParamsError, match=says) as caught:
+            self.card(tmp_path, "like: other.yml\n")
+        assert f"other.yml:{line}" in str(caught.value)
+
+    def test_a_long_chain_is_refused(self, tmp_path: Path) -> None:
+        for number in range(1, 1200):
+            (tmp_path / f"c{number}.yml").write_text(
+                f"name: {{en: c, zh: c}}\nlike: c{number - 1}.yml\n")
+        (tmp_path / "c0.yml").write_text("name: {en: c, zh: c}\nlike: nvidia-h20\n")
+        assert params.load_device(tmp_path / "c9.yml").memory_capacity
+        with pytest.raises(ParamsError, match="chain of more than 16"):
+            params.load_device(tmp_path / "c1199.yml")
 
 
 class TestDocumentedValues:

@@ -1,6 +1,8 @@
 """The command line, as a reader runs it."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,53 @@ def test_check_knows_a_file_by_its_folder_or_its_keys(cli, tmp_path):
     assert "not recognised" in cli("check", str(own))[2]
 
 
+@pytest.mark.parametrize("path", sorted(
+    path.relative_to(PROJECT).as_posix() for path in params.ROOT.rglob("*.yml")
+    if path.parent.name in ("engines", "documents", "sources", "templates", "params")))
+def test_check_knows_every_file_that_ships(cli, path):
+    assert cli("check", path)[::2] == (0, "")
+
+
+def test_check_waits_for_nothing_and_follows_no_loop(cli, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yml")
+    (tmp_path / "loop.yml").symlink_to("loop.yml")
+    for name in ("pipe.yml", "loop.yml", "x" * 3000):
+        code, _, err = cli("check", str(tmp_path / name))
+        assert (code, err.count("\n")) == (2, 1)
+
+
+def test_check_tells_a_shared_problem_once_and_all_others(tmp_path):
+    for folder in ("params", "calc"):
+        shutil.copytree(PROJECT / folder, tmp_path / folder)
+    for name in ("sources/amd.yml", "devices/nvidia-h20.yml", "links/nvlink-5.yml",
+                 "engines/vllm.yml", "engines/documents/s0.yml", "glossary.yml"):
+        with (tmp_path / "params" / name).open("a", encoding="utf-8") as file:
+            file.write("nonsense: 1\n")
+    done = subprocess.run([sys.executable, "-m", "calc", "check"], capture_output=True, text=True,
+                          cwd=tmp_path, check=False, timeout=60)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert len(lines) == len(set(lines))
+    for name in ("sources/amd", "engines/vllm", "engines/documents/s0", "glossary"):
+        assert sum(line.startswith(f"params/{name}.yml:") for line in lines) == 1
+    (tmp_path / "params/sources/amd.yml").write_text(
+        (params.ROOT / "sources/amd.yml").read_text("utf-8"), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "calc", "check"], capture_output=True, text=True,
+                          cwd=tmp_path, check=False, timeout=60)
+    for name in ("devices/nvidia-h20", "links/nvlink-5"):
+        assert sum(line.startswith(f"params/{name}.yml:") for line in done.stderr.splitlines()) == 1
+
+
+def test_brackets_are_text_not_markup(cli, tmp_path):
+    card = tmp_path / "card.yml"
+    card.write_text('name: {en: "[/b]", zh: "[/b]"}\nlike: nvidia-h20\nvendor: "[red]x[/b]"\n'
+                    'cores: {value: 4, source: "a [/x] :smile:", kind: assumed}\n')
+    code, out, _ = cli("devices", str(card))
+    assert code == 0
+    for text in ("[/b]", "[red]x[/b]", "a [/x] :smile:"):
+        assert text in out
+
+
 def test_a_setting_changes_the_answer(cli):
     def tpot(*args):
         _, out, _ = cli("estimate", SCENARIO, "--json", *args)
@@ -151,6 +200,9 @@ def test_check_names_each_problem(cli, tmp_path):
     ["import-model", "/nowhere.json"], ["engines", "no-such"], ["engines", "vllm", "max-modl-len"],
     ["engines", "vllm", "--release", "0.0.1"], ["devices", "910C"],
     ["estimate", "params/templates/scenario.yml", "--documented"],
+    ["estimate", SCENARIO, "--set", "device.like=nvidia-h20"],
+    ["estimate", SCENARIO, "--json", "--set", "device.memory_bandwidth=1e-300 B/s"],
+    ["estimate", SCENARIO, "--json", "--set", "device.hbm_efficiency=1e-320"],
 ])
 def test_bad_input_is_one_sentence_and_exit_code_2(args):
     done = subprocess.run([sys.executable, "-m", "calc", *args], capture_output=True, text=True,
@@ -158,6 +210,15 @@ def test_bad_input_is_one_sentence_and_exit_code_2(args):
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [["devices"], ["models", "--json"], ["check"]])
+def test_a_full_disk_under_the_output_is_one_sentence(args):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "calc", *args], stdout=full, text=True,
+                              stderr=subprocess.PIPE, cwd=PROJECT, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "the output cannot be written (no space left on device).\n"
 
 
 def test_the_history_of_a_flag(cli):

@@ -98,6 +98,9 @@ class TestLoader:
         ("sha256: aa, ", "", 3, "the key 'sha256' is missing"),
         ("metrics:", "metric:", 11, "unknown key 'metric', did you mean 'metrics'"),
         ("{type: str, default: null, since: 1.0}", "none", 10, "is not a mapping"),
+        ("type: int, default: 1", "gaps: 5, type: int, default: 1", 6, "is not an entry as the"),
+        ("type: int, default: 1", "aliases: 5, type: int, default: 1", 6, "is not an entry as the"),
+        ("until: 1.0", "gaps: [x]", 7, "names the release 'x'"),
     ])
     def test_bad_files_are_one_sentence_with_the_line(self, tmp_path, old, new, line, says):
         assert old in GOOD

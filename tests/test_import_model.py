@@ -306,7 +306,8 @@ def test_a_file_is_written_whole_and_never_over_another(command, tmp_path, writt
     assert target.read_text(encoding="utf-8") == "mine"
     assert command(config, "-o", target, "--force")[0] == 0
     params.load_model(target)
-    for bad, says in [(config, "ends in .yml"), (tmp_path / "no" / "a.yml", "cannot be written"),
+    for bad, says in [(config, "ends in .yml"), (tmp_path / "a\nb.yml", "not the name of"),
+                      (tmp_path / "no" / "a.yml", "cannot be written"),
                       (tmp_path / ("x" * 300 + ".yml"), "cannot be written")]:
         assert says in command(config, "-o", bad, "--force")[2]
     (tmp_path / "folder.yml").mkdir()

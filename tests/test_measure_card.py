@@ -224,11 +224,19 @@ def test_a_file_is_written_whole_and_never_over_another(run, tmp_path):
     (tmp_path / "out.yml").write_text("mine", encoding="utf-8")
     done = run("--quick", "-o", "out.yml")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "measure_card: out.yml exists already (--force overwrites it).\n"
+    assert done.stderr == "measure_card: out.yml exists already (--force overwrites a file).\n"
     assert (tmp_path / "out.yml").read_text(encoding="utf-8") == "mine"
     assert run("--quick", "-o", "out.yml", "--force").returncode == 0
     assert yaml.safe_load((tmp_path / "out.yml").read_text(encoding="utf-8"))["rates"]
-    assert not list(tmp_path.glob(".out.yml*"))
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_what_was_measured_is_not_lost_where_it_cannot_be_written(run):
+    done = run("--quick", "-o", "/proc/out.yml")
+    assert yaml.safe_load(done.stdout)["rates"]
+    assert "/proc" in done.stderr
+    assert "it goes to stdout" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("args", "env", "why"), [
@@ -239,6 +247,9 @@ def test_a_file_is_written_whole_and_never_over_another(run, tmp_path):
     (["--ranks", "1"], {"FAKE_CARDS": "4"}, "--ranks are at least 2 and at most the 4 that"),
     (["--device", "Nvidia H20"], {}, "'Nvidia H20' is not an identifier such as nvidia-h20."),
     (["-o", "no/where.yml"], {}, "the folder of no/where.yml does not exist."),
+    (["-o", "torch", "--force"], {}, "torch exists already (--force overwrites a file)."),
+    (["--device", "h20.yml"], {}, "'h20.yml' is not an identifier such as nvidia-h20."),
+    (["--cpu-ranks", "-1"], {}, "--ranks are at least 2 and at most the -1 that there are."),
     (["--fast"], {}, "unrecognized arguments: --fast."),
 ])
 def test_what_makes_no_sense_is_refused_in_one_sentence(run, args, env, why):

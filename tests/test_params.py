@@ -61,10 +61,17 @@ class TestUnits:
         ("64 mB", "B"), ("5 mtoken", "token"),
         ("1 USD", "CNY"), ("5 parsecs", "1"), ("nan", "1"), ("inf", "1"), ("1e999", "1"),
         ("1e400 B", "B"), ("__import__('os')", "1"), ("2**99 B", "B"), (True, "1"), ("", "1"),
+        ("5 nan", "1"), ("5 dimensionless", "1"), ("1" * 5000, "1"), ("0." + "1" * 5000, "1"),
+        ("٦٤ GiB", "B"), ("64 " + "B" * 90_000, "B"), ("64 " + "B/" * 20_000 + "B", "B"),
     ])
     def test_what_is_not_the_quantity_is_refused(self, text, unit):
-        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        with pytest.raises(ValueError, match=r"^[^\n]{1,200}$"):
             units.parse(text, unit)
+
+    @pytest.mark.parametrize("unit", ["", "s**2", "9**9**9**9", "((", "s/0", "s\n", "@", "nan"])
+    def test_a_unit_is_one_of_the_registry(self, unit):
+        with pytest.raises(ValueError, match="unknown unit"):
+            units.dimensions(unit)
 
     @given(st.integers(1, 10**6), st.sampled_from(["kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"]))
     def test_integral_bytes_stay_integers(self, number, unit):
@@ -95,7 +102,27 @@ class TestBadFiles:
         ("range: [0.7, 0.9]", "range: [0.7, 0.75]", 7, "outside its range"),
         ("range: [0.7, 0.9]", "range: [0.7]", 7, "a pair [low, high]"),
         ("range: [0.7, 0.9]", "date: yesterday", 7, "not a date"),
+        ("range: [0.7, 0.9]", "date: 2026-02-30", 7, "not a date"),
+        ("range: [0.7, 0.9]", "date: ٢٠٢٦", 7, "not a date"),
+        ("range: [0.7, 0.9]", "section: [1]", 7, "'section' is a number or a title"),
         ("range: [0.7, 0.9]", "note: {en: only}", 7, "both languages"),
+        ("range: [0.7, 0.9]", "others: [{value: 0.5, source: s0, kind: measured},\n  "
+         "{value: 5, source: s0, kind: measured}]", 8, "at most 1"),
+        ("range: [0.7, 0.9]", "\n  rang: [0.7, 0.9]", 8, "unknown key 'rang'"),
+        ("value: 1.6 TB/s", "value: 1e-300 B/s", 6, "expected 1e-30 to 1e+30 in SI units"),
+        ("vendor: Nobody", "vendor: Nobody\n\"co\\nlour\": red", 4, "unknown key 'co\\nlour'"),
+        ("vendor: Nobody", "vendor: \x01", 3, "control character"),
+        ("vendor: Nobody", "vendor: 5", 3, "vendor: expected a text, found '5'"),
+        ("vendor: Nobody", "vendor: x\npower: 300 W", 4, "power: expected a group of keys"),
+        ("vendor: Nobody", "vendor: x\npower: {idle: {value: 9 W, source: a b, kind: vendor}, "
+         "full: {value: 3 W, source: a b, kind: vendor}}", 4, "are they exchanged?"),
+        ("vendor: Nobody", "vendor: x\ndefaults: {source: a b, kind: hearsay}", 4,
+         "defaults.kind: the kind is 'hearsay'"),
+        ("vendor: Nobody", "vendor: x\ndefaults: {}\ndies: {value: 2, source: a b, kind: vendor}"
+         "\ndie: card.yml", 6, "is itself a package"),
+        ("vendor: Nobody", "vendor: x\nmicrobenchmarks: ./card.yml", 4,
+         "'vendor' is no key of a file like those in params/microbenchmarks/"),
+        ("vendor: Nobody", "vendor: x\nmicrobenchmarks: ./", 4, "there is no such file"),
         ("range: [0.7, 0.9]", "others: [{value: 0.5, source: s0}]", 7, "kind is missing"),
         ("range: [0.7, 0.9]", "others: [{value: 5, source: s0, kind: measured}]", 7, "at most 1"),
         ("vendor: Nobody", "defaults: {source: s0, kind: documented}\nvendor: Nobody\ncores: "
@@ -143,6 +170,11 @@ class TestBadFiles:
         ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, .nan,", "finite"),
         ("measurements", "s2-910b1-awq", "[128, 512, 1, 0.340,", "[128, 512, 1, -1,", "range"),
         ("measurements", "s2-910b1-awq", "source: s2", "source: s9", "not in params/sources/"),
+        ("microbenchmarks", "nvidia-h20", "rows: [", "rows: [true, 5] # [", "a whole number"),
+        ("microbenchmarks", "nvidia-h20", "rows: [", "rows: ['1', 5] # [", "a whole number"),
+        ("microbenchmarks", "nvidia-h20", "rows: [", "rows: [8, 5] # [", "'rows' is a pair"),
+        ("models", "llama-3.1-70b", "attention: gqa", "attention: gqa\nqk_norm: 1",
+         "expected true or false"),
     ])
     def test_each_kind_has_its_rules(self, tmp_path, kind, name, old, new, says):
         text = (params.ROOT / kind / f"{name}.yml").read_text(encoding="utf-8")
@@ -168,7 +200,8 @@ class TestBadFiles:
         path.write_text(f"l0: &l0 [lol]\n{levels}\n", encoding="utf-8")
         assert "aliases are not accepted" in sentence(yamlfile.read, path)
 
-    @pytest.mark.parametrize("name", ["/nowhere/card.yml", "nowhere.yml", ".", "a\0b", ""])
+    @pytest.mark.parametrize("name", ["/nowhere/card.yml", "nowhere.yml", ".", "a\0b", "",
+                                      "x" * 3000 + ".yml", "a\nb.yml"])
     def test_what_is_not_there(self, name):
         sentence(params.load_device, name)
 

@@ -351,8 +351,7 @@ def main() -> None:
     """The command: measure, and write the file as a whole or not at all."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.error = refuse  # type: ignore[method-assign, assignment]
-    add = parser.add_argument
+    parser.error, add = refuse, parser.add_argument  # type: ignore[method-assign, assignment]
     add("-o", "--output", type=Path, metavar="FILE", help="write the file there")
     add("--force", action="store_true", help="overwrite FILE")
     add("--device", metavar="NAME", help="identifier of the card in the project, e.g. nvidia-h20")
@@ -362,20 +361,20 @@ def main() -> None:
     add("--cpu-ranks", type=int, default=0, metavar="N", help="the processor, with N processes")
     add("--quick", action="store_true", help="tiny shapes, to try it out: not a measurement")
     args, env, report = parser.parse_args(), os.environ, Report()
-    if args.output and args.output.exists() and not args.force:
-        refuse(f"{args.output} exists already (--force overwrites it)")
-    if args.output and not args.output.absolute().parent.is_dir():
+    target = args.output and args.output.absolute()
+    if target and not target.parent.is_dir():
         refuse(f"the folder of {args.output} does not exist")
-    if re.search(r"^[.-]|[^a-z0-9.-]", args.device or ""):
+    if target and target in target.parent.iterdir() and (target.is_dir() or not args.force):
+        refuse(f"{args.output} exists already (--force overwrites a file)")
+    if re.search(r"^[.-]|[^a-z0-9.-]|[.]ya?ml$", args.device or ""):
         refuse(f"'{args.device}' is not an identifier such as nvidia-h20")
     stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints does not get into the file
     card = Card("cpu" * bool(args.cpu_ranks), int(env.get("LOCAL_RANK", args.device_index)))
     plan, cards = QUICK if args.quick else FULL, args.cpu_ranks or card.api.device_count()
     worlds = args.ranks or [2**power for power in range(1, cards.bit_length())]
-    if "RANK" not in env and any(not 1 < ranks <= cards for ranks in worlds):
+    if "RANK" not in env and (cards < 1 or any(not 1 < ranks <= cards for ranks in worlds)):
         refuse(f"--ranks are at least 2 and at most the {cards} that there are")
-    described = card.describe()
     for part in () if "RANK" in env else (measure_products, measure_copies, measure_launch):
         with report.attempt(part.__name__):
             part(card, plan, report)
@@ -386,13 +385,14 @@ def main() -> None:
                        ] * card.looped + ["Tiny shapes (--quick): not a measurement."] * args.quick
     if int(env.get("RANK", "0")):
         return  # of several ranks the first writes
-    text = report.text(*described, args.device)
-    if not args.output or (args.output.exists() and not args.force):
-        stdout.write(text)
-    else:
-        part = args.output.with_name(f".{args.output.name}.{os.getpid()}")
-        part.write_text(text, encoding="utf-8")
-        part.replace(args.output)
+    text = report.text(*card.describe(), args.device)
+    with report.attempt("the file", "it goes to stdout"):  # what was measured is not lost
+        if target and (args.force or not target.exists()):
+            part = target.with_name(f".{os.getpid()}.tmp")
+            part.write_text(text, encoding="utf-8")
+            part.replace(target)
+            return
+    stdout.write(text)
 
 
 if __name__ == "__main__":
