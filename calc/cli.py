@@ -1,6 +1,6 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
-Commands: check, models, devices, scenarios, engines, estimate, import-model.
+Commands: check, models, devices, links, nodes, scenarios, engines, estimate, import-model.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     check = commands.add_parser("check", help="check every file of the catalogue, or those given")
     check.add_argument("files", nargs="*", metavar="FILE", help="params/KIND/NAME.yml or your own")
-    for kind in ("models", "devices", "scenarios"):
+    for kind in ("models", "devices", "links", "nodes", "scenarios"):
         listing = commands.add_parser(kind, help=f"list the {kind}, or show one")
         listing.add_argument("name", nargs="?", help="identifier or path of a YAML file")
     one = commands.add_parser("estimate", help="memory and decode floor of a deployment")

@@ -28,6 +28,12 @@ _TELLING_KEYS = {
     "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 
+_LISTED = {
+    "devices": ("type", "memory_capacity", "memory_bandwidth"),
+    "links": ("topology", "device_bandwidth", "pair_bandwidth"),
+    "nodes": ("devices_per_node", "device_link", "fabric_link", "network_link"),
+}
+
 
 def kind_of(file: str) -> str:
     """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
@@ -106,11 +112,11 @@ def summary(kind: str, entry: Any) -> dict[str, Any]:
     if kind == "models":
         return {"name": entry.name["en"], "attention": entry.attention,
                 "parameters": parameters(entry)}
-    if kind == "devices":
-        shown = {"name": entry.name["en"], "type": entry.type}
-        for name in ("memory_capacity", "memory_bandwidth"):
+    if kind in _LISTED:
+        shown = {"name": entry.name["en"]}
+        for name in _LISTED[kind]:
             value = getattr(entry, name)
-            shown |= {name: value.value if value else None}
+            shown |= {name: value.value if isinstance(value, Value) else value}
         return shown
     return {"title": entry.title["en"], "model": entry.model, "device": entry.device,
             "precision": entry.precision}

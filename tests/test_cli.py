@@ -221,6 +221,16 @@ def test_a_full_disk_under_the_output_is_one_sentence(args):
     assert done.stderr == "the output cannot be written (no space left on device).\n"
 
 
+@pytest.mark.parametrize("kind", ["models", "devices", "links", "nodes", "scenarios"])
+def test_every_kind_is_listed_and_each_entry_shown(cli, kind):
+    code, out, _ = cli(kind, "--json")
+    assert code == 0
+    assert sorted(json.loads(out)) == params.names(kind)
+    code, out, _ = cli(kind, params.names(kind)[0], "--json")
+    assert code == 0
+    assert json.loads(out)["id"] == params.names(kind)[0]
+
+
 def test_the_history_of_a_flag(cli):
     code, out, _ = cli("engines", "vllm", "max-model-len", "--json")
     entry = json.loads(out)["--max-model-len"]
