@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,7 +30,7 @@ LABELS: dict[str, Text] = {
     "host_bandwidth": ("to the host, one direction", "到主机，单方向"),
     "l2_cache": ("L2 cache", "L2 缓存"),
     "l2_bandwidth": ("L2 bandwidth", "L2 带宽"),
-    "dies": ("dies", "裸片数"),
+    "dies": ("dies", "die 数"),
     "cores": ("cores", "核数"),
     "clock": ("clock", "主频"),
     "power": ("power", "功耗"),
@@ -37,8 +39,8 @@ LABELS: dict[str, Text] = {
     "pair_bandwidth": ("per pair, one direction", "单对卡单方向带宽"),
     "links_per_device": ("links per device", "每卡链路数"),
     "latency": ("latency", "时延"),
-    "devices_per_node": ("devices", "卡数"),
-    "fabric_nodes": ("nodes in the fabric", "超节点内服务器数"),
+    "devices_per_node": ("devices", "设备数"),
+    "fabric_nodes": ("servers in the fabric", "超节点内服务器数"),
     "planes": ("switch planes", "交换平面数"),
     "ports_per_node": ("network ports", "网络端口数"),
     "hosts_per_node": ("host processors", "主机处理器数"),
@@ -66,8 +68,28 @@ KERNELS: dict[str, Text] = {
     "host-time-per-operator": ("host, per operator", "主机侧每算子"),
     "host-gap-per-step": ("host, between two steps", "主机侧步间空隙"),
 }
+VENDORS: dict[str, Text] = {"Huawei": ("Huawei", "华为"), "Intel": ("Intel", "英特尔")}
 ROUNDING = 0.005  # 81,559 MiB and 80 GiB are one statement
+TERA = 1e12
+MARKERS = "osD^vPX"
 WEIGHT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
+
+
+def vendor(device: Device) -> Text:
+    """The maker's name in both languages."""
+    return VENDORS.get(device.vendor, (device.vendor, device.vendor))
+
+
+def without_range(text: str) -> str:
+    """A value as it is shown, its range left out: ``500 W`` of ``500 W (400–500)``."""
+    return re.sub(r" \([^()]*\)$", "", text)
+
+
+def filled(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a table that at least one of its rows has something in."""
+    rows = list(rows)
+    return {key: heading for key, heading in columns.items()
+            if any(row.get(key) not in ("", "–", None) for row in rows)}
 
 
 def values_of(entry: BaseModel) -> Iterator[tuple[Text, Value]]:
@@ -129,63 +151,107 @@ def rows_of(rate: Rate) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
+def levels_of(device: Device) -> dict[float, list[str]]:
+    """Dense peak [FLOP/s] -> the dtypes that have it; of a host its vector units count too."""
+    units = [device.matrix_peak] + ([device.vector_peak] if device.type == "host" else [])
+    levels: dict[float, list[str]] = {}
+    for unit in units:
+        for name in WEIGHT_BYTES:
+            if unit and (peak := getattr(unit, name)):
+                levels.setdefault(peak.value, []).append(name.upper())
+    return levels
+
+
+def measured_on(measured: Microbenchmarks | None, device: Device) -> Device:
+    """The device that rates are of: the one itself, or the relative that they were measured on."""
+    if measured is None or measured.device in (None, device.id):
+        return device
+    return params.load_device(measured.device)
+
+
+def matmuls(device: Device, measured: Microbenchmarks | None) -> list[Rate]:
+    """Matmuls measured on this very device, of dtypes that its roofline has."""
+    if measured is None or measured_on(measured, device) is not device:
+        return []
+    known = {name for names in levels_of(device).values() for name in names}
+    return [rate for rate in measured.rates if rate.kernel == "gemm" and rate.rows
+            and rate.rate.unit == "FLOP/s" and rate.dtype and rate.dtype.upper() in known]
+
+
 def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str], Figure]:
-    """The roofline of a device as a drawing per language.
+    """The roofline of a device with at least one peak, as a drawing per language.
 
     The slope is the memory bandwidth, below it the share that weights are streamed at; each dtype
-    has its dense peak. Points are medians of measured matmuls, at 2 x rows / bytes per weight:
-    the intensity if only weights are read.
+    has its dense peak. Points are medians of matmuls measured on this very device, at
+    2 x rows / bytes per weight: the intensity if only weights are read.
     """
-    peaks = [(name, getattr(device.matrix_peak, name)) for name in WEIGHT_BYTES
-             if device.matrix_peak and getattr(device.matrix_peak, name)]
-    if device.type == "host":
-        peaks += [(f"{name}", getattr(device.vector_peak, name)) for name in WEIGHT_BYTES
-                  if device.vector_peak and getattr(device.vector_peak, name)]
-    levels: dict[float, list[str]] = {}
-    for name, peak in peaks:
-        levels.setdefault(peak.value, []).append(name.upper())
-    bandwidth = device.memory_bandwidth.value
+    levels = sorted(levels_of(device).items())
+    rates = matmuls(device, measured)
+    bandwidth, top = device.memory_bandwidth.value, levels[-1][0]
+    left = 0.5
+    right = max([4096.0, 4 * top / bandwidth, *(1.5 * _intensity(rate) for rate in rates)])
 
     def draw(lang: str) -> Figure:
         zh = lang == "zh"
         picture, axes = figures.axes(height=3.9)
-        top = max(levels, default=bandwidth)
-        left, right = 0.5, max(4096.0, 4 * top / bandwidth)
-        axes.plot([left, top / bandwidth], [left * bandwidth, top], color=figures.INK,
-                  label="标称带宽" if zh else "nominal bandwidth")
+        axes.plot([left, top / bandwidth], [left * bandwidth / TERA, top / TERA],
+                  color=figures.INK, label="标称带宽" if zh else "nominal bandwidth")
+        lowest = 1.0
         if device.hbm_efficiency is not None:
             share = device.hbm_efficiency
+            lowest = share.low
             axes.fill_between([left, top / bandwidth],
-                              [left * bandwidth * share.low, top * share.low],
-                              [left * bandwidth * share.high, top * share.high],
+                              [left * bandwidth * share.low / TERA, top * share.low / TERA],
+                              [left * bandwidth * share.high / TERA, top * share.high / TERA],
                               color=figures.PALETTE[7], alpha=0.35, lw=0,
                               label="实际可达带宽" if zh else "bandwidth reached")
-        for place, (level, names) in enumerate(sorted(levels.items())):
-            colour = figures.PALETTE[place % len(figures.PALETTE)]
-            axes.plot([level / bandwidth, right], [level, level], color=colour)
-            axes.annotate(f"{' = '.join(names)}  {level / 1e12:,.4g} TFLOPS", (right, level),
-                          xytext=(0, 3), textcoords="offset points", ha="right", fontsize=8.5,
-                          color=colour)
-            _points(axes, measured, level, names, colour)
-        axes.set(xscale="log", yscale="log", xlim=(left, right),
+        for place, (level, names) in enumerate(levels):
+            colour = figures.PALETTE[place % 7]
+            axes.plot([level / bandwidth, right], [level / TERA] * 2, color=colour)
+            _points(axes, rates, names, colour, MARKERS[place % len(MARKERS)])
+        if rates:
+            axes.plot([], [], "o", ms=4, color=figures.INK,
+                      label="矩阵乘：中位数与范围" if zh else "matmuls: median and range")
+        low = min([left * bandwidth * lowest, *(rate.rate.low for rate in rates)]) / TERA
+        axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(low / 1.5, top / TERA * 1.6),
                  xlabel="计算强度（FLOP/B）" if zh else "arithmetic intensity (FLOP/B)",
-                 ylabel="FLOP/s")
+                 ylabel="算力（TFLOPS，INT8 为 TOPS）" if zh else "TFLOPS (INT8: TOPS)")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        _name_levels(axes, levels)
         axes.legend(loc="lower right", fontsize=8.5)
         return picture
 
     return draw
 
 
-def _points(axes: Axes, measured: Microbenchmarks | None, level: float, names: list[str],
-            colour: str) -> None:
+def _name_levels(axes: Axes, levels: list[tuple[float, list[str]]]) -> None:
+    """Names and peaks at the right of their lines, moved apart where they would overlap."""
+    low, high = axes.get_ylim()
+    apart = (high / low) ** 0.05  # a line of letters on these axes
+    at = 0.0
+    for place, (level, names) in enumerate(levels):
+        at = max(level / TERA, at * apart)
+        axes.annotate(f"{', '.join(names)}  {level / TERA:,.10g}", (1, at),
+                      xycoords=axes.get_yaxis_transform(), xytext=(5, 0),
+                      textcoords="offset points", va="center", fontsize=8.5,
+                      color=figures.PALETTE[place % 7])
+
+
+def _intensity(rate: Rate) -> float:
+    """Operations per byte of a matmul that reads nothing but its weights."""
+    assert rate.rows is not None
+    assert rate.dtype is not None
+    return float(2 * (rate.rows[0] * rate.rows[1]) ** 0.5 / WEIGHT_BYTES[rate.dtype])
+
+
+def _points(axes: Axes, rates: list[Rate], names: list[str], colour: str, marker: str) -> None:
     """Measured matmuls of the dtypes of one level: median and range."""
-    for rate in measured.rates if measured else ():
-        if rate.kernel != "gemm" or rate.rate.unit != "FLOP/s" or not rate.rows \
-                or not rate.dtype or rate.dtype.upper() not in names:
-            continue
-        middle = (rate.rows[0] * rate.rows[1]) ** 0.5
-        x = 2 * middle / WEIGHT_BYTES[rate.dtype]
+    for rate in rates:
         value = rate.rate
+        if rate.dtype is None or rate.dtype.upper() not in names:
+            continue
         axes.errorbar(
-            x, value.value, yerr=[[value.value - value.low], [value.high - value.value]],
-            fmt="o", ms=4, color=colour, lw=1, capsize=2)
+            _intensity(rate), value.value / TERA,
+            yerr=[[(value.value - value.low) / TERA], [(value.high - value.value) / TERA]],
+            fmt=marker, ms=4.5, color=colour, lw=1, capsize=2, alpha=0.85)
