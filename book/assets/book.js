@@ -8,7 +8,10 @@ document.addEventListener("click", (event) => {
    DataTables 3.1.5 from npm, fetched only by pages that have such a table. */
 const WORDS = {
   en: { search: "Filter", zeroRecords: "Nothing matches." },
-  zh: { search: "筛选", zeroRecords: "没有匹配的行。" },
+  zh: {
+    search: "筛选", zeroRecords: "没有匹配的行。",
+    aria: { orderable: "：点击排序", orderableReverse: "：点击反向排序", orderableRemove: "：点击取消排序" },
+  },
 };
 /* A quantity sorts by its size: "1.26 TB/s (1.2–1.3)" after "900 GB/s". */
 const PREFIX = { n: 1e-9, u: 1e-6, µ: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15,

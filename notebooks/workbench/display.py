@@ -135,19 +135,21 @@ def source(value: params.Value) -> str:
     return f"{title} ({date})" if date else title
 
 
-def sourced(rows: Iterable[tuple[Text, params.Value]], folded: Text | None = None) -> None:
+def sourced(rows: Iterable[tuple[Text, params.Value]], folded: Text | None = None,
+            wide: bool = False) -> None:
     """A table of values, each with its range, what kind of statement it is, and its source.
 
-    With ``folded``, a title, the table is folded under it until a reader opens it.
+    With ``folded``, a title, the table is folded under it until a reader opens it; a ``wide`` one
+    reaches into the page's margin.
     """
     table([_sourced(label, value) for label, value in rows],
           {"what": ("quantity", "量"), "value": ("value (range)", "取值（范围）"),
-           "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded)
+           "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded, wide=wide)
 
 
 def written(value: params.Value) -> str:
     """A value as its file has it, with its range, digits in groups: ``81,559 MiB``."""
-    text = value.shown.removesuffix(" request").removesuffix(" token")
+    text = value.shown.removesuffix(" request").removesuffix(" token").replace(" us", " µs")
     return re.sub(r"(?<![\d.])\d{5,}(?![\d.]*e)", lambda found: f"{int(found[0]):,}", text)
 
 
