@@ -150,6 +150,29 @@ def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) 
     assert not [name for name in outputs(project) if name.startswith(".work-")]
 
 
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
+    project: Path, forks: bool,
+) -> None:
+    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve()"
+    path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", project,
+                                     project / "notebooks")))
+    jobs = [{"id": number, "source": str(project / "notebooks" / "derivation.md"), "entry": None,
+             "output": str(project / f"{number}.ipynb"), "environment": {}} for number in (1, 2)]
+    with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(json.dumps(job) + "\n" for job in jobs).encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in jobs]
+        process.stdin.close()
+        assert process.wait(20) == 0
+    assert sorted(answer["id"] for answer in answers) == [1, 2]
+    assert {answer["code"] for answer in answers} == {0}
+    assert (project / "1.ipynb").read_bytes() == (project / "2.ipynb").read_bytes()
+
+
 def test_a_notebook_is_filtered_by_language() -> None:
     notebook = {"cells": [
         {"cell_type": "markdown", "metadata": {"tags": ["en"]}, "source": ["one"]},

@@ -1,6 +1,6 @@
 """Run one notebook with Papermill and write the executed notebook, the same bytes every time.
 
-The build starts this file as a process of its own, once per stale page:
+The build calls it, by way of ``workshop.py``, once per stale page; as a process of its own it is
 
     python execute.py SOURCE OUTPUT [ENTRY]
 
@@ -124,8 +124,7 @@ def run(source: Path, output: Path, entry: str | None) -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the notebook named on the command line; return the exit code."""
-    lifeline.hold()
+    """Run the notebook named by the arguments; return the exit code."""
     source, output, *rest = arguments
     try:
         reason = run(Path(source), Path(output), rest[0] if rest else None)
@@ -137,4 +136,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    lifeline.hold()
     sys.exit(main(sys.argv[1:]))

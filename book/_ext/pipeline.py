@@ -12,13 +12,16 @@ came out the same is not rewritten, so that Sphinx does not read it again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -27,6 +30,7 @@ from pathlib import Path
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 CODE_FOLDERS = ("calc", "notebooks/workbench")
+INTERRUPTED = -1
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 
 
@@ -102,7 +106,7 @@ class Inputs:
         code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
         code += files_below(self._params, "*.py")
         code += [root / name for name in CODE_FILES if (root / name).is_file()]
-        code.append(Path(__file__).with_name("execute.py"))
+        code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
         self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
         self._files = {path.relative_to(self._params).as_posix(): digest(path.read_bytes())
                        for path in files_below(self._params)}
@@ -144,39 +148,63 @@ def put(target: Path, data: bytes, work: Path) -> None:
 
 
 class Runner:
-    """Runs pages in processes of their own and stores what comes out."""
+    """Has pages run side by side by a process that forks for each, and stores what comes out."""
 
     def __init__(self, root: Path, inputs: Inputs, work: Path) -> None:
         """Prepare to run pages of the project at `root`; `work` is for unfinished files."""
         self._folders = Folders(root)
         self._inputs = inputs
         self._work = work
-        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._waiting: dict[int, queue.SimpleQueue[int]] = {}
+        self._lock = threading.Lock()
+        imports = [str(root), str(root / "notebooks"), os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | {  # its own packages, whichever copy is installed
+            "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1", "IPYTHONDIR": str(work / "ipython"),
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("workshop.py"))], env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        """Hand every answer to the page that waits for it; at the end none is left waiting."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            answer = json.loads(line)
+            self._waiting.pop(answer["id"]).put(answer["code"])
+        with self._lock:
+            for waiting in self._waiting.values():
+                waiting.put(INTERRUPTED)
+            self._waiting.clear()
+
+    def _execute(self, job: dict[str, object]) -> int:
+        """Give a job to the process and wait for the exit code."""
+        answer: queue.SimpleQueue[int] = queue.SimpleQueue()
+        assert self._process.stdin is not None
+        with self._lock:
+            number = len(self._waiting) + id(answer)
+            self._waiting[number] = answer
+            try:
+                self._process.stdin.write(json.dumps(job | {"id": number}).encode() + b"\n")
+                self._process.stdin.flush()
+            except (OSError, ValueError):  # it is gone
+                self._waiting.pop(number, None)
+                return INTERRUPTED
+        return answer.get()
 
     def run(self, page: Page) -> float:
         """Execute `page`, store notebook and key, return the seconds; raise NotebookError."""
         start = time.monotonic()
         stem = page.name.replace("/", "--")
         output, record = self._work / f"{stem}.ipynb", self._work / f"{stem}.record"
-        root = self._folders.root  # its own packages, whichever copy is installed
-        imports = [str(root), str(root / "notebooks"), os.environ.get("PYTHONPATH", "")]
-        environment = os.environ | {
-            "PARAMS_RECORD": str(record), "PYTHONHASHSEED": "0",
-            "PYTHONPATH": os.pathsep.join(filter(None, imports)),
-            "IPYTHONDIR": str(self._work / f"{stem}.ipython"),
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        }
-        command = [sys.executable, str(Path(__file__).with_name("execute.py")),
-                   str(page.source), str(output)]
-        with subprocess.Popen(
-            command + ([page.entry] if page.entry else []), env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        ) as process:
-            self._processes.add(process)
-            process.wait()
-            self._processes.discard(process)
-        if process.returncode:
-            name = page.source.relative_to(root).as_posix()
+        code = self._execute({
+            "source": str(page.source), "output": str(output), "entry": page.entry,
+            "environment": {"PARAMS_RECORD": str(record),
+                            "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
+        if code:
+            name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
             said = output.with_suffix(".reason")
             reason = said.read_text(encoding="utf-8") if said.is_file() else "was interrupted"
@@ -191,9 +219,14 @@ class Runner:
         return time.monotonic() - start
 
     def stop(self) -> None:
-        """End the processes that still run."""
-        for process in list(self._processes):
-            process.terminate()
+        """End the process, and with it the pages that still run."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        self._process.wait()
+        self._listener.join()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 def remove_orphans(folders: Folders, wanted: list[Page]) -> None:

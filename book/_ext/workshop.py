@@ -1,0 +1,148 @@
+"""A process that has imported what every page needs, and forks for each page and each kernel.
+
+Importing SymPy, Matplotlib, Papermill and the like takes longer than most pages take to run. The
+build starts this file once; it imports them once, reads jobs from standard input, one JSON object
+per line, and answers each with a line on standard output when the page is done:
+
+    {"id": 1, "source": "...", "output": "...", "entry": null, "environment": {...}}
+    {"id": 1, "code": 0}
+
+A page runs in a fork of this process, and its kernel in a fork of that. Both end with the build:
+standard input closes, the forks are killed, and a kernel ends when the page's process has. Where
+forking is not safe (anywhere but on Linux) a page is a process of its own, as ``execute.py`` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+EXECUTE = Path(__file__).with_name("execute.py")
+NEEDED = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
+          "matplotlib.backends.backend_svg", "sympy", "params", "calc", "workbench.display",
+          "workbench.hardware")
+FORKS = sys.platform == "linux"
+TICK = 0.02  # s between looks at the pages that run
+_kept: list[subprocess.Popen[bytes]] = []
+
+
+class Forked:
+    """A forked kernel, with what jupyter_client asks of a process that it started."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int) -> None:
+        """Take over the child `pid` of this process."""
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while it runs."""
+        if self.returncode is None:
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if done else None
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, return the exit code."""
+        if self.returncode is None:
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | None = None,
+                **_: Any) -> Forked:
+    """Start a kernel as a fork; stands in for ``jupyter_client.launcher.launch_kernel``."""
+    pid = os.fork()
+    with contextlib.suppress(OSError):  # a group of its own, before anyone signals the group
+        os.setpgid(pid, pid)
+    if pid:
+        return Forked(pid)
+    with contextlib.suppress(BaseException):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.environ |= (env or {}) | {"JPY_PARENT_PID": str(os.getppid())}
+        os.chdir(cwd or ".")
+        asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
+        from ipykernel.kernelapp import IPKernelApp
+
+        IPKernelApp.launch_instance(argv=cmd[cmd.index("-f"):])
+    os._exit(0)
+
+
+def start(job: dict[str, Any]) -> int:
+    """Begin to run a page; return the number of its process."""
+    arguments = [job["source"], job["output"], *([job["entry"]] if job["entry"] else [])]
+    if not FORKS:
+        process = subprocess.Popen(
+            [sys.executable, str(EXECUTE), *arguments], env=os.environ | job["environment"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _kept.append(process)  # it ends when its standard input is closed
+        return process.pid
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    with contextlib.suppress(BaseException):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        os.environ |= job["environment"]
+        import execute
+        from jupyter_client.provisioning import local_provisioner
+
+        sys.path.remove(str(EXECUTE.parent))  # a page does not see the modules of the book
+        setattr(local_provisioner, "launch_kernel", fork_kernel)  # noqa: B010
+        code = execute.main(arguments)
+    os._exit(code)
+
+
+def serve() -> None:
+    """Take jobs and answer them until standard input closes; then end what still runs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
+    for name in NEEDED if FORKS else ():
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    running: dict[int, int] = {}
+    unread = b""
+    while True:
+        if select.select([0], [], [], TICK if running else None)[0]:
+            data = os.read(0, 1 << 16)
+            if not data:
+                break
+            *lines, unread = (unread + data).split(b"\n")
+            for job in map(json.loads, lines):
+                running[start(job)] = job["id"]
+        for pid in list(running):
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                answer = {"id": running.pop(pid), "code": os.waitstatus_to_exitcode(status)}
+                os.write(1, json.dumps(answer).encode() + b"\n")
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    serve()
