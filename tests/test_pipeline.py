@@ -154,7 +154,7 @@ def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) 
 def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
     project: Path, forks: bool,
 ) -> None:
-    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve()"
+    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2)"
     path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", project,
                                      project / "notebooks")))
     jobs = [{"id": number, "source": str(project / "notebooks" / "derivation.md"), "entry": None,

@@ -27,9 +27,10 @@ from pathlib import Path
 from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
-NEEDED = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
-          "matplotlib.backends.backend_svg", "sympy", "params", "calc", "workbench.display",
-          "workbench.hardware")
+BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel")
+BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "params", "calc", "workbench.display",
+           "workbench.hardware")
+MANY = 4  # pages from which on it pays to import what most of them need
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run
 _kept: list[subprocess.Popen[bytes]] = []
@@ -119,10 +120,13 @@ def start(job: dict[str, Any]) -> int:
     os._exit(code)
 
 
-def serve() -> None:
-    """Take jobs and answer them until standard input closes; then end what still runs."""
+def serve(pages: int) -> None:
+    """Take jobs and answer them until standard input closes; then end what still runs.
+
+    `pages` is how many jobs to expect.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
-    for name in NEEDED if FORKS else ():
+    for name in (*BY_ALL, *(BY_MOST if pages >= MANY else ())) if FORKS else ():
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     running: dict[int, int] = {}
@@ -145,4 +149,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(int(sys.argv[1]))
