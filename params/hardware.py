@@ -243,6 +243,14 @@ class FixedTime(Entry):
     samples: Whole | None = None
 
 
+def _check_ranks(ranks: int, nodes: int | None) -> None:
+    """Refuse a group of one, and one that has less ranks than nodes."""
+    if ranks < 2:
+        raise ValueError("'ranks' is at least 2")
+    if nodes is not None and nodes > ranks:
+        raise ValueError("'nodes' exceeds 'ranks'")
+
+
 class Collective(Entry):
     """A collective operation over ``ranks`` devices: its time, or its bus bandwidth.
 
@@ -261,10 +269,7 @@ class Collective(Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> Collective:
-        if self.ranks < 2:
-            raise ValueError("'ranks' is at least 2")
-        if self.nodes > self.ranks:
-            raise ValueError("'nodes' exceeds 'ranks'")
+        _check_ranks(self.ranks, self.nodes)
         if (self.time is None) == (self.bus_bandwidth is None):
             raise ValueError("give either 'time' or 'bus_bandwidth'")
         if self.time is not None and self.payload is None:
@@ -301,10 +306,7 @@ class ExpertExchange(Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> ExpertExchange:
-        if self.ranks < 2:
-            raise ValueError("'ranks' is at least 2")
-        if self.nodes is not None and self.nodes > self.ranks:
-            raise ValueError("'nodes' exceeds 'ranks'")
+        _check_ranks(self.ranks, self.nodes)
         if self.time is None and self.bandwidth is None:
             raise ValueError("give 'time', 'bandwidth' or both")
         return self

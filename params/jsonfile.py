@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from params.errors import ParamsError
-from params.yamlfile import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, display_path
+from params.files import read_small
+from params.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
 
 # a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
 # what stands between values, or a bare word
@@ -46,10 +47,7 @@ def shown(value: Any) -> str:
 
 def shown_path(path: Path) -> str:
     """A path as a reader knows it; printable whatever the file system holds."""
-    try:
-        name = display_path(path)
-    except (OSError, ValueError, RuntimeError):  # a loop of links, a zero byte
-        name = str(path)
+    name = display_path(path)
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
@@ -60,24 +58,9 @@ def read(path: Path) -> JsonFile:
     not an object, is nested too deep, or holds a key twice or a number that is not finite.
     """
     name = shown_path(path)
-    try:
-        if path.is_dir():
-            raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
-        if path.exists() and not path.is_file():
-            raise ParamsError(f"{name}: not a regular file, expected a config.json.")
-        status = path.stat()
-        size = status.st_size
-        if size <= MAX_BYTES:
-            with path.open("rb") as file:
-                raw = file.read(MAX_BYTES + 1)
-            size = len(raw)
-    except FileNotFoundError:
-        raise ParamsError(f"{name}: there is no such file.") from None
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "unknown reason"
-        raise ParamsError(f"{name}: cannot be read ({reason.lower()}).") from None
-    if size > MAX_BYTES:
-        raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected a config.json.")
+    if path.is_dir():
+        raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
+    raw = read_small(path, name, "a config.json")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -90,12 +73,13 @@ def read(path: Path) -> JsonFile:
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
-    return JsonFile(name, data, lines, _day(status.st_mtime))
+    return JsonFile(name, data, lines, _day(path))
 
 
-def _day(seconds: float) -> str:
+def _day(path: Path) -> str:
+    """The day on which a file was last written, in ISO form."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
     except (OverflowError, OSError, ValueError):  # a file system's clock may say anything
         return datetime.now(UTC).date().isoformat()
 

@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from params.catalogue import KINDS
+from params.files import write_whole
 from params.record import ROOT
 
 FOLDER = ROOT / "schema"
@@ -40,12 +41,7 @@ def main() -> int:
     """Write every schema; an unchanged file is left alone."""
     FOLDER.mkdir(exist_ok=True)
     for kind in KINDS:
-        path = FOLDER / f"{kind}.json"
-        new = text(kind)
-        if not path.is_file() or path.read_text(encoding="utf-8") != new:
-            draft = path.with_suffix(".tmp")
-            draft.write_text(new, encoding="utf-8")
-            draft.replace(path)
+        write_whole(FOLDER / f"{kind}.json", text(kind).encode())
     print(f"{len(KINDS)} schemas in params/schema/")
     return 0
 

@@ -86,6 +86,8 @@ class Provenance:
 
 
 ANY_UNIT = "*"
+TEXT_SCHEMA = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
+               "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
 LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
 SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers stays finite
 
@@ -117,15 +119,13 @@ class Unit:
         meant = {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
             unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")
         number = {"type": ["number", "string"], "description": meant}
-        text = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
-                "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
         provenance = {
             "value": number,
             "source": {"type": "string", "description": "a key of params/sources/, or a citation"},
             "kind": {"enum": list(KINDS)},
             "range": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
             "date": {"type": ["string", "number"], "description": "YYYY, YYYY-MM or YYYY-MM-DD"},
-            "section": {"type": ["string", "number"]}, "note": text,
+            "section": {"type": ["string", "number"]}, "note": TEXT_SCHEMA,
             "others": {"type": "array", "items": {"type": "object"},
                        "description": "what other sources print of the same quantity"},
         }
@@ -295,9 +295,7 @@ def _known_source(raw: Any, info: ValidationInfo) -> str:
 
 
 SourceKey = Annotated[str, BeforeValidator(_known_source)]
-Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema({
-    "type": "object", "required": ["en", "zh"], "additionalProperties": False,
-    "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}})]
+Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
 Date = Annotated[str, BeforeValidator(stated_date)]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]

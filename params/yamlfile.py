@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from params.errors import ParamsError
+from params.files import read_small
 from params.record import ROOT, record
 
-MAX_BYTES = 1 << 20
 MAX_DEPTH = 40
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -55,18 +55,7 @@ def read(path: Path) -> YamlFile:
     deep, or that uses anchors, aliases, tags or a key twice.
     """
     name = display_path(path)
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise ParamsError(f"{name}: not a regular file, expected a parameter file.")
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise ParamsError(f"{name}: there is no such file.") from None
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
-        raise ParamsError(f"{name}: cannot be read ({reason}).") from None
-    if len(raw) > MAX_BYTES:
-        raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected a parameter file.")
+    raw = read_small(path, name, "a parameter file")
     record(path)
     try:
         text = raw.decode("utf-8")

@@ -1,8 +1,12 @@
-"""A device file to spoil, and what every refusal has in common."""
+"""A device file to spoil, what every refusal has in common, and every value of an entry."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from params import ParamsError
+from params import ParamsError, Value
 
 DEVICE = """
 name: {en: Card, zh: 卡}
@@ -24,3 +28,20 @@ def sentence(action, *args, **kwargs) -> str:
     assert "\n" not in message
     assert message.endswith((".", "?"))
     return message
+
+
+def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
+    """Every value of an entry, with what other sources print of it, and its path."""
+    if isinstance(item, Value):
+        yield path, item
+        for number, other in enumerate(item.others):
+            yield from values(other, f"{path}.others[{number}]")
+    elif isinstance(item, BaseModel):
+        for name in type(item).model_fields:
+            yield from values(getattr(item, name), f"{path}.{name}".lstrip("."))
+    elif isinstance(item, dict):
+        for name, value in item.items():
+            yield from values(value, f"{path}.{name}")
+    elif isinstance(item, (list, tuple)):
+        for number, value in enumerate(item):
+            yield from values(value, f"{path}[{number}]")

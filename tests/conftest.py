@@ -13,7 +13,7 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 settings.register_profile("default", deadline=None)  # machines are noisy
 settings.load_profile("default")
-sys.path.append(str(ROOT / "book"))  # so that tests can import _ext
+sys.path += [str(ROOT / "book"), str(ROOT)]  # so that tests can import _ext, and tools
 
 
 @pytest.fixture(scope="session")

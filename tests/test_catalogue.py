@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
-from pydantic import BaseModel
+from _door import values
 
 import params
 from params.catalogue import KINDS
 from params.errors import ParamsError
-from params.values import Value
 
 DEVICES = [
     "ascend-910a", "ascend-910b1", "ascend-910b2", "ascend-910b2c", "ascend-910b3",
@@ -45,23 +43,6 @@ GIB, TB = 2**30, 1e12
 def as_an_editor_reads(path: Path) -> Any:
     """A file as YAML itself reads it; keys and dates are text, as in JSON."""
     return json.loads(json.dumps(yaml.safe_load(path.read_text("utf-8")), default=str))
-
-
-def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
-    """Every value of an entry, with what other sources print of it, and its path."""
-    if isinstance(item, Value):
-        yield path, item
-        for number, other in enumerate(item.others):
-            yield from values(other, f"{path}.others[{number}]")
-    elif isinstance(item, BaseModel):
-        for name in type(item).model_fields:
-            yield from values(getattr(item, name), f"{path}.{name}".lstrip("."))
-    elif isinstance(item, dict):
-        for name, value in item.items():
-            yield from values(value, f"{path}.{name}")
-    elif isinstance(item, (list, tuple)):
-        for number, value in enumerate(item):
-            yield from values(value, f"{path}[{number}]")
 
 
 ALL = [(kind, name, path, value) for kind, name in ENTRIES

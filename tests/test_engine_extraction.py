@@ -1,6 +1,5 @@
 """Reading an engine's source: arguments, variables, metrics, releases laid over each other."""
 
-import _tools  # noqa: F401  (the path to tools/)
 import pytest
 import yaml
 

@@ -5,7 +5,6 @@ import io
 import tarfile
 import zipfile
 
-import _tools  # noqa: F401  (the path to tools/)
 import pytest
 
 from params import yamlfile

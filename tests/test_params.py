@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from _door import DEVICE, sentence
+from _door import DEVICE, sentence, values
 from hypothesis import given
 from hypothesis import strategies as st
 
 import params
-from params import catalogue, units, yamlfile
-from params.values import KINDS, Value
+from params import catalogue, files, units, yamlfile
+from params.values import KINDS
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ class TestBadFiles:
 
     def test_a_file_too_large_is_refused_unread(self, tmp_path):
         path = tmp_path / "large.yml"
-        path.write_text("vendor: " + "x" * yamlfile.MAX_BYTES, encoding="utf-8")
+        path.write_text("vendor: " + "x" * files.MAX_BYTES, encoding="utf-8")
         assert "larger than" in sentence(params.load_device, path)
 
     @pytest.mark.parametrize(("kind", "name", "old", "new", "says"), [
@@ -213,22 +213,6 @@ class TestBadFiles:
         assert "ascend-910b2" in sentence(params.load_device, "ascend-910b22")
 
 
-def _values(entry, path=""):
-    if isinstance(entry, Value):
-        yield path, entry
-        for other in entry.others:
-            yield f"{path} (other)", other
-    elif hasattr(type(entry), "model_fields"):
-        for name in type(entry).model_fields:
-            yield from _values(getattr(entry, name), f"{path}.{name}")
-    elif isinstance(entry, dict):
-        for name, item in entry.items():
-            yield from _values(item, f"{path}.{name}")
-    elif isinstance(entry, (list, tuple)):
-        for i, item in enumerate(entry):
-            yield from _values(item, f"{path}[{i}]")
-
-
 def _catalogue():
     for kind in catalogue.KINDS:
         for name in params.names(kind):
@@ -241,20 +225,20 @@ class TestCatalogue:
     """Every number has a source that a reader can open, and says how sure it is."""
 
     def test_every_value_has_a_source_of_the_list(self):
-        values = [item for name, entry in _catalogue() for item in _values(entry, name)]
-        assert len(values) > 150
-        unsourced = [path for path, value in values if value.source not in params.sources()]
+        found = [item for name, entry in _catalogue() for item in values(entry, name)]
+        assert len(found) > 150
+        unsourced = [path for path, value in found if value.source not in params.sources()]
         assert unsourced == []
-        assert {value.kind for _, value in values} <= set(KINDS)
+        assert {value.kind for _, value in found} <= set(KINDS)
 
     def test_vendor_and_measured_values_have_a_date(self):
-        undated = [path for name, entry in _catalogue() for path, value in _values(entry, name)
+        undated = [path for name, entry in _catalogue() for path, value in values(entry, name)
                    if value.kind in ("vendor", "measured")
                    and not (value.date or params.sources()[value.source].get("date"))]
         assert undated == []
 
     def test_an_assumed_efficiency_or_reserve_has_a_range(self):
-        bare = [path for name, entry in _catalogue() for path, value in _values(entry, name)
+        bare = [path for name, entry in _catalogue() for path, value in values(entry, name)
                 if value.kind == "assumed" and value.low == value.high
                 and path.rpartition(".")[2] in ("hbm_efficiency", "runtime_reserve",
                                                 "memory_utilization", "max_num_batched_tokens")]

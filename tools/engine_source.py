@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+from params.files import write_whole
+
 INDEX = "https://pypi.org/simple"
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
 TIMEOUT = 180
@@ -146,19 +148,12 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Sou
         raise ExtractError(f"{release.url}: the file is not the one the index names, "
                            "its SHA-256 differs.")
     if kept and not kept.is_file():
-        write(kept, body)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, body)
     try:
         return Source(release, _members(body, release.package.replace("-", "_")))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
         raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
-
-
-def write(path: Path, body: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(body)
-    part.replace(path)
 
 
 def _members(body: bytes, package: str) -> dict[str, str]:

@@ -16,12 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from params.files import write_whole
 from tools.engine_arguments import arguments
 from tools.engine_hints import Kwargs
 from tools.engine_merge import Found, count, merge, text
 from tools.engine_metrics import metrics
 from tools.engine_package import Package
-from tools.engine_source import ExtractError, Fetch, Source, fetch, find, load, write
+from tools.engine_source import ExtractError, Fetch, Source, fetch, find, load
 from tools.engine_variables import options, platform_values, variables
 
 TARGET = Path(__file__).resolve().parents[1] / "params" / "engines"
@@ -123,7 +124,8 @@ def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch 
         print(f"{name} {release.version} ({release.date}): "
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in found[-1][1].items()))
     merged = merge(found)
-    write(target / f"{name}.yml", text(name, engine.title, merged).encode())
+    target.mkdir(parents=True, exist_ok=True)
+    write_whole(target / f"{name}.yml", text(name, engine.title, merged).encode())
     return count(merged)
 
 

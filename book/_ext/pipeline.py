@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import queue
@@ -30,8 +31,8 @@ from pathlib import Path
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 CODE_FOLDERS = ("calc", "notebooks/workbench")
-INTERRUPTED = -1
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
+INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
 class NotebookError(Exception):
@@ -156,11 +157,12 @@ class Runner:
         self._inputs = inputs
         self._work = work
         self._waiting: dict[int, queue.SimpleQueue[int]] = {}
+        self._numbers = itertools.count()
         self._lock = threading.Lock()
         imports = [str(root), str(root / "notebooks"), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | {  # its own packages, whichever copy is installed
             "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1", "IPYTHONDIR": str(work / "ipython"),
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("workshop.py")), str(pages)],
@@ -185,7 +187,7 @@ class Runner:
         answer: queue.SimpleQueue[int] = queue.SimpleQueue()
         assert self._process.stdin is not None
         with self._lock:
-            number = len(self._waiting) + id(answer)
+            number = next(self._numbers)
             self._waiting[number] = answer
             try:
                 self._process.stdin.write(json.dumps(job | {"id": number}).encode() + b"\n")

@@ -7,13 +7,13 @@ Formulas form a directed graph without cycles: a symbol of a tree is an input or
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from params.files import write_whole
 from params.trees import Number, evaluate, symbols_of
 from workbench.errors import DerivationError
 
@@ -63,12 +63,7 @@ def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
         lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
                  for key, value in asdict(formula).items()]
         blocks.append(f"{json.dumps(formula.key)}: {{\n" + ",\n".join(lines) + "\n}")
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.",
-                                     delete=False, encoding="utf-8") as file:
-        file.write("{\n" + ",\n".join(blocks) + "\n}\n")
-    draft = Path(file.name)
-    draft.chmod(0o644)
-    draft.replace(path)
+    write_whole(path, ("{\n" + ",\n".join(blocks) + "\n}\n").encode())
 
 
 def select(formulas: Mapping[str, Formula], attention: str) -> dict[str, Formula]:

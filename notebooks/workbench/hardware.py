@@ -15,6 +15,8 @@ import params
 from params.hardware import Device, Microbenchmarks, Rate
 from params.values import Value
 from workbench import figures
+from workbench.display import citation, written
+from workbench.numbers import fmt_sig
 
 Text = tuple[str, str]
 LABELS: dict[str, Text] = {
@@ -72,6 +74,7 @@ VENDORS: dict[str, Text] = {"Huawei": ("Huawei", "华为"), "Intel": ("Intel", "
 ROUNDING = 0.005  # 81,559 MiB and 80 GiB are one statement
 TERA = 1e12
 MARKERS = "osD^vPX"
+COLOURS = figures.PALETTE[:-1]  # the last, a grey, is the band of bandwidth
 WEIGHT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
 
 
@@ -127,6 +130,20 @@ def disagreements(entry: BaseModel) -> list[Disagreement]:
     found = [Disagreement(label, value, other)
              for label, value in values_of(entry) for other in value.others]
     return [item for item in found if abs(item.ratio - 1) > ROUNDING]
+
+
+DISPUTED: dict[str, Text] = {
+    "what": ("quantity", "量"), "used": ("used here", "本书采用"),
+    "other": ("also printed", "另有数值"), "factor": ("factor", "倍数"),
+    "why": ("by whom, and what it is", "出处与说明"),
+}
+
+
+def disputed_row(item: Disagreement) -> dict[str, str | Text]:
+    """A disagreement as a row of a table whose columns are ``DISPUTED``."""
+    return {"what": item.label, "used": without_range(written(item.used)),
+            "other": written(item.other), "factor": fmt_sig(item.ratio, 3),
+            "why": citation(item.other)}
 
 
 def ridge(device: Device, dtype: str) -> float | None:
@@ -203,10 +220,10 @@ def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str]
             axes.fill_between([left, top / bandwidth],
                               [left * bandwidth * share.low / TERA, top * share.low / TERA],
                               [left * bandwidth * share.high / TERA, top * share.high / TERA],
-                              color=figures.PALETTE[7], alpha=0.35, lw=0,
+                              color=figures.PALETTE[-1], alpha=0.35, lw=0,
                               label="实际可达带宽" if zh else "bandwidth reached")
         for place, (level, names) in enumerate(levels):
-            colour = figures.PALETTE[place % 7]
+            colour = COLOURS[place % len(COLOURS)]
             axes.plot([level / bandwidth, right], [level / TERA] * 2, color=colour)
             _points(axes, rates, names, colour, MARKERS[place % len(MARKERS)])
         if rates:
@@ -235,7 +252,7 @@ def _name_levels(axes: Axes, levels: list[tuple[float, list[str]]]) -> None:
         axes.annotate(f"{', '.join(names)}  {level / TERA:,.10g}", (1, at),
                       xycoords=axes.get_yaxis_transform(), xytext=(5, 0),
                       textcoords="offset points", va="center", fontsize=8.5,
-                      color=figures.PALETTE[place % 7])
+                      color=COLOURS[place % len(COLOURS)])
 
 
 def _intensity(rate: Rate) -> float:

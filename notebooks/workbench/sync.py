@@ -16,6 +16,8 @@ from pathlib import Path
 import jupytext
 import nbformat
 
+from params.files import write_whole
+
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 TITLES = {
     "scenario": {"en": "A deployment", "zh": "一个部署"},
@@ -45,11 +47,7 @@ def main() -> int:
     for stem in TITLES:
         source = NOTEBOOKS / f"{stem}.md"
         target = source.with_suffix(".ipynb")
-        text = rendered(source)
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            draft = target.with_name(f".{target.name}.tmp")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(target)
+        write_whole(target, rendered(source).encode())
         print(f"{target.name} is in step with {source.name}")
     return 0
 
