@@ -1,8 +1,8 @@
 """Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
 
-``python -m benchmarks [calc] [catalogue] [size] [build]``; without names, all of them. The build is
-measured on a copy of the tracked files in a temporary folder, so that the working tree is left
-alone.
+``python -m benchmarks [calc] [catalogue] [simulation] [size] [build]``; without names, all of them.
+The build is measured on a copy of the tracked files in a temporary folder, so that the working tree
+is left alone.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import build, catalogue, runtime, size
+from benchmarks import build, catalogue, runtime, simulation, size
 
 RESULTS = Path(__file__).with_name("results.json")
 PARTS: dict[str, Callable[[], dict[str, tuple[float, str]]]] = {
-    "calc": runtime.measure, "catalogue": catalogue.measure, "size": size.measure,
-    "build": build.measure,
+    "calc": runtime.measure, "catalogue": catalogue.measure, "simulation": simulation.measure,
+    "size": size.measure, "build": build.measure,
 }
 
 

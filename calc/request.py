@@ -1,0 +1,156 @@
+"""What a scheduler takes and gives: requests, limits, steps and outcomes. Times in seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Policy = Literal["mixed", "prefill-first"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one forward pass computes.
+
+    Attributes:
+        prefill: per prompt chunk, its new tokens and the request's tokens cached before it [token].
+        decode: per decoding request, the tokens that its one new token attends to, itself
+            included [token].
+    """
+
+    prefill: tuple[tuple[int, int], ...]
+    decode: tuple[int, ...]
+
+
+StepTime = Callable[[Step], float]
+"""Duration of a step [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as it arrives.
+
+    Attributes:
+        arrival: when, on the clock of the run [s].
+        input_tokens: of the prompt [token].
+        output_tokens: to be generated, at least one [token].
+        cached_tokens: of the prompt that a prefix cache already holds; the last token of a prompt
+            is always computed [token].
+
+    Raises ValueError for lengths that no request has, or an arrival before time zero.
+    """
+
+    arrival: float
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.arrival) and self.arrival >= 0):
+            raise ValueError(f"a request arrives at {self.arrival} s, expected 0 or later.")
+        if self.input_tokens < 1 or self.output_tokens < 1:
+            raise ValueError(f"a request has {self.input_tokens} input and {self.output_tokens} "
+                             "output tokens, expected at least one of each.")
+        if not 0 <= self.cached_tokens < self.input_tokens:
+            raise ValueError(f"{self.cached_tokens} of {self.input_tokens} prompt tokens are "
+                             "cached, expected 0 or more and fewer than all.")
+
+    @property
+    def most_cached(self) -> int:
+        """Tokens in the cache when the last output token comes out; that one is never fed."""
+        return self.input_tokens + self.output_tokens - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the engine is started with.
+
+    Attributes:
+        max_num_batched_tokens: of one step, decode tokens and chunks together under ``mixed``; the
+            chunk of a prefill step (SGLang's chunked_prefill_size) under ``prefill-first`` [token].
+        max_num_seqs: requests in work at once (SGLang's max_running_requests) [request].
+        kv_blocks: of the cache, None for as many as needed [block].
+        block_size: tokens of a block [token/block].
+        policy: ``mixed`` or ``prefill-first``.
+        whole_prompt_fits: admit a request only if all its tokens so far find free blocks, not just
+            its first chunk (vLLM's scheduler_reserve_full_isl, on by default since 0.20.2); under
+            ``mixed`` only.
+        reserved_output: share of the output still to come that is set aside for each request in
+            work when another one asks for admission (SGLang's new_token_ratio, which changes as it
+            runs and is constant here); below 1 requests can be retracted; under ``prefill-first``
+            only [1].
+
+    Raises ValueError for a limit under which nothing runs.
+    """
+
+    max_num_batched_tokens: int
+    max_num_seqs: int
+    kv_blocks: int | None = None
+    block_size: int = 1
+    policy: Policy = "mixed"
+    whole_prompt_fits: bool = True
+    reserved_output: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}, expected at least 1.")
+        if self.policy not in get_args(Policy):
+            raise ValueError(f"there is no policy '{self.policy}', expected one of: "
+                             f"{', '.join(get_args(Policy))}.")
+        if not 0 <= self.reserved_output <= 1:
+            raise ValueError(f"reserved_output is {self.reserved_output}, expected 0 to 1.")
+
+    def blocks(self, tokens: int) -> int:
+        """Blocks that hold that many tokens [block]."""
+        return -(-tokens // self.block_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """When a request was served; times on the clock of the run [s], lengths in tokens.
+
+    Attributes:
+        number: its place in the order of submission.
+        arrival: of the request.
+        started: beginning of the first step that works on it.
+        first_token: end of the step that brings its first output token.
+        finished: end of the step that brings its last output token.
+        input_tokens: of the prompt.
+        output_tokens: generated.
+        preemptions: how often its cache was dropped and had to be computed again.
+    """
+
+    number: int
+    arrival: float
+    started: float
+    first_token: float
+    finished: float
+    input_tokens: int
+    output_tokens: int
+    preemptions: int
+
+    @property
+    def wait(self) -> float:
+        """From arrival until work on it begins [s]."""
+        return self.started - self.arrival
+
+    @property
+    def ttft(self) -> float:
+        """Time to first token [s]."""
+        return self.first_token - self.arrival
+
+    @property
+    def tpot(self) -> float:
+        """Mean time of the tokens after the first [s]; not a number if there are none."""
+        if self.output_tokens == 1:
+            return math.nan
+        return (self.finished - self.first_token) / (self.output_tokens - 1)
+
+    @property
+    def e2e(self) -> float:
+        """From arrival to the last token [s]."""
+        return self.finished - self.arrival
