@@ -1,8 +1,10 @@
 """The reference runtime: what a deployment comes to, in NumPy, independent of the derivations."""
 
 from calc.estimate import Estimate, Quantity, estimate, parameters, parameters_by_class
-from calc.evaluate import evaluate, sweep
+from calc.evaluate import evaluate
+from calc.sweeping import decode_sweep, interval_sweep, sweep
 
 __all__ = [
-    "Estimate", "Quantity", "estimate", "evaluate", "parameters", "parameters_by_class", "sweep",
+    "Estimate", "Quantity", "decode_sweep", "estimate", "evaluate", "interval_sweep", "parameters",
+    "parameters_by_class", "sweep",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.arrays import Number, ceil_div, select
+from calc.experts import distinct_experts
 from calc.memory import Cache, Weights, expert_shards, routed_layer_weights
 from calc.shapes import Parameters
 
@@ -32,29 +33,8 @@ class Decode:
     decode_dense_time: Number
     decode_expert_time: Number
     decode_kv_time: Number
-    tpot: Number
-    output_throughput: Number
-
-
-def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number,
-                     tokens: Number) -> Number:
-    """Expected number of experts that ``tokens`` hit in a layer, routed uniformly [1].
-
-    E = N (1 - (1 - k/N)^B): a token misses an expert with probability 1 - k/N, independently of
-    the others. E(1) = k and E(infinity) = N. Without experts it is 0.
-
-    >>> round(float(distinct_experts(256, 8, 32)), 1)
-    163.3
-
-    Args:
-        n_routed_experts: experts of a layer N [1].
-        num_experts_per_tok: experts that a token is sent to, k [1].
-        tokens: tokens of the step that share the experts, B [token].
-
-    Source: notebooks/memory.md, section How many experts a step reads.
-    """
-    some = np.maximum(n_routed_experts, 1)
-    return n_routed_experts * (1 - (1 - num_experts_per_tok / some) ** tokens)
+    tpot_floor: Number
+    throughput_ceiling: Number
 
 
 def mean_context(input_tokens: Number, output_tokens: Number) -> Number:
@@ -145,6 +125,6 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     kv_bytes = batch * of_request
     rate = q.memory_bandwidth * q.hbm_efficiency
     times = dense_bytes / rate, expert_bytes / rate, kv_bytes / rate
-    tpot = sum(times)
+    floor = sum(times)
     return Decode(context, attended, in_window, batch, group_tokens, hit, dense_bytes, expert_bytes,
-                  kv_bytes, *times, tpot=tpot, output_throughput=q.concurrency / tpot)
+                  kv_bytes, *times, tpot_floor=floor, throughput_ceiling=q.concurrency / floor)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from calc.advice import MEMORY, Change, Reason, Search, reasons
+from calc.breakdown import bottleneck, token_parts
+from calc.breakdown import parts as step_parts
 from calc.evaluate import evaluate
 from calc.shapes import count_parameters
-from params import Scenario, model_inputs, symbols
+from calc.uncertainty import interval
+from params import Scenario, catalogue, model_inputs, symbols
 from params.entries import Model
 from params.units import COUNTING
 
-EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
-CAPACITY, BANDWIDTH = "memory_capacity", "memory_bandwidth"
+if TYPE_CHECKING:
+    from calc.calibrated import Applied
 
-TAILS = (0.1, 0.9)  # an 80% interval leaves a tenth out on either side
+EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
+CAPACITY = MEMORY
 
 QUANTITIES: dict[str, str] = {
     "weights_per_device": EXACT,
@@ -33,12 +37,24 @@ QUANTITIES: dict[str, str] = {
     "headroom_per_device": ESTIMATE,
     "kv_blocks": ESTIMATE,
     "max_concurrency": ESTIMATE,
-    "tpot": LOWER_BOUND,
-    "output_throughput": UPPER_BOUND,
+    "tpot_floor": LOWER_BOUND,
+    "throughput_ceiling": UPPER_BOUND,
+    "ttft": ESTIMATE,
+    "tpot": ESTIMATE,
+    "e2e": ESTIMATE,
+    "output_throughput": ESTIMATE,
 }
 WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
-TPOT_PARTS = {"weights": "decode_dense_time", "experts": "decode_expert_time",
-              "kv_cache": "decode_kv_time"}
+
+
+@functools.cache
+def discrepancy() -> dict[str, float]:
+    """How far the formulas themselves are off: standard deviation of a logarithm, by quantity [1].
+
+    Source: ``params/discrepancies/uncalibrated.yml``, set on the systems of this repository.
+    """
+    found: dict[str, float] = catalogue.load("discrepancies", "uncalibrated").deviation
+    return found
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,20 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The answer for one scenario; :meth:`as_json` is the interface for programs."""
+    """The answer for one scenario; :meth:`as_json` is the interface for programs.
+
+    Attributes:
+        scenario: its identifier.
+        fits: whether it runs as asked.
+        reasons: why not, if it does not.
+        changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
+        bottleneck: by phase, the resource that binds the largest part of a step.
+        quantities: by name of ``params/symbols.yml``.
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to it [s].
+        documented: what a document prints beside what its formula gives, and ours.
+        everything: all quantities of ``calc.evaluate``.
+        applied: the calibration, if one is used.
+    """
 
     scenario: str
     fits: bool
@@ -75,61 +104,30 @@ class Estimate:
     parts: dict[str, dict[str, float]]
     documented: tuple[Comparison, ...]
     everything: dict[str, Any]
+    reasons: tuple[Reason, ...] = ()
+    changes: tuple[Change, ...] = ()
+    applied: Applied | None = None
+
+    @property
+    def nearest(self) -> Change | None:
+        """The change that makes it run and is nearest to what was asked."""
+        return self.changes[0] if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
-        return {
-            "scenario": self.scenario,
-            "fits": self.fits,
+        answer: dict[str, Any] = {"scenario": self.scenario, "fits": self.fits}
+        if not self.fits:
+            answer |= {"reasons": [reason.as_json() for reason in self.reasons],
+                       "nearest": self.nearest.as_json() if self.nearest else None,
+                       "alternatives": [change.as_json() for change in self.changes[1:]]}
+        if self.applied is not None:
+            answer["calibration"] = self.applied.as_json()
+        return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: vars(quantity) for name, quantity in self.quantities.items()},
             "parts": self.parts,
             "documented": [vars(comparison) for comparison in self.documented],
         }
-
-
-def interval(inputs: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]],
-             attention: str, values: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """80% intervals of quantities, from the ranges of their inputs, in closed form.
-
-    Each range is log-uniform and independent of the others. Every input is moved alone, from the
-    geometric middle of its range to its 10% and 90% points, with the others at their middles; the
-    moves of a quantity add as squares, downwards and upwards apart, in logarithms where the
-    quantity is positive throughout. With one range this is the exact 80% of a monotonic quantity.
-    Points rather than derivatives, because block counts and maxima have steps and kinks. The
-    interval is widened to hold ``values``; how far the formulas themselves are off is not in it.
-
-    Args:
-        inputs: input symbols in SI units.
-        ranges: (low, high) of the inputs that have a range, low > 0.
-        attention: ``mla`` or ``gqa``.
-        values: the quantities wanted, with their values at ``inputs``.
-    """
-    if not ranges:
-        return {name: (value, value) for name, value in values.items()}
-    rows = 1 + 2 * len(ranges)
-    moved: dict[str, Any] = dict(inputs)
-    for i, (name, (low, high)) in enumerate(ranges.items()):
-        column = np.full(rows, math.sqrt(low * high))
-        column[2 * i + 1:2 * i + 3] = low * (high / low) ** np.array(TAILS)
-        moved[name] = column
-    found = evaluate(moved, attention)
-    result = {}
-    for name, value in values.items():
-        points = np.broadcast_to(found[name], (rows,))
-        in_log = bool((points > 0).all())
-        scale = np.log(points) if in_log else points
-        moves = scale[1:].reshape(-1, 2) - scale[0]
-        down = math.sqrt((np.minimum(moves, 0).min(axis=1) ** 2).sum())
-        up = math.sqrt((np.maximum(moves, 0).max(axis=1) ** 2).sum())
-        if not down and not up:
-            result[name] = (value, value)
-            continue
-        low, high = scale[0] - down, scale[0] + up
-        if in_log:
-            low, high = math.exp(low), math.exp(high)
-        result[name] = (min(low, value), max(high, value))
-    return result
 
 
 def parameters(model: Model) -> dict[str, int]:
@@ -173,29 +171,46 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     return QUANTITIES | (dict.fromkeys(WINDOWED, UPPER_BOUND) if windowed else {})
 
 
-def estimate(scenario: Scenario) -> Estimate:
+def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     """Evaluate a scenario.
 
-    A deployment that does not fit is an answer (``fits`` is False and ``headroom_per_device``
-    says by how much), not an error. Decode figures are then those of the same cut on cards with
-    enough memory.
+    A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
+    an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
+    times are then those of the same cut on cards with enough memory, with weights widened to 16
+    bits.
+
+    Args:
+        scenario: the deployment.
+        applied: calibration whose values take the place of the priors (``calc.calibrated.apply``).
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
+    knobs, fitted = scenario.knobs(), {}
+    if applied is not None:
+        inputs |= applied.inputs
+        knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
     everything = evaluate(inputs, attention)
     values = {name: _number(everything[name]) for name in QUANTITIES}
-    bounds = interval(inputs, scenario.ranges(), attention, values)
+    bounds = interval(inputs, knobs, attention, values, discrepancy())
+    if applied is not None:
+        fitted = applied.bounds(values, bounds)
     known = symbols()
     quantities = {}
     for name, kind in kinds(inputs).items():
-        low, high = bounds[name]
+        low, high = fitted.get(name, bounds[name])
         if known[name].unit in COUNTING:
             low, high = max(0, math.floor(low)), max(0, math.floor(high))
         quantities[name] = Quantity(values[name], known[name].unit, low, high, kind)
-    fits = bool(everything["headroom_per_device"] >= 0)
-    bottleneck = {"decode": BANDWIDTH} if fits else {"prefill": CAPACITY, "decode": CAPACITY}
-    parts = {"tpot": {part: float(everything[name]) for part, name in TPOT_PARTS.items()}}
-    return Estimate(scenario.id, fits, bottleneck, quantities, parts,
-                    _comparisons(scenario, everything), everything)
+    why = reasons(scenario, everything)
+    short = any(reason.kind == MEMORY for reason in why)
+    binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
+               for phase in ("prefill", "decode")}
+    parts = {"tpot": token_parts(inputs, everything),
+             "prefill_chunk": step_parts(inputs, everything, "prefill")}
+    apart = {whole: {name: float(part) for name, part in pieces.items()}
+             for whole, pieces in parts.items()}
+    changes = Search(scenario, everything).changes() if why else []
+    return Estimate(scenario.id, not why, binding, quantities, apart,
+                    _comparisons(scenario, everything), everything, why, tuple(changes), applied)
 
 
 def _comparisons(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Comparison, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,10 @@ import numpy as np
 from calc.arrays import Number, ceil_div
 from calc.decode import decode_floor
 from calc.memory import activations, budget, cache, candidate_stages, weights
+from calc.planning import planning, transfer_time
+from calc.serving import chunk, decode_step, prompts, serving
 from calc.shapes import count_parameters
+from calc.step import step
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -31,8 +34,32 @@ INPUTS = frozenset({
     "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
     "block_size", "memory_utilization",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
+    *(f"{name}_peak" for name in (
+        "attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+    *(f"{name}_gemm_efficiency" for name in (
+        "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+    *(f"{name}_dequantised" for name in (
+        "attention", "dense_mlp", "shared_expert", "routed_expert")),
+    "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor",
+    "expert_streaming_efficiency", "mla_efficiency", "mla_compute_efficiency",
+    "attention_efficiency", "l2_bandwidth", "dequantisation_traffic",
+    "prefill_dequantisation_traffic", "kernel_boundary",
+    "operators_per_layer", "host_time_per_operator", "captured",
+    "host_gap_per_step",
+    "single_token_path", "expert_imbalance", "routing_skew", "kv_imbalance",
+    "overlap_efficiency", "micro_batches",
+    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
+    "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
+    "network_efficiency", "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency",
+    "exchange_normal", "dispatch_element_bytes",
+    "draft_tokens", "mtp_acceptance", "request_overhead", "prefill_together", "separate_pools",
+    "prefix_hit_share",
+    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
+    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
+    "host_overlap",
+    "storage_bandwidth",
 })
-CHUNK = 1 << 14  # deployments per pass of a sweep: its temporaries stay in the cache
+PHASES = ("decode", "prefill", "burst")
 
 
 def evaluate(inputs: Mapping[str, Number], attention: str, *,
@@ -63,44 +90,23 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
-    parts: list[Any] = [counted, held, cached, active,
-                        budget(q, held, cached, active.activations_per_device, requests)]
-    if decode:
-        parts.append(decode_floor(q, counted, held, cached, requests))
+    memory = budget(q, held, cached, active.activations_per_device, requests)
+    found = _named(counted, held, cached, active, memory)
+    if not decode:
+        return found
+    floor = decode_floor(q, counted, held, cached, requests)
+    cut = prompts(q, requests)
+    made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+            chunk(q, cut, cut.burst_tokens))
+    steps = [step(attention, q, counted, held, cached, composition) for composition in made]
+    served = serving(q, cut, requests, *steps, transfer_time(q, cached))
+    found |= {"decode_tokens": made[0].tokens}
+    for phase, done in zip(PHASES, steps, strict=True):
+        found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
+    return found | _named(floor, cut, served, planning(
+        q, held, cached, memory, floor, cut, steps[0], served))
+
+
+def _named(*parts: Any) -> dict[str, Number]:
+    """Fields of dataclasses by name."""
     return {field.name: getattr(part, field.name) for part in parts for field in fields(part)}
-
-
-def sweep(inputs: Mapping[str, Number], attention: str, names: Iterable[str], *,
-          decode: bool = True) -> dict[str, np.ndarray]:
-    """Chosen quantities of many deployments, in passes whose temporaries stay small.
-
-    Args:
-        inputs: input symbols; scalars, or arrays of one length n.
-        attention: ``mla`` or ``gqa``.
-        names: quantities to keep, without ``stage_*``.
-        decode: as for :func:`evaluate`.
-
-    Returns one array of shape (n,) per name, equal to what :func:`evaluate` gives.
-
-    Raises ValueError for arrays that are not of one length, no array at all, a quantity that does
-    not exist or depends on the stage, and as :func:`evaluate` does.
-    """
-    arrays = {name: np.asarray(value) for name, value in inputs.items() if np.ndim(value)}
-    shapes = {array.shape for array in arrays.values()}
-    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
-        raise ValueError("a sweep takes arrays of one length")
-    (count,), = shapes
-    names = list(names)
-    if staged := [name for name in names if name.startswith("stage_")]:
-        raise ValueError(f"'{staged[0]}' depends on the stage, evaluate() gives it")
-    result: dict[str, np.ndarray] = {name: np.empty(count) for name in names}
-    fixed: dict[str, Any] = {name: value for name, value in inputs.items() if name not in arrays}
-    for start in range(0, count, CHUNK):
-        part = slice(start, start + CHUNK)
-        found = evaluate(fixed | {name: array[part] for name, array in arrays.items()},
-                         attention, decode=decode)
-        for name in names:
-            if name not in found:
-                raise ValueError(f"there is no quantity '{name}'")
-            result[name][part] = found[name]
-    return result

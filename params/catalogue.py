@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from params import deployment, entries, hardware, yamlfile
+from params import calibration, claims, deployment, entries, hardware, mechanisms, yamlfile
 from params.errors import ParamsError
 from params.record import ROOT, record
 from params.values import (
@@ -26,7 +26,7 @@ from params.yamlfile import YamlFile
 
 COMMAND_LINE = "given on the command line"
 MAX_NAME = 4096
-MAX_LIKE = 16  # devices in a chain of likeness
+MAX_LIKE = 16  # entries in a chain of likeness
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[entries.Entry]] = {
@@ -35,10 +35,14 @@ KINDS: dict[str, type[entries.Entry]] = {
     "links": hardware.Link,
     "nodes": hardware.Node,
     "microbenchmarks": hardware.Microbenchmarks,
+    "mechanisms": mechanisms.Mechanisms,
     "formats": deployment.Format,
     "precisions": deployment.Precision,
     "scenarios": deployment.ScenarioFile,
     "measurements": deployment.Measurements,
+    "claims": claims.DocumentFormulas,
+    "calibrations": calibration.CalibrationFile,
+    "discrepancies": calibration.Discrepancy,
 }
 
 
@@ -185,8 +189,8 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
         at = ("defaults", *problem.keys)
         raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
     except ValidationError as error:
-        if kind == "devices" and file.data.get("like") is not None:
-            _check_base(file, error)
+        if "like" in cls.model_fields and file.data.get("like") is not None:
+            _check_base(kind, file, error)
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(_sentence(cls, file, error, origins)) from None
     if kind == "devices" and entry.die is not None:
@@ -204,46 +208,52 @@ def _read(path: Path) -> YamlFile:
     return file
 
 
-def _check_base(file: YamlFile, error: ValidationError) -> None:
-    """Where what is wrong does not stand in a device's own file, it may stand in that of the one
+def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
+    """Where what is wrong does not stand in an entry's own file, it may stand in that of the one
     it is like, and is told of that file then."""
     if _problem(error)["loc"] not in file.lines or not _problem(error)["loc"]:
-        load("devices", file.data["like"], beside=file.path)
+        load(kind, file.data["like"], beside=file.path)
 
 
 def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """A device's data over that of the one it is like: what its file leaves out holds there too.
+    """An entry's data over that of the one it is like: what its file leaves out holds there too.
 
     A group (peaks, power, price) is merged key by key; ``null`` takes a value away.
     """
-    reference = file.data.get("like")
-    if kind != "devices" or reference is None:
+    cls, reference = KINDS[kind], file.data.get("like")
+    if "like" not in cls.model_fields or reference is None:
         return file.data
     where = file.where(("like",))
     if not isinstance(reference, str):
-        raise ParamsError(f"{where}: 'like' is the name of a device.")
+        raise ParamsError(f"{where}: 'like' is the name of a {kind[:-1]}.")
     try:
         path = locate(kind, reference, file.path)
     except ParamsError as error:
         raise ParamsError(f"{where}: like: {error}") from None
     if path.resolve() in (file.path.resolve(), *seen):
-        raise ParamsError(f"{where}: '{reference}' is in turn like this device.")
+        raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
     if len(seen) == MAX_LIKE:
-        raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} devices that are like one "
+        raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} {kind} that are like one "
                           "another.")
     base = _with_base(kind, _read(path), (*seen, file.path.resolve()))
-    merged = {key: _inherited(key, raw, base.get("defaults"), path) for key, raw in base.items()
-              if key not in ("defaults", "name", "note", "like")}
-    for key, raw in file.data.items():
+    return _over({key: _inherited(cls, key, raw, base.get("defaults"), path)
+                  for key, raw in base.items() if key not in ("defaults", "name", "note", "like")},
+                 file.data)
+
+
+def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A group's own keys over those of the base, groups inside it likewise."""
+    merged = dict(base)
+    for key, raw in own.items():
         grouped = isinstance(merged.get(key), dict) and "value" not in merged[key]
-        merged[key] = merged[key] | raw if grouped and isinstance(raw, dict) else raw
+        merged[key] = _over(merged[key], raw) if grouped and isinstance(raw, dict) else raw
     return merged
 
 
-def _inherited(key: str, raw: Any, defaults: Any, path: Path) -> Any:
+def _inherited(cls: type[entries.Entry], key: str, raw: Any, defaults: Any, path: Path) -> Any:
     """A raw value as another file may have it: its own defaults written out, paths found from its
     own folder, and without what documents print, which is about the one device."""
-    field = hardware.Device.model_fields.get(key)
+    field = cls.model_fields.get(key)
     if field is None:
         return raw
     if (kind := _referred_kind(field.annotation)) and isinstance(raw, str) and is_path(raw):
@@ -253,8 +263,8 @@ def _inherited(key: str, raw: Any, defaults: Any, path: Path) -> Any:
             return raw
     if _is_quantity(field.annotation):
         return _inherited_value(raw, defaults)
-    if _entry_class(field.annotation) and isinstance(raw, dict):  # a group
-        return {name: _inherited_value(item, defaults) for name, item in raw.items()}
+    if (group := _entry_class(field.annotation)) and isinstance(raw, dict):
+        return {name: _inherited(group, name, item, defaults, path) for name, item in raw.items()}
     return raw
 
 

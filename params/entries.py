@@ -24,6 +24,8 @@ FormatName = Annotated[str, Ref("formats")]
 PrecisionName = Annotated[str, Ref("precisions")]
 MeasurementsName = Annotated[str, Ref("measurements")]
 MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
+MechanismsName = Annotated[str, Ref("mechanisms")]
+ScenarioName = Annotated[str, Ref("scenarios")]
 Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
 
 

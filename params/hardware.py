@@ -6,7 +6,14 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from params.entries import DeviceName, Entry, LinkName, MicrobenchmarksName, Named
+from params.entries import (
+    DeviceName,
+    Entry,
+    LinkName,
+    MechanismsName,
+    MicrobenchmarksName,
+    Named,
+)
 from params.values import (
     AnyRate,
     ByteRate,
@@ -79,6 +86,7 @@ class Device(Named):
         headline_peak: what is advertised where it is neither, such as both units added [FLOP/s].
         host_bandwidth: to the host, ONE direction [B/s].
         microbenchmarks: entry of what kernels reach, on this device or on a relative.
+        mechanisms: entry of the priors of a prediction for this class of devices.
     """
 
     like: DeviceName | None = None
@@ -104,6 +112,7 @@ class Device(Named):
     power: DevicePower | None = None
     price: Price | None = None
     microbenchmarks: MicrobenchmarksName | None = None
+    mechanisms: MechanismsName | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Device:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from params import catalogue, units, yamlfile
+from params import catalogue, layout, units, yamlfile
 from params.catalogue import Override
 from params.deployment import Documented, Measurements, Precision, ScenarioFile
 from params.documented import as_documented
 from params.entries import Model
 from params.errors import ParamsError
 from params.hardware import Device, Node
+from params.physics import Knob, physics_inputs
+from params.physics import knobs as mechanisms
 from params.values import Text, Value
 
 ROOTS = ("model", "device", "cluster", "precision", "parallelism", "workload")
@@ -27,6 +29,7 @@ MODEL_COUNTS = (
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
+_NOT_INPUTS = ("requests", "draft_tokens")  # no formula's, or set by the physics
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 
@@ -75,6 +78,7 @@ class Scenario:
     node: Node
     precision: Precision
     measured: Measurements | None
+    host: Device | None = None
 
     @property
     def id(self) -> str:
@@ -103,15 +107,17 @@ class Scenario:
         found = {name: getattr(self.model, name) for name in MODEL_COUNTS}
         found |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
         for part in (self.file.parallelism, self.file.workload):
-            found |= {name: getattr(part, name) for name in type(part).model_fields}
+            found |= {name: getattr(part, name) for name in type(part).model_fields
+                      if name not in _NOT_INPUTS}
         return {name: value for name, value in found.items() if value is not None}
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
         given = {name: value.value for part in (self.file.parallelism, self.file.workload)
-                 for name in type(part).model_fields if (value := getattr(part, name))}
+                 for name in type(part).model_fields
+                 if name not in _NOT_INPUTS and (value := getattr(part, name))}
         numbers = (model_inputs(self.model) | precision_inputs(self.precision)
-                   | device_inputs(self.device) | given)
+                   | device_inputs(self.device) | physics_inputs(self) | given)
         if self.file.workload.output_tokens is None:
             # only the longest context is known: take every request at it, one token from its end
             numbers["output_tokens"] = 1
@@ -119,10 +125,10 @@ class Scenario:
         numbers.setdefault("context_tokens", numbers["input_tokens"] + numbers["output_tokens"])
         return numbers
 
-    def ranges(self) -> dict[str, tuple[float, float]]:
-        """Inputs that are known only within a range, by symbol: (low, high)."""
-        return {name: (value.low, value.high) for name, value in self.values().items()
-                if value.low < value.high}
+    def knobs(self) -> list[Knob]:
+        """Everything that is known only within a range: plain inputs, then the mechanisms."""
+        plain = [Knob(name, value, (name,)) for name, value in self.values().items()]
+        return [knob for knob in plain + mechanisms(self) if knob.value.low < knob.value.high]
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
@@ -173,9 +179,37 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         file, path, entry("model"), chosen,
         catalogue.load("nodes", file.cluster.node, beside=path), entry("precision"),
         catalogue.load("measurements", file.measured, beside=path) if file.measured else None)
+    scenario = replace(scenario, host=_host(scenario, where))
     _check_claims(file, where)
+    _check_hardware(scenario, where)
     _check_layout(scenario, where)
     return scenario
+
+
+def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
+    """The processor of the node; of an offload, the one that it names or the node's.
+
+    Refuses an offload that has no processor to run on, or more of them than the nodes have.
+    """
+    offload, node = scenario.file.offload, scenario.node
+    named = (offload.host if offload else None) or node.host
+    if named is None:
+        if offload:
+            raise ParamsError(f"{where('offload')}: neither the offload nor the node '{node.id}' "
+                              "names a host processor to compute on.")
+        return None
+    host: Device = catalogue.load("devices", named, beside=scenario.path)
+    if host.type != "host":
+        raise ParamsError(f"{where('offload', 'host')}: '{host.id}' is an accelerator, expected a "
+                          "host processor.")
+    if offload and not scenario.model.is_moe:
+        raise ParamsError(f"{where('offload')}: '{scenario.model.id}' has no experts to offload.")
+    if offload and offload.host is None and node.hosts_per_node:
+        most = node.hosts_per_node.value * scenario.file.cluster.nodes.value
+        if offload.hosts.value > most:
+            raise ParamsError(f"{where('offload', 'hosts')}: {offload.hosts.value} processors, but "
+                              f"the cluster has {most}.")
+    return host
 
 
 def _overrides(settings: Iterable[str]) -> dict[str, Override]:
@@ -227,35 +261,19 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
                       for name in ("tensor", "pipeline", "data", "expert"))
 
-    def refuse(key: str, sentence: str) -> None:
-        raise ParamsError(f"{where('parallelism', key)}: {sentence}.")
-
-    def must_divide(key: str, parts: int, name: str) -> None:
-        whole = int(numbers[name])
-        if whole % parts:
-            refuse(key, f"{key} of {parts} does not divide {name} {whole} "
-                        f"of '{scenario.model.id}'")
-
     if tp * pp * dp != scenario.devices:
-        refuse("tensor_parallel", f"tensor x pipeline x data parallel = {tp} x {pp} x {dp} = "
-               f"{tp * pp * dp} devices, but the cluster has {scenario.devices}")
-    must_divide("tensor_parallel", tp, "num_attention_heads")
-    must_divide("tensor_parallel", tp, "intermediate_size")
-    heads = int(numbers["num_key_value_heads"])
-    if scenario.model.attention == "gqa" and heads % tp and tp % heads:
-        refuse("tensor_parallel", f"tensor_parallel of {tp} neither divides nor is a multiple of "
-               f"num_key_value_heads {heads} of '{scenario.model.id}'")
-    if pp > numbers["num_hidden_layers"]:
-        refuse("pipeline_parallel", f"pipeline_parallel of {pp} exceeds the "
-               f"{numbers['num_hidden_layers']} layers of '{scenario.model.id}'")
-    experts = int(numbers["n_routed_experts"])
-    if not experts:
-        if ep > 1:
-            refuse("expert_parallel", f"'{scenario.model.id}' has no experts, expected 1")
-        return
-    if (tp * dp) % ep or (ep % tp and tp % ep):
-        refuse("expert_parallel", f"expert_parallel of {ep} does not fit tensor x data parallel = "
-               f"{tp} x {dp}, expected a divisor of {tp * dp} that divides {tp} or is a multiple "
-               "of it")
-    must_divide("expert_parallel", ep, "n_routed_experts")
-    must_divide("tensor_parallel", max(1, tp // ep), "moe_intermediate_size")
+        raise ParamsError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
+                          f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
+                          f"cluster has {scenario.devices}.")
+    if found := layout.cut_problem(numbers, scenario.model.attention, scenario.model.id,
+                                   (tp, pp, dp, ep)):
+        raise ParamsError(f"{where('parallelism', found[0])}: {found[1]}.")
+
+
+def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
+    """Refuse links that do not reach, and mechanisms that are unknown, misspelt or misused."""
+    inside = catalogue.load("links", scenario.node.device_link)
+    if problem := layout.link_problem(scenario.node, inside):
+        raise ParamsError(f"{where('cluster', 'node')}: {problem}.")
+    for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
+        raise ParamsError(f"{where('mechanisms', name)}: {problem}.")

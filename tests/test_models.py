@@ -45,10 +45,12 @@ COUNTED = {
     "qwen2.5-72b": Count(72_706_203_648, 71_460_495_360, 0),
     "qwen3-235b-a22b": Count(235_093_634_560, 21_568_433_664, 227_096_395_776),
     "qwen3-30b-a3b": Count(30_532_122_624, 3_041_867_776, 28_991_029_248),
+    "qwen3-8b": Count(8_190_735_360, 7_568_405_504, 0),
 }
 # Numbers in the published files that are no parameters: scales of FP8, rotary frequencies.
 NOT_PARAMETERS = {"deepseek-v3": 41_540_496, "kimi-k2": 61 * 56}
-ROUNDED = {"deepseek-v3": 5e8, "deepseek-v3.1": 5e8}  # half of the last digit printed
+# Half of the last digit printed.
+ROUNDED = {"deepseek-v3": 5e8, "deepseek-v3.1": 5e8, "qwen3-8b": 5e6}
 # A printed total that is neither the main model nor what the files hold.
 UNEXPLAINED = {"glm-4.5": 0.007}
 
@@ -74,7 +76,7 @@ def printing(name):
 
 
 class TestTheCatalogue:
-    """Thirteen models, each of which a reader may look up by its name."""
+    """Fourteen models, each of which a reader may look up by its name."""
 
     def test_every_model_is_in_the_table(self):
         assert set(MODELS) == set(COUNTED)

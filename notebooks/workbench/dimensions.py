@@ -24,8 +24,16 @@ COUNTED_ANEW = {
     "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
     "layer_activations": "widths are elements of one token",
     "logit_activations": "the vocabulary is the logits of one request",
-    "output_throughput": "a decode step yields one token for each request",
+    "throughput_ceiling": "a decode step yields one token for each request",
+    "tokens_per_step": "a step yields tokens, and drafts are counted as numbers",
+    "pool_ratio": "a request leaves the decode pool after its output tokens",
+    "kv_transfer_time": "the prompt is that of one request",
+    "loading_time": "devices of a node load together",
+    "prompt_chunks": "the prompt is that of one request",
+    "e2e": "the output tokens are those of one request",
 }
+STEPS = ("decode_", "prefill_", "burst_")
+
 
 
 def of_unit(unit: str) -> Dimensions:
@@ -41,7 +49,7 @@ def check(name: str, expr: sympy.Expr) -> None:
     """
     found, declared = of(expr, name), params.symbols()[name].unit
     expected = of_unit(declared)
-    if name in COUNTED_ANEW:
+    if _counts_anew(name):
         found, expected = _hard(found), _hard(expected)
     if expr != 0 and found != expected:
         raise DerivationError(f"formula '{name}' comes out in {text(found)}, "
@@ -111,10 +119,15 @@ def _agree(args: Iterable[sympy.Basic], formula: str) -> Dimensions:
             continue
         if first is None:
             first, common = arg, found
-        elif found != common:
+        elif found != common and not (_counts_anew(formula) and _hard(found) == _hard(common)):
             raise DerivationError(f"formula '{formula}' puts {first} [{text(common)}] beside "
                                   f"{arg} [{text(found)}].")
     return common
+
+
+def _counts_anew(formula: str) -> bool:
+    """Whether a formula changes what is counted, so that only the other dimensions must agree."""
+    return formula in COUNTED_ANEW or formula.startswith(STEPS)
 
 
 def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:

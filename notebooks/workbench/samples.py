@@ -9,6 +9,7 @@ from workbench.formulas import evaluate_all, load_formulas, select
 Number = int | float
 _BYTES = (0.5, 0.5390625, 1, 1.03125, 2, 4)
 _POWERS = (1, 2, 4, 8, 16)
+_MEMORY = ("architecture", "memory")
 
 
 def random_inputs(seed: int, attention: str) -> dict[str, Number]:
@@ -52,9 +53,65 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
         "memory_utilization": draw.choice((0.85, 0.9, 1)),
     }
+    inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     if edge:
         _fill_exactly(draw, inputs, attention)
     return inputs
+
+
+def _mechanisms(draw: random.Random) -> dict[str, Number]:
+    """Peaks, efficiencies and fixed costs; every switch on and off."""
+    dense = ("attention", "dense_mlp", "shared_expert", "routed_expert")
+    matrices = (*dense, "router", "head")
+    found: dict[str, Number] = {f"{name}_peak": draw.choice((1.48e14, 3.5e14, 1e15))
+                                for name in (*matrices, "core")}
+    found |= {f"{name}_gemm_efficiency": draw.choice((0.5, 0.75, 1)) for name in matrices}
+    found |= {f"{name}_dequantised": draw.randint(0, 1) for name in dense}
+    return found | {
+        "multiply_add_flops": 2, "gemm_tile_rows": draw.choice((1, 16, 64)),
+        "load_overlap": draw.choice((0, 0.5, 1)), "clock_factor": draw.choice((0.75, 1)),
+        "expert_streaming_efficiency": draw.choice((0.4, 0.8)),
+        "mla_efficiency": draw.choice((0.4, 0.8)), "attention_efficiency": draw.choice((0.4, 0.7)),
+        "mla_compute_efficiency": draw.choice((0.3, 0.6)), "l2_bandwidth": draw.choice((5e12, 8e12)),
+        "dequantisation_traffic": draw.choice((0, 4, 5.5)),
+        "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),
+        "kernel_boundary": draw.choice((0, 2e-6)), 
+        "operators_per_layer": draw.choice((20, 26.5)),
+        "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
+        "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)), "single_token_path": draw.choice((0, 3e-3)),
+        "expert_imbalance": draw.choice((0, 0.1, 1.5)), "routing_skew": draw.choice((0, 0.5, 1.3)),
+        "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
+        "micro_batches": draw.choice((1, 1, 2)),
+    }
+
+
+def _network(draw: random.Random) -> dict[str, Number]:
+    """Topologies: full mesh and switch, nodes smaller and larger than the groups."""
+    return {
+        "devices_per_node": draw.choice((1, 2, 4, 8, 16)), "full_mesh": draw.randint(0, 1),
+        "pair_bandwidth": 2.8e10, "device_link_bandwidth": draw.choice((1.96e11, 4.5e11)),
+        "network_bandwidth": draw.choice((2.5e10, 5e10)),
+        "collective_alpha": draw.choice((0, 1e-5)), "collective_efficiency": draw.choice((0.6, 1)),
+        "network_alpha": draw.choice((0, 2e-5)), "network_efficiency": draw.choice((0.5, 1)),
+        "exchange_alpha": draw.choice((0, 5e-5)), "exchange_efficiency": draw.choice((0.4, 1)),
+        "exchange_network_efficiency": draw.choice((0.4, 1)),
+        "exchange_normal": draw.randint(0, 1), "dispatch_element_bytes": draw.choice((1, 2)),
+        "storage_bandwidth": 2e9,
+    }
+
+
+def _requests(draw: random.Random) -> dict[str, Number]:
+    """How requests are served: drafts, cached prefixes, experts on the host."""
+    return {
+        "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
+        "request_overhead": draw.choice((0, 0.02)), "prefill_together": draw.randint(0, 1),
+        "separate_pools": draw.choice((0, 0, 1)),
+        "prefix_hit_share": draw.choice((0, 0.5, 1)), "offloaded_share": draw.choice((0, 0, 0.5, 1)),
+        "offloaded_weight_bytes": 0.5, "host_peak": 1e13, "host_gemm_efficiency": 0.4,
+        "host_memory_bandwidth": 3e11, "host_stream_efficiency": 0.75,
+        "host_link_bandwidth": 3.2e10, "host_sync": draw.choice((0, 2e-5)),
+        "host_overlap": draw.choice((0, 0, 0.5, 1)),
+    }
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:
@@ -123,6 +180,9 @@ def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None
 def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str) -> None:
     """Choose the capacity so that the first stage has room for a whole number of blocks."""
     inputs["memory_utilization"] = 1
-    found = evaluate_all(select(load_formulas(), attention), inputs)
+    # of the memory budget only: a chapter that is being changed does not stop the others
+    formulas = select(load_formulas(), attention)
+    memory = {name: formulas[name] for name in formulas if formulas[name].notebook in _MEMORY}
+    found = evaluate_all(memory, inputs)
     lacking = found["stage_block_bytes"] * draw.randint(0, 5000) - found["stage_free_for_kv"]
     inputs["memory_capacity"] += float(lacking)

@@ -19,6 +19,13 @@ _FRACTIONAL = frozenset({
     "memory_utilization", "hbm_efficiency", "distinct_experts",
     "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
     "attention_activation_width", "dense_activation_width", "moe_activation_width",
+    "load_overlap", "clock_factor", "operators_per_layer", "expert_imbalance",
+    "routing_skew", "kv_imbalance", "mtp_acceptance", "offloaded_share", "host_overlap", "prefix_hit_share",
+    "gemm_tile_rows", "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
+    "decode_distinct_experts", "prefill_distinct_experts", "burst_distinct_experts",
+    "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
+    "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
+    "block_waste",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
@@ -28,8 +35,12 @@ _POSITIVE = frozenset({
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
     "data_parallel", "expert_parallel", "concurrency", "context_tokens",
     "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
-    "memory_capacity", "memory_bandwidth", "hbm_efficiency", "stage_layers",
+    "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
+    "gemm_tile_rows", "clock_factor", "kv_imbalance", "micro_batches", "devices_per_node",
+    "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
+    "burst_requests", "tokens_per_step",
 })
+_POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 
 
 @functools.cache
@@ -45,9 +56,10 @@ def symbol(name: str) -> sympy.Symbol:
                               f"the nearest names are {', '.join(near)}.")
     parts = set(known[name].unit.split("/")) - {params.units.DIMENSIONLESS}
     assumptions: dict[str, bool] = {"real": True}
-    if parts <= set(params.units.COUNTING) and name not in _FRACTIONAL:
+    if parts <= set(params.units.COUNTING) and not (
+            name in _FRACTIONAL or name.endswith("_efficiency")):
         assumptions["integer"] = True
-    if name in _POSITIVE or name.endswith(("_weight_bytes", "_element_bytes")):
+    if name in _POSITIVE or name.endswith(_POSITIVE_ENDS):
         assumptions["positive"] = True
     elif name not in _SIGNED:
         assumptions["nonnegative"] = True

@@ -1,0 +1,143 @@
+"""Measured systems and what the runtime predicts of them: the ground of every error we print.
+
+A system is a scenario with a table of measured rows. A prediction takes a row's lengths, number of
+requests and concurrency, and nothing else of the row. A wave of equal requests has a closed form;
+a run that sends many requests at once goes through the scheduler, step by step.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.evaluate import evaluate
+from calc.replay import serve_all
+from params import Scenario, catalogue, load_scenario
+from params.physics import Knob, knobs
+
+METRICS = ("tpot", "ttft", "e2e", "output_throughput")
+VARIED = ("concurrency", "input_tokens", "output_tokens")
+
+
+@dataclass(frozen=True)
+class System:
+    """One measured deployment.
+
+    Attributes:
+        scenario: the deployment.
+        rows: measured columns in SI units, each of shape (rows,); NaN where nothing was measured.
+        suspect: row (from 0) -> reason, in both languages.
+        unequal: rows (from 0) whose requests have many lengths.
+    """
+
+    scenario: Scenario
+    rows: Mapping[str, np.ndarray]
+    suspect: Mapping[int, dict[str, str]]
+    unequal: frozenset[int] = frozenset()
+
+    @property
+    def id(self) -> str:
+        """The scenario's identifier."""
+        return self.scenario.id
+
+    @functools.cached_property
+    def inputs(self) -> dict[str, float]:
+        """Input symbols of the scenario, computed once."""
+        return self.scenario.inputs()
+
+    @functools.cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Its mechanisms by name."""
+        return {knob.name: knob for knob in knobs(self.scenario)}
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether its rows are runs of many requests, which the scheduler serves."""
+        sent = self.rows.get("requests")
+        return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
+
+    @functools.cached_property
+    def _limit(self) -> np.ndarray:
+        """Requests that the cache holds at once, by row; infinite where it does not bind."""
+        found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
+        most = np.broadcast_to(found["max_concurrency"], self.rows["concurrency"].shape)
+        return np.where(most > 0, most, np.inf)
+
+    def admitted(self) -> np.ndarray:
+        """Requests that run at once, by row: the row's limit, or what the cache holds."""
+        return np.minimum(self.rows["concurrency"], self._limit)
+
+    def _varied(self) -> dict[str, np.ndarray]:
+        lengths = {name: self.rows[name] for name in VARIED}
+        return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
+
+    def run(self, row: int) -> dict[str, float]:
+        """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
+
+        Args:
+            row: index.
+        """
+        if row not in self._runs:
+            column = {name: float(values[row]) for name, values in self.rows.items()}
+            self._runs[row] = serve_all(
+                self.inputs, self.scenario.model.attention, column,
+                blocks=float(self._blocks()[row]), unequal=row in self.unequal, policy=self.scenario.file.scheduling)
+        return self._runs[row]
+
+    @functools.cached_property
+    def _runs(self) -> dict[int, dict[str, float]]:
+        return {}
+
+    def _blocks(self) -> np.ndarray:
+        """KV blocks of a replica, by row."""
+        found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
+        return np.broadcast_to(found["kv_blocks"], self.rows["concurrency"].shape)
+
+    def measured(self, metric: str) -> np.ndarray:
+        """Indices of the rows that have this metric."""
+        column = self.rows.get(metric)
+        return np.array([], int) if column is None else np.flatnonzero(np.isfinite(column))
+
+    def at(self, rows: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Input symbols of some rows: the scenario's, with the rows' lengths and concurrency."""
+        varied = self._varied() | {"concurrency": self.admitted()}
+        return self.inputs | {name: column[rows] for name, column in varied.items()}
+
+    def predict(self, metric: str, rows: np.ndarray,
+                overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
+        """Predicted values of a metric, shape (rows,) or that of the overrides before it.
+
+        Args:
+            metric: a quantity of ``evaluate``.
+            rows: indices.
+            overrides: inputs in place of the scenario's; of shape (n, 1) for n variants.
+        """
+        if self.scheduled and not overrides:
+            return np.array([self.run(int(row))[metric] for row in rows])
+        found = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
+        return np.asarray(found[metric], dtype=float)
+
+
+def systems() -> Iterator[System]:
+    """Every measured system of the repository, by identifier."""
+    for name in catalogue.names("scenarios"):
+        scenario = load_scenario(name)
+        if scenario.measured is not None:
+            yield system(scenario)
+
+
+def system(scenario: Scenario) -> System:
+    """The measured system of a scenario.
+
+    Raises ValueError if nothing was measured of it.
+    """
+    measured = scenario.measured
+    if measured is None:
+        raise ValueError(f"nothing was measured of '{scenario.id}'")
+    rows = {name: np.array(measured.column(name)) for name in measured.columns}
+    suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
+    unequal = frozenset(number - 1 for number in measured.unequal)
+    return System(scenario, rows, suspect, unequal)

@@ -1,0 +1,73 @@
+"""Quantities that plans are made with: ridge, bubble, transfer, balance of pools, waste, loading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.arrays import Number, ceil_div
+from calc.decode import Decode
+from calc.memory import Cache, Memory, Weights
+from calc.serving import Prompts, Serving
+from calc.step import Step
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Intensity [FLOP/B], shares [1], times [s] and the balance of prefill and decode pools [1]."""
+
+    ridge_point: Number
+    pipeline_bubble: Number
+    kv_transfer_time: Number
+    pool_ratio: Number
+    block_waste: Number
+    loading_time: Number
+
+
+def transfer_time(q: Any, c: Cache) -> Number:
+    """Transfer of a request's cache from a prefill to a decode replica [s].
+
+    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and sends
+    an equal part; stages send at the same time, the fullest one last.
+
+    Args:
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+
+    Source: notebooks/communication.md, section Moving a cache.
+    """
+    layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
+    cache = q.input_tokens * c.kv_layer_bytes_per_token * layers
+    rate = q.tensor_parallel * q.network_bandwidth * q.network_efficiency
+    return q.network_alpha + cache / rate
+
+
+def planning(q: Any, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts, decode: Step,
+             served: Serving) -> Planning:
+    """Quantities around a deployment.
+
+    Args:
+        q: input symbols as attributes.
+        w: weights by stage [B].
+        c: cache per token [B/token].
+        m: the memory budget.
+        d: batch and contexts of decode.
+        p: how prompts are cut.
+        decode: the decode step.
+        served: what a wave of requests sees.
+
+    Source: notebooks/compute.md (ridge), throughput.md (bubble), communication.md (transfer),
+    serving.md (pools), memory.md (blocks, loading).
+    """
+    stages = q.pipeline_parallel
+    idle = stages - 1
+    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
+    # requests per second: a decode replica finishes batch x stages each (output_tokens) steps
+    decoded = d.decode_batch * stages / (q.output_tokens * per_token)
+    devices = q.tensor_parallel * stages * q.data_parallel
+    return Planning(
+        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
+        decoded * served.prefill_time, 1 - q.context_tokens / (m.blocks_per_request * q.block_size),
+        w.weights_per_device * np.minimum(q.devices_per_node, devices) / q.storage_bandwidth)

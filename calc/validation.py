@@ -1,0 +1,105 @@
+"""Every prediction held against every measurement: the table that is printed, and its details."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.evidence import METRICS, System, system
+from calc.protocols import Predictions, held_out, uncalibrated
+from params import catalogue, load_scenario
+from params.calibration import CalibrationFile, Discrepancy
+
+UNCALIBRATED = "uncalibrated"
+DISCREPANCY = "uncalibrated"  # entry of params/discrepancies
+
+
+@dataclass(frozen=True)
+class Result:
+    """Errors of one system and metric under one protocol, on rows that were not fitted.
+
+    Attributes:
+        system: scenario's identifier.
+        metric: quantity.
+        protocol: how rows were held out.
+        parameters: mechanisms that were fitted, by name.
+        predictions: the rows themselves.
+        inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
+    """
+
+    system: str
+    metric: str
+    protocol: str
+    parameters: tuple[str, ...]
+    predictions: Predictions
+    inside: float | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Plain data; errors are fractions."""
+        found = {name: round(value, 6) if isinstance(value, float) else value
+                 for name, value in self.predictions.summary().items()}
+        return {"system": self.system, "metric": self.metric, "protocol": self.protocol,
+                "parameters": list(self.parameters), **found,
+                "seeds": [self.predictions.seeds[0], self.predictions.seeds[-1]]
+                if self.predictions.seeds else None, "inside": self.inside}
+
+
+@functools.cache
+def discrepancy() -> Discrepancy:
+    """The formulas' own error, set on the systems of this repository."""
+    found: Discrepancy = catalogue.load("discrepancies", DISCREPANCY)
+    return found
+
+
+@functools.cache
+def measured_system(name: str) -> System:
+    """A measured system by its scenario's identifier, prepared once."""
+    return system(load_scenario(name))
+
+
+def measured_systems() -> list[System]:
+    """Every measured system of the repository."""
+    return [measured_system(name) for name in catalogue.names("scenarios")
+            if load_scenario(name).measured is not None]
+
+
+def uncalibrated_results() -> Iterator[Result]:
+    """Every system and metric predicted from micro-measurements alone."""
+    for one in measured_systems():
+        for metric in METRICS:
+            rows = one.measured(metric)
+            if len(rows):
+                yield Result(one.id, metric, UNCALIBRATED, (),
+                             uncalibrated(one, metric, discrepancy().deviation, rows))
+
+
+def calibrated_results() -> Iterator[Result]:
+    """Every calibration of the repository under each of its protocols."""
+    for name in catalogue.names("calibrations"):
+        chosen: CalibrationFile = catalogue.load("calibrations", name)
+        one = measured_system(chosen.scenario)
+        rows = calibrated_rows(one, chosen)
+        for protocol in chosen.protocols:
+            found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
+                             discrepancy().extrapolation)
+            inside = float(np.mean([fit.inside for fit in found.calibrations]))
+            yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside)
+
+
+def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:
+    """Indices of the rows that a calibration is about."""
+    left_out = {number - 1 for number in chosen.without}
+    return np.array([row for row in one.measured(chosen.metric) if row not in left_out])
+
+
+def results() -> list[Result]:
+    """Everything that is validated, in the order in which it is printed."""
+    return [*uncalibrated_results(), *calibrated_results()]
+
+
+def as_json(found: list[Result]) -> dict[str, object]:
+    """``{"results": [...]}`` with one entry per system, metric and protocol."""
+    return {"results": [result.as_json() for result in found]}

@@ -1,0 +1,239 @@
+"""From a deployment's entries to the inputs of the physics: peaks, links, mechanisms, host.
+
+Every mechanism is a knob: a named parameter with a range, which moves one or several inputs
+together. What the entries do not say has the neutral value of ``NEUTRAL``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from params import catalogue
+from params.precision_support import VECTOR, widened
+from params.values import Value
+
+if TYPE_CHECKING:
+    from params.scenario import Scenario
+
+CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
+WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
+MULTIPLY_ADD = 2
+# mechanisms of a device that names none
+USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
+STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
+HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
+SCALARS = (
+    "gemm_tile_rows", "load_overlap", "clock_factor", "expert_streaming_efficiency",
+    "mla_efficiency", "mla_compute_efficiency", "attention_efficiency", "dequantisation_traffic",
+    "prefill_dequantisation_traffic",
+    "kernel_boundary", "operators_per_layer", "host_time_per_operator",
+    "host_gap_per_step", "single_token_path",
+    "expert_imbalance", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
+    "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
+    "request_overhead",
+)
+NEUTRAL: dict[str, float] = {
+    "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
+    "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
+    "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
+    "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
+    "host_overlap": 0,
+}
+# how an engine works; what a scenario may set besides the mechanisms
+SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
+            "prefix_hit_share")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One mechanism: its value, its range, and the inputs that it sets.
+
+    Attributes:
+        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
+        value: with provenance and range.
+        symbols: input symbols that hold this value.
+    """
+
+    name: str
+    value: Value
+    symbols: tuple[str, ...]
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the range is log-uniform; one that begins at zero is uniform."""
+        return self.value.low > 0
+
+    def at(self, position: float) -> float:
+        """The value at a share of the range [1]: 0 its low end, 1 its high end."""
+        low, high = float(self.value.low), float(self.value.high)
+        if self.logarithmic:
+            return float(low * (high / low) ** position)
+        return low + (high - low) * position
+
+    def position(self, value: float) -> float:
+        """Where a value stands in the range [1]; the inverse of :meth:`at`."""
+        low, high = float(self.value.low), float(self.value.high)
+        if high == low:
+            return 0.5
+        if self.logarithmic:
+            return math.log(value / low) / math.log(high / low)
+        return (value - low) / (high - low)
+
+
+def knobs(scenario: Scenario) -> list[Knob]:
+    """The mechanisms of a deployment: of its device, of its host where experts run on it.
+
+    What the scenario states of one takes the place of the prior.
+
+    Raises ParamsError, via the catalogue, if a named entry does not exist.
+    """
+    stated = scenario.file.mechanisms
+    return [Knob(knob.name, stated.get(knob.name, knob.value), knob.symbols)
+            for knob in [*_priors(scenario), *_deferred(scenario)]]
+
+
+def _priors(scenario: Scenario) -> list[Knob]:
+    """The mechanisms of a deployment with the values of its device and host."""
+    found: list[Knob] = []
+    name = scenario.device.mechanisms or USUAL[scenario.device.type]
+    priors = catalogue.load("mechanisms", name)
+    one = scenario.file.parallelism.data_parallel.value == 1
+    found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
+              if not (key == "kv_imbalance" and one)]
+    found += _by_dtype(scenario, priors)
+    modes = priors.all_to_all
+    switch = scenario.file.mechanisms.get("exchange_normal")
+    exchange = modes.normal if switch is not None and switch.value else modes.low_latency
+    found += [
+        Knob("exchange_alpha", _crossing(scenario, exchange).alpha, ("exchange_alpha",)),
+        Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
+        Knob("exchange_network_efficiency", exchange.network.efficiency,
+             ("exchange_network_efficiency",))]
+    if scenario.file.offload and scenario.host and scenario.host.mechanisms:
+        priors = catalogue.load("mechanisms", scenario.host.mechanisms)
+        found += [Knob(key, getattr(priors, key), (key,)) for key in
+                  ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")]
+    return found
+
+
+def _deferred(scenario: Scenario) -> list[Knob]:
+    """Overlap of device and host, for a deployment that states it."""
+    stated = scenario.file.mechanisms.get("host_overlap")
+    return [Knob("host_overlap", stated, ("host_overlap",))] if stated else []
+
+
+def _crossing(scenario: Scenario, exchange: Any) -> Any:
+    """The level of an exchange that its slowest messages cross."""
+    inside = scenario.file.parallelism.expert_parallel.value <= _domain(scenario)
+    return exchange.node if inside else exchange.network
+
+
+def _by_dtype(scenario: Scenario, priors: Any) -> list[Knob]:
+    """Efficiencies of matmuls: one knob per dtype, which moves all classes that multiply it."""
+    dtypes = multiplied(scenario)
+    found = []
+    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
+        for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
+                               ("grouped_gemm_efficiency", ["routed_expert"])):
+            value = getattr(getattr(priors, table), dtype, None)
+            symbols = tuple(f"{name}_gemm_efficiency" for name in members
+                            if dtypes[name] == dtype)
+            if value is not None and symbols:
+                found.append(Knob(f"{table}.{dtype}", value, symbols))
+    return found
+
+
+def multiplied(scenario: Scenario) -> dict[str, str]:
+    """Class of tensors -> dtype that the device multiplies for it.
+
+    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
+    that such a deployment does not run as written is another answer (``precision_support``).
+    """
+    peaks = scenario.device.matrix_peak
+    wide = next((d for d in WIDE if getattr(peaks, d, None) is not None), WIDE[0])
+    return {name: dtype if getattr(peaks, dtype, None) is not None else wide
+            for name, dtype in scenario.precision.multiply.dtypes.items() if dtype}
+
+
+def _domain(scenario: Scenario) -> int:
+    """Devices that reach each other over the scale-up links."""
+    node = scenario.node
+    fabric = node.fabric_nodes.value if node.fabric_nodes else 1
+    return int(node.devices_per_node.value * fabric)
+
+
+def physics_inputs(scenario: Scenario) -> dict[str, float]:
+    """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
+    found: dict[str, float] = dict(NEUTRAL)
+    found |= _compute(scenario) | _links(scenario) | _host(scenario)
+    for knob in knobs(scenario):
+        found |= dict.fromkeys(knob.symbols, knob.value.value)
+    found |= {name: value.value for name, value in scenario.file.mechanisms.items()
+              if name in SWITCHES}
+    workload = scenario.file.workload
+    if workload.draft_tokens:
+        found["draft_tokens"] = workload.draft_tokens.value
+    return found
+
+
+def _compute(scenario: Scenario) -> dict[str, float]:
+    device, dtypes = scenario.device, multiplied(scenario)
+    found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
+             for name, dtype in dtypes.items()}
+    stored = widened(scenario.precision)
+    asked = scenario.precision.multiply.dtypes
+    for name in STORED:
+        bits = catalogue.load("formats", getattr(scenario.precision.weights, name)).bits.value
+        missing = dtypes[name] != asked[name] and bits < 16
+        found[f"{name}_dequantised"] = float(stored[name] or missing)
+    eight = dtypes["routed_expert"] in ("fp8", "int8", "fp4")
+    activation = catalogue.load("formats", scenario.precision.activation).bytes_per_element
+    found |= {
+        "multiply_add_flops": MULTIPLY_ADD,
+        "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
+        "dispatch_element_bytes": 1 if eight else activation,
+        "captured": float(bool(scenario.file.graphs)),
+        "storage_bandwidth": catalogue.load("links", STORAGE_LINK).device_bandwidth.value,
+    }
+    return found
+
+
+def _links(scenario: Scenario) -> dict[str, float]:
+    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node."""
+    node = scenario.node
+    inside = catalogue.load("links", node.device_link)
+    if node.fabric_link and scenario.file.cluster.nodes.value > 1:
+        inside = catalogue.load("links", node.fabric_link)
+        size = _domain(scenario)
+    else:
+        size = int(node.devices_per_node.value)
+    network = catalogue.load("links", node.network_link)
+    ports = node.ports_per_node.value if node.ports_per_node else node.devices_per_node.value
+    pair = inside.pair_bandwidth or inside.device_bandwidth
+    return {
+        "devices_per_node": size, "full_mesh": float(inside.topology == "full-mesh"),
+        "pair_bandwidth": pair.value, "device_link_bandwidth": inside.device_bandwidth.value,
+        "network_bandwidth": network.device_bandwidth.value
+        * min(1.0, ports / node.devices_per_node.value),
+    }
+
+
+def _host(scenario: Scenario) -> dict[str, float]:
+    offload, host = scenario.file.offload, scenario.host
+    if offload is None or host is None:
+        return {}
+    unit = host.matrix_peak or host.vector_peak
+    peak = max((value.value for dtype in ("int8", "bf16", "fp16", "fp32")
+                if (value := getattr(unit, dtype, None))), default=1.0)
+    link = (scenario.device.host_bandwidth
+            or catalogue.load("links", HOST_LINK).device_bandwidth)
+    return {
+        "offloaded_share": offload.routed_experts.value,
+        "offloaded_weight_bytes": catalogue.load("formats", offload.format).bytes_per_element,
+        "host_peak": offload.hosts.value * peak,
+        "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
+        "host_link_bandwidth": link.value,
+    }
