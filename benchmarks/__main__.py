@@ -1,6 +1,8 @@
 """Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
 
-``python -m benchmarks [calc] [catalogue] [simulation] [size] [build]``; without names, all of them.
+``python -m benchmarks [calc] [latency] [catalogue] [simulation] [size] [build]``; without names,
+all of them. ``--full`` streams 10^8 deployments, which takes minutes; ``--peers`` installs public
+tools into temporary environments (close to a gigabyte each) and measures them beside ``latency``.
 The build is measured on a copy of the tracked files in a temporary folder, so that the working tree
 is left alone.
 """
@@ -10,27 +12,36 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from benchmarks import build, catalogue, runtime, simulation, size
+from benchmarks import build, catalogue, latency, runtime, simulation, size
 
 RESULTS = Path(__file__).with_name("results.json")
-PARTS: dict[str, Callable[[], dict[str, tuple[float, str]]]] = {
-    "calc": runtime.measure, "catalogue": catalogue.measure, "simulation": simulation.measure,
-    "size": size.measure, "build": build.measure,
+PARTS: dict[str, Callable[[], dict]] = {
+    "calc": runtime.measure, "latency": latency.measure, "catalogue": catalogue.measure,
+    "simulation": simulation.measure, "size": size.measure, "build": build.measure,
 }
+OPTIONS = ("--full", "--peers")
 
 
 def main(names: list[str]) -> int:
-    """Run the named parts, print and merge their results. Returns 2 for an unknown name."""
+    """Run the named parts, print and merge their results. Returns 2 for an unknown name.
+
+    A result is a value and its unit, and a note where there is something to say.
+    """
+    full, peers = (option in names for option in OPTIONS)
+    parts = PARTS | {"latency": partial(latency.measure, full, peers)}
+    names = [name for name in names if name not in OPTIONS]
     if unknown := sorted(set(names) - set(PARTS)):
         print(f"benchmarks: there is no part '{unknown[0]}', expected {', '.join(PARTS)}.",
               file=sys.stderr)
         return 2
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for name in names or PARTS:
-        for key, (value, unit) in PARTS[name]().items():
+    for name in names or parts:
+        for key, (value, unit, *note) in parts[name]().items():
             results[key] = {"value": float(f"{value:.4g}"), "unit": unit}
+            results[key] |= {"note": note[0]} if note else {}
             print(f"{key:40} {value:14,.4g} {unit}", flush=True)
     RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return 0

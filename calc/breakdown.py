@@ -32,7 +32,8 @@ def parts(inputs: Mapping[str, Number], found: Mapping[str, Any],
     result = {name: halves * found[f"{phase}_{name}_time"] for name in DEVICE}
     device, host = found[f"{phase}_device_time"], found[f"{phase}_host_time"]
     return result | {
-        "overlap": -found[f"{phase}_hidden_time"], "single_token_path": -found[f"{phase}_saved_time"],
+        "overlap": -found[f"{phase}_hidden_time"],
+        "single_token_path": -found[f"{phase}_saved_time"],
         "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]}
 
 

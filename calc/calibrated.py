@@ -21,6 +21,7 @@ from params.calibration import CalibrationFile
 from params.layout import DEGREES
 
 FIXED = (*DEGREES, "total_parameters")  # of which a calibration has seen one value each
+PARTS = ("ttft", "tpot")  # of end-to-end latency
 MOVED = 1e-3  # relative: a fitted value that its coordinate no longer gives
 
 
@@ -84,8 +85,9 @@ class Applied:
 
         The metric that was fitted has the covariance, the noise of the rows, and a deviation that
         grows with the distance from them; nothing else, since the fit took the other mechanisms as
-        they are. Every other quantity keeps the interval of the other ranges and of the formulas'
-        own error, and takes the covariance on top.
+        they are. What contains it takes the intervals of its parts: end-to-end latency is TTFT and
+        the later tokens. Every other quantity keeps the interval of the other ranges and of the
+        formulas' own error, and takes the covariance on top.
 
         Args:
             values: quantities as they are.
@@ -106,7 +108,33 @@ class Applied:
                                      + further**2 * bool(slopes.any()))
             down, up = (math.hypot(math.log(value / end), own) for end in others[name])
             found[name] = (value * math.exp(-down), value * math.exp(up))
+        if self.metric in PARTS:
+            apart = bool(self._deployment.inputs["separate_pools"])
+            found |= _combined(values, others | found, apart)
         return found
+
+
+def _combined(values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
+              apart: bool) -> dict[str, tuple[float, float]]:
+    """Intervals of end-to-end latency and output throughput from those of TTFT and TPOT.
+
+    Args:
+        values: quantities as they are.
+        bounds: their intervals.
+        apart: whether throughput is that of a decode pool of its own, where TTFT has no part.
+    """
+    def moved(shares: Mapping[str, float], high: bool) -> float:
+        """Logarithm by which a sum moves if its parts move to their ends."""
+        return math.hypot(*(share * math.log(bounds[name][high] / values[name])
+                            for name, share in shares.items()))
+
+    first = values["ttft"] / values["e2e"]
+    whole = {"ttft": first, "tpot": 1 - first}
+    rate = {"tpot": 1.0} if apart else whole
+    e2e, throughput = values["e2e"], values["output_throughput"]
+    return {"e2e": (e2e * math.exp(-moved(whole, False)), e2e * math.exp(moved(whole, True))),
+            "output_throughput": (throughput * math.exp(-moved(rate, True)),
+                                  throughput * math.exp(moved(rate, False)))}
 
 
 def apply(scenario: Scenario, reference: str) -> Applied:

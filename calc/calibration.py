@@ -113,10 +113,15 @@ def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibr
         """Logarithms of predictions at coordinates, shape (points, rows)."""
         return np.asarray(np.log(predict(_overrides(knobs, points))))
 
+    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
     def both(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and their derivatives, in one evaluation."""
-        moved = rows(np.vstack([z, z + STEP * np.eye(len(z))]))
-        return moved[0] - logs, ((moved[1:] - moved[0]) / STEP).T
+        key = z.tobytes()
+        if key not in known:
+            moved = rows(np.vstack([z, z + STEP * np.eye(len(z))]))
+            known[key] = moved[0] - logs, ((moved[1:] - moved[0]) / STEP).T
+        return known[key]
 
     noise, z = FIRST_NOISE, np.zeros(len(knobs))
     for _ in range(2):

@@ -1,6 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
-Commands: check, models, devices, links, nodes, scenarios, engines, estimate, import-model.
+Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
+calibrate, import-model.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import calc
-from calc import engines, importing, report
+from calc import engines, importing, report, simulating, validating
 from params import ParamsError, load, load_scenario, names, sources
 from params import symbols as load_symbols
 from params.catalogue import KINDS, glossary
@@ -42,12 +43,21 @@ def _parser() -> argparse.ArgumentParser:
     for kind in ("models", "devices", "links", "nodes", "scenarios"):
         listing = commands.add_parser(kind, help=f"list the {kind}, or show one")
         listing.add_argument("name", nargs="?", help="identifier or path of a YAML file")
-    one = commands.add_parser("estimate", help="memory and decode floor of a deployment")
+    one = commands.add_parser("estimate", help="whether a deployment fits, its latency, throughput "
+                                               "and what binds them; what would fit")
     one.add_argument("scenario", help="identifier or path of a scenario file")
     one.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
                      help="override, e.g. parallelism.tensor_parallel=16 or device=nvidia-h20")
     one.add_argument("--documented", action="store_true",
                      help="take of the device what the scenario's document states of it")
+    one.add_argument("--calibration", metavar="NAME",
+                     help="take what was fitted: an entry of params/calibrations/")
+    simulating.add_arguments(commands.add_parser(
+        "simulate", help="arrivals at a deployment, step by step: percentiles, goodput"))
+    validating.add_validate(commands.add_parser(
+        "validate", help="errors of every prediction of a measured row"))
+    validating.add_calibrate(commands.add_parser(
+        "calibrate", help="fit a calibration to its measured rows"))
     importing.add_arguments(commands.add_parser(
         "import-model", help="write a model file from the config.json of a Hugging Face model"))
     engines.add_arguments(commands.add_parser(
@@ -128,7 +138,12 @@ def _listing(args: argparse.Namespace) -> int:
 def _estimate(args: argparse.Namespace) -> int:
     scenario = load_scenario(args.scenario, overrides=args.settings,
                              documented=args.documented)
-    result = calc.estimate(scenario)
+    applied = None
+    if args.calibration is not None:
+        from calc.calibrated import apply  # SciPy is loaded only where something is fitted
+
+        applied = apply(scenario, args.calibration)
+    result = calc.estimate(scenario, applied)
     taken = report.taken_from_document(scenario) if args.documented else {}
     if args.json:
         _print_json(result.as_json() | ({"taken_from_document": taken} if args.documented else {}))
@@ -151,6 +166,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     args = _parser().parse_args(argv)
     run = {"check": _check, "estimate": _estimate, "engines": engines.run_engines,
+           "simulate": simulating.run_simulate, "validate": validating.run_validate,
+           "calibrate": validating.run_calibrate,
            "import-model": importing.run_import}.get(args.command, _listing)
     try:
         code = run(args)

@@ -119,7 +119,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     final_norm = q.norm_weight_bytes * q.hidden_size
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
                    + w.head_matrix_weights + final_norm)
-    expert_bytes = n.moe_layers * hit * expert
+    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
     context = mean_context(q.input_tokens, q.output_tokens)
     attended, in_window, of_request = read_of_cache(q, c)
     kv_bytes = batch * of_request

@@ -99,12 +99,13 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
             chunk(q, cut, cut.burst_tokens))
     steps = [step(attention, q, counted, held, cached, composition) for composition in made]
-    served = serving(q, cut, requests, *steps, transfer_time(q, cached))
+    decoding, alone, rest = steps
+    served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
     found |= {"decode_tokens": made[0].tokens}
     for phase, done in zip(PHASES, steps, strict=True):
         found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     return found | _named(floor, cut, served, planning(
-        q, held, cached, memory, floor, cut, steps[0], served))
+        q, counted, held, cached, memory, floor, cut, steps[0], served))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

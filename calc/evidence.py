@@ -84,7 +84,8 @@ class System:
             column = {name: float(values[row]) for name, values in self.rows.items()}
             self._runs[row] = serve_all(
                 self.inputs, self.scenario.model.attention, column,
-                blocks=float(self._blocks()[row]), unequal=row in self.unequal, policy=self.scenario.file.scheduling)
+                blocks=float(self._blocks()[row]), unequal=row in self.unequal,
+                policy=self.scenario.file.scheduling)
         return self._runs[row]
 
     @functools.cached_property

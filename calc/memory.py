@@ -123,7 +123,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
 
 
 def routed_layer_weights(q: Any, n: Parameters) -> Number:
-    """Bytes of one layer's routed experts on one device [B].
+    """Bytes of one layer's routed experts on one device, less those on the host [B].
 
     Args:
         q: input symbols as attributes.
@@ -131,7 +131,8 @@ def routed_layer_weights(q: Any, n: Parameters) -> Number:
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    return (q.routed_expert_weight_bytes * q.n_routed_experts * n.routed_expert_parameters
+    on_cards = (1 - q.offloaded_share) * q.n_routed_experts
+    return (q.routed_expert_weight_bytes * on_cards * n.routed_expert_parameters
             / expert_shards(q))
 
 
@@ -209,7 +210,7 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         core = 2 * q.head_dim * (heads + kv_heads)
     attention_width = d + core
     dense_width = 2 * d + 2 * q.intermediate_size / t
-    rows_per_token = q.num_experts_per_tok / np.minimum(e, t)
+    rows_per_token = (1 - q.offloaded_share) * q.num_experts_per_tok / np.minimum(e, t)
     expert_width = 2 * q.moe_intermediate_size * e / expert_shards(q)
     moe_width = select(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)

@@ -1,4 +1,4 @@
-"""Quantities that plans are made with: ridge, bubble, transfer, balance of pools, waste, loading."""
+"""Quantities that plans are made with: ridge, bubble, transfer, pools, waste, loading."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from calc.arrays import Number, ceil_div
 from calc.decode import Decode
 from calc.memory import Cache, Memory, Weights
 from calc.serving import Prompts, Serving
+from calc.shapes import Parameters
 from calc.step import Step
 
 
@@ -44,12 +45,13 @@ def transfer_time(q: Any, c: Cache) -> Number:
     return q.network_alpha + cache / rate
 
 
-def planning(q: Any, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts, decode: Step,
-             served: Serving) -> Planning:
+def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
+             decode: Step, served: Serving) -> Planning:
     """Quantities around a deployment.
 
     Args:
         q: input symbols as attributes.
+        n: the model's parameters.
         w: weights by stage [B].
         c: cache per token [B/token].
         m: the memory budget.
@@ -67,7 +69,10 @@ def planning(q: Any, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts, dec
     # requests per second: a decode replica finishes batch x stages each (output_tokens) steps
     decoded = d.decode_batch * stages / (q.output_tokens * per_token)
     devices = q.tensor_parallel * stages * q.data_parallel
+    on_host = (q.offloaded_share * n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
+               * q.offloaded_weight_bytes)
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
         decoded * served.prefill_time, 1 - q.context_tokens / (m.blocks_per_request * q.block_size),
-        w.weights_per_device * np.minimum(q.devices_per_node, devices) / q.storage_bandwidth)
+        (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
+        / q.storage_bandwidth)

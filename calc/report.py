@@ -9,17 +9,11 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
-from calc.estimate import Comparison, Estimate, Quantity, parameters, parameters_by_class
+from calc.amounts import human
+from calc.estimate import CAPACITY, Comparison, Estimate, Quantity, parameters, parameters_by_class
 from params import ROOT, ParamsError, Scenario, Value, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
 
-_SCALES = {
-    "B": [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)],
-    "B/token": [("MB/token", 1e6), ("B/token", 1)],
-    "B/s": [("TB/s", 1e12), ("GB/s", 1e9), ("B/s", 1)],
-    "FLOP/s": [("TFLOPS", 1e12), ("FLOP/s", 1)],
-    "s": [("s", 1), ("ms", 1e-3), ("us", 1e-6)],
-}
 _TELLING_KEYS = {
     "scenarios": ("parallelism",), "models": ("attention",), "nodes": ("devices_per_node",),
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
@@ -64,21 +58,6 @@ def kind_of(file: str) -> str:
 def console() -> Console:
     """Where tables are printed; a text is printed as it stands, whatever brackets it has."""
     return Console(markup=False, emoji=False)
-
-
-def human(value: float | int | None, unit: str) -> str:
-    """A number with four significant digits and a readable unit."""
-    if value is None:
-        return "–"
-    for name, factor in _SCALES.get(unit, []):
-        if abs(value) >= factor:
-            return f"{_digits(value / factor)} {name}"
-    text = _digits(value)
-    return text if unit == "1" else f"{text} {unit}"
-
-
-def _digits(number: float) -> str:
-    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.4g}"
 
 
 def plain(value: Any) -> Any:
@@ -211,13 +190,15 @@ def taken_from_document(scenario: Scenario) -> dict[str, Any]:
 
 
 def print_estimate(scenario: Scenario, result: Estimate) -> None:
-    """Verdict, quantities with intervals, and the document's numbers beside ours."""
+    """Verdict and what would run; quantities with intervals; parts; the document beside ours."""
     screen = console()
     headroom = result.quantities["headroom_per_device"]
-    verdict = "fits" if result.fits else "does not fit"
-    amount = human(abs(headroom.value), "B")
-    screen.print(f"{scenario.title['en']}: {verdict}, "
-                 f"{amount} per device {'to spare' if result.fits else 'short'}.")
+    spare = headroom.value >= 0
+    verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
+    screen.print(f"{scenario.title['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
+                 f"per device {'to spare' if spare else 'short'}.")
+    for line in _explained(result):
+        screen.print(line, highlight=False, soft_wrap=True)
     known = symbols()
     table = Table()
     for column in ("quantity", "value", "80% interval", "kind"):
@@ -226,8 +207,47 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         table.add_row(known[name].en, human(quantity.value, quantity.unit), _spread(quantity),
                       quantity.kind.replace("_", " "))
     screen.print(table)
+    _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
+
+
+def _explained(result: Estimate) -> list[str]:
+    """Why it does not run and what does; what was calibrated; sentences."""
+    lines = [reason.text["en"] for reason in result.reasons]
+    for number, change in enumerate(result.changes):
+        settings = " ".join(f"--set {key}={value}" for key, value in change.settings.items())
+        lines += [("Nearest: " if number == 0 else "Or: ") + change.text["en"], f"    {settings}"]
+    if result.reasons and not result.changes:
+        lines.append("No precision, cut or number of these cards was found that runs it.")
+    applied = result.applied
+    if applied is not None:
+        lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
+                     f"({applied.name}).")
+        for item in applied.outside:
+            name, unit = symbols()[item.quantity].en, symbols()[item.quantity].unit
+            low, high = item.fitted_range
+            fitted = f"{low:,g} to " * (low < high) + human(high, unit)
+            lines.append(f"Outside of what it was fitted to: {name} {human(item.value, unit)}, "
+                         f"fitted at {fitted}; the interval is wider for it.")
+    return lines
+
+
+def _print_parts(screen: Console, result: Estimate) -> None:
+    """What a token and a step of prefill are made of, and what binds each; no part of nothing."""
+    for whole, phase, title in (("tpot", "decode", "time per output token"),
+                                ("prefill_chunk", "prefill", "a step of prefill")):
+        parts = result.parts[whole]
+        total = sum(parts.values())
+        binds = result.bottleneck[phase]
+        by = "" if binds == CAPACITY else f", bound by {binds.replace('_', ' ')}"
+        table = Table(title=f"{title}: {human(total, 's')}{by}")
+        for column in ("part", "time", "share"):
+            table.add_column(column, justify="left" if column == "part" else "right")
+        for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
+            if part:
+                table.add_row(name.replace("_", " "), human(part, "s"), f"{part / total:.1%}")
+        screen.print(table)
 
 
 def _spread(quantity: Quantity) -> str:

@@ -242,7 +242,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
         / (q.host_memory_bandwidth * q.host_stream_efficiency)
         + moved / q.host_link_bandwidth + moe * q.host_sync, 0)
 
-    # --- the step -----------------------------------------------------------------------------------
+    # --- the step ---------------------------------------------------------------------------------
     compute = halves * (sum(times.values()) + core_time + vector_time + dequantisation_time
                         + boundary_time + offload_time)
     communication = halves * (all_reduce_time + exchange_time + pipeline_time)

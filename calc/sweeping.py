@@ -87,9 +87,28 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     Raises ValueError for inputs as :func:`sweep` does, and for a name that no step gives.
     """
     names = list(names)
-    compute = _latency(attention, names)
+    whole = _needs_prefill(names)
     _check(inputs)
-    return _in_passes(lambda part: compute(SimpleNamespace(**part)), inputs, names, threads, CHUNK)
+    return _in_passes(lambda part: _latencies(attention, SimpleNamespace(**part), whole), inputs,
+                      names, threads, CHUNK)
+
+
+def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
+    """What :func:`decode_sweep` does in each pass, of inputs of any shape: scalars give scalars.
+
+    Args:
+        inputs: input symbols in SI units.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep.
+
+    Raises ValueError for a missing or unknown input, and for a name that no step gives.
+    """
+    names = list(names)
+    whole = _needs_prefill(names)
+    _check(inputs)
+    found = _latencies(attention, SimpleNamespace(**{
+        name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}), whole)
+    return {name: found[name] for name in names}
 
 
 def _check(inputs: Columns) -> None:
@@ -138,15 +157,11 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     return result
 
 
-def _latency(attention: str, names: Iterable[str]) -> Callable[[Any], dict[str, Number]]:
-    """The computation that gives these names, the shorter one if that suffices.
-
-    Raises ValueError for a name that neither gives.
-    """
+def _needs_prefill(names: Iterable[str]) -> bool:
+    """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
     if unknown := [name for name in names if name not in SERVED_NAMES]:
         raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
-    whole = not DECODE_NAMES.issuperset(names)
-    return lambda q: _latencies(attention, q, whole)
+    return not DECODE_NAMES.issuperset(names)
 
 
 def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
@@ -230,7 +245,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     Raises ValueError as :func:`decode_sweep` does.
     """
     names = list(names)
-    compute = _latency(attention, names)
+    whole = _needs_prefill(names)
     _check(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
             for number, spread in enumerate(spreads) for end in ("low", "high")}
@@ -238,12 +253,12 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        given = compute(SimpleNamespace(**part))
+        given = _latencies(attention, SimpleNamespace(**part), whole)
         middles = traced([_middle(*ends) for ends in ranges])
-        for spread, middle in zip(spreads, middles, strict=True):
-            part |= dict.fromkeys(spread.symbols, middle)
-        central = compute(SimpleNamespace(**part))
-        found = {}
+        for spread, moved in zip(spreads, middles, strict=True):
+            part |= dict.fromkeys(spread.symbols, moved)
+        central = _latencies(attention, SimpleNamespace(**part), whole)
+        found: dict[str, Number] = {}
         for name in names:
             value, at = given[name], central[name]
             variance = own[name] ** 2

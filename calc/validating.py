@@ -17,7 +17,7 @@ from params.files import write_whole
 
 OK = 0
 METRICS = ("tpot", "ttft", "e2e", "output_throughput")
-FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t#].*\n?|^\n)*", re.MULTILINE)  # of a file, at its end
+FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
 
 def add_validate(command: argparse.ArgumentParser) -> None:

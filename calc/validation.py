@@ -28,6 +28,7 @@ class Result:
         parameters: mechanisms that were fitted, by name.
         predictions: the rows themselves.
         inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
+        left_out: numbers of rows (from 1) that were neither fitted nor predicted.
     """
 
     system: str
@@ -36,6 +37,7 @@ class Result:
     parameters: tuple[str, ...]
     predictions: Predictions
     inside: float | None = None
+    left_out: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Plain data; errors are fractions."""
@@ -44,7 +46,8 @@ class Result:
         return {"system": self.system, "metric": self.metric, "protocol": self.protocol,
                 "parameters": list(self.parameters), **found,
                 "seeds": [self.predictions.seeds[0], self.predictions.seeds[-1]]
-                if self.predictions.seeds else None, "inside": self.inside}
+                if self.predictions.seeds else None, "inside": self.inside,
+                "left_out": list(self.left_out)}
 
 
 @functools.cache
@@ -73,7 +76,7 @@ def uncalibrated_results() -> Iterator[Result]:
             rows = one.measured(metric)
             if len(rows):
                 yield Result(one.id, metric, UNCALIBRATED, (),
-                             uncalibrated(one, metric, discrepancy().deviation, rows))
+                             uncalibrated(one, metric, discrepancy().by_quantity, rows))
 
 
 def calibrated_results() -> Iterator[Result]:
@@ -86,7 +89,8 @@ def calibrated_results() -> Iterator[Result]:
             found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
                              discrepancy().extrapolation)
             inside = float(np.mean([fit.inside for fit in found.calibrations]))
-            yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside)
+            yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
+                         tuple(chosen.without))
 
 
 def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:
@@ -101,5 +105,9 @@ def results() -> list[Result]:
 
 
 def as_json(found: list[Result]) -> dict[str, object]:
-    """``{"results": [...]}`` with one entry per system, metric and protocol."""
-    return {"results": [result.as_json() for result in found]}
+    """``{"results": [...]}``, one entry per system, metric and protocol, with all measured rows.
+
+    What was calibrated without suspect rows stands apart, under ``without_suspect_rows``.
+    """
+    return {"results": [one.as_json() for one in found if not one.left_out],
+            "without_suspect_rows": [one.as_json() for one in found if one.left_out]}

@@ -89,3 +89,8 @@ class Discrepancy(Named):
     deviation: dict[Metric, Number]
     extrapolation: Number
     basis: Text
+
+    @property
+    def by_quantity(self) -> dict[str, float]:
+        """The deviations by the quantity's name."""
+        return {str(name): size for name, size in self.deviation.items()}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from params import catalogue
-from params.precision_support import VECTOR, widened
+from params.precision_support import widened
 from params.values import Value
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ COUNTED_ANEW = {
     "loading_time": "devices of a node load together",
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",
+    "request_throughput": "a decode pool holds a request for each of its output tokens",
 }
 STEPS = ("decode_", "prefill_", "burst_")
 

@@ -88,26 +88,55 @@ def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None,
         label: label of the equation, for references.
         variant: kind of attention that it holds for, printed behind it.
     """
+    from workbench.symbols import letter
     from workbench.trees import from_tree
 
     if expr is None:
         expr = from_tree(load_formulas()[name].tree)
         name, _, kind = name.partition("@")
         variant = variant or kind
-    display(Markdown(_equation(name, expr, variant) + (f" ({label})" if label else "")))
-    new = [other for other in (name, *sorted(s.name for s in expr.free_symbols))
-           if other not in _introduced]
-    _introduced.update(dict.fromkeys(new))
-    if new:
+    law(letter(name), expr, label, variant, of=name)
+
+
+def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | None = None, *,
+        of: str | None = None) -> None:
+    """An equation whose left-hand side need not be a quantity; new letters are named after it.
+
+    Args:
+        left: LaTeX of the left-hand side.
+        expr: right-hand side, in the book's symbols and in letters of the page alone.
+        label, variant: as for ``formula``.
+        of: quantity that the left-hand side stands for, if it stands for one.
+    """
+    display(Markdown(_equation(left, expr, variant) + (f" ({label})" if label else "")))
+    used = sorted(s.name for s in expr.free_symbols)
+    if new := introduce([*([of] if of else []), *used]):
         show(*(_names(new, lang) for lang in LANGUAGES))
 
 
-def symbol_table() -> None:
-    """Every letter that the page has used so far, with name and unit, in both languages."""
+def introduce(names: Iterable[str]) -> list[str]:
+    """Those of the names that are new to the page; from here on they are known to it.
+
+    Letters of a page alone, which the symbol table does not have, are passed over.
+    """
     known = params.symbols()
-    table([{"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
-            "unit": known[name].unit, "id": f"`{name}`"}
-           for name in known if name in _introduced],
+    new = [name for name in dict.fromkeys(names) if name in known and name not in _introduced]
+    _introduced.update(dict.fromkeys(new))
+    return new
+
+
+def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
+    """Every letter that the page has used so far, with name and unit, in both languages.
+
+    Args:
+        own: letters of the page alone, which come first: LaTeX, English and Chinese name, unit.
+    """
+    known = params.symbols()
+    table([*({"letter": f"${letter}$", "name": (en, zh), "unit": unit, "id": "–"}
+             for letter, en, zh, unit in own),
+           *({"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
+              "unit": known[name].unit, "id": f"`{name}`"}
+             for name in known if name in _introduced)],
           {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
            "id": ("in the program", "程序中的名称")})
 
@@ -192,9 +221,9 @@ def _sourced(label: Text, value: params.Value) -> dict[str, Text]:
             "kind": (value.kind, KIND_NAMES[value.kind]), "source": citation(value)}
 
 
-def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:
+def _equation(left: str, expr: sympy.Expr, variant: str | None) -> str:
     """Display mathematics; a long sum is broken between its terms."""
-    from workbench.symbols import latex_terms, letter
+    from workbench.symbols import latex_terms
 
     holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
     lines = [""]
@@ -203,9 +232,9 @@ def _equation(name: str, expr: sympy.Expr, variant: str | None) -> str:
             lines.append("")
         lines[-1] += f" {term}"
     if len(lines) == 1:
-        return f"$$\n{letter(name)} ={lines[0]}{holds}\n$$"
+        return f"$$\n{left} ={lines[0]}{holds}\n$$"
     body = " \\\\\n&\\quad {}".join(lines)
-    return f"$$\n\\begin{{aligned}}\n{letter(name)} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
+    return f"$$\n\\begin{{aligned}}\n{left} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
 
 
 def _width(text: str) -> float:
