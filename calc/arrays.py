@@ -10,10 +10,12 @@ Number = Any  # int, float or numpy array: every function of calc is vectorised
 
 
 def select(condition: Number, yes: Number, no: Number) -> Number:
-    """``yes`` where the condition holds, else ``no``; a scalar for scalars."""
-    return np.asarray(np.where(condition, yes, no))[()]
+    """``yes`` where the condition holds, else ``no``; one of the two for a scalar condition."""
+    if np.ndim(condition) == 0:
+        return yes if condition else no
+    return np.where(condition, yes, no)
 
 
 def ceil_div(whole: Number, part: Number) -> Number:
     """Least integer at or above ``whole / part``, exact for whole numbers below 2^53."""
-    return -(-whole // part)
+    return np.ceil(whole / part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Applied:
             found[name] = (value * math.exp(-down), value * math.exp(up))
         if self.metric in PARTS:
             apart = bool(self._deployment.inputs["separate_pools"])
-            found |= _combined(values, others | found, apart)
+            found |= _combined(values, {**others, **found}, apart)
         return found
 
 
@@ -137,7 +138,7 @@ def _combined(values: Mapping[str, float], bounds: Mapping[str, tuple[float, flo
                                   throughput * math.exp(moved(rate, False)))}
 
 
-def apply(scenario: Scenario, reference: str) -> Applied:
+def apply(scenario: Scenario, reference: str | Path) -> Applied:
     """Take a fitted calibration for a deployment.
 
     Args:
@@ -147,7 +148,7 @@ def apply(scenario: Scenario, reference: str) -> Applied:
     Raises ParamsError, one sentence, for a calibration that is not fitted, of another device or
     precision, or of a mechanism that the deployment does not have.
     """
-    chosen: CalibrationFile = catalogue.load("calibrations", reference)
+    chosen: CalibrationFile = catalogue.load("calibrations", str(reference))
     system = measured_system(chosen.scenario)
     fitted, name = chosen.fitted, chosen.id
     if fitted is None:

@@ -105,7 +105,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     for phase, done in zip(PHASES, steps, strict=True):
         found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     return found | _named(floor, cut, served, planning(
-        q, counted, held, cached, memory, floor, cut, steps[0], served))
+        q, counted, held, cached, memory, floor, cut, decoding, alone, served))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

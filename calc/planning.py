@@ -46,7 +46,7 @@ def transfer_time(q: Any, c: Cache) -> Number:
 
 
 def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
-             decode: Step, served: Serving) -> Planning:
+             decode: Step, prefill: Step, served: Serving) -> Planning:
     """Quantities around a deployment.
 
     Args:
@@ -57,7 +57,7 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
         m: the memory budget.
         d: batch and contexts of decode.
         p: how prompts are cut.
-        decode: the decode step.
+        decode, prefill: the decode step, and the mean chunk of a prompt alone.
         served: what a wave of requests sees.
 
     Source: notebooks/compute.md (ridge), throughput.md (bubble), communication.md (transfer),
@@ -66,13 +66,15 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     stages = q.pipeline_parallel
     idle = stages - 1
     per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
-    # requests per second: a decode replica finishes batch x stages each (output_tokens) steps
+    # requests per second: a prefill replica has a chunk in every stage, a decode replica finishes
+    # batch x stages every output_tokens steps
     decoded = d.decode_batch * stages / (q.output_tokens * per_token)
     devices = q.tensor_parallel * stages * q.data_parallel
     on_host = (q.offloaded_share * n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
                * q.offloaded_weight_bytes)
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
-        decoded * served.prefill_time, 1 - q.context_tokens / (m.blocks_per_request * q.block_size),
+        decoded * prefill.step_time * p.prompt_chunks / stages,
+        1 - q.context_tokens / (m.blocks_per_request * q.block_size),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
         / q.storage_bandwidth)

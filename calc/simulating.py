@@ -13,7 +13,7 @@ from rich.table import Table
 
 from calc.advice import reasons
 from calc.amounts import human
-from calc.capacity import keeps_up, saturation_rate
+from calc.capacity import WAVES, keeps_up, saturation_rate
 from calc.clock import Clock
 from calc.evaluate import evaluate
 from calc.replay import MOST_SEQUENCES
@@ -67,6 +67,7 @@ class System:
         transfer: of the cache between the pools.
         shape: input and output tokens of every request, and those that a prefix cache holds.
         overhead: before a request reaches the scheduler [s].
+        closed_form: requests per second with as many in work as the replicas hold [request/s].
     """
 
     pool: Pool
@@ -74,6 +75,19 @@ class System:
     transfer: Transfer | None
     shape: Shape
     overhead: float
+    closed_form: float
+
+    @property
+    def at_once(self) -> int:
+        """Requests that one replica holds, of the pool that decodes [request]."""
+        limits = (self.decode or self.pool).limits
+        return _held(limits, self.shape)
+
+
+def _held(limits: Limits, shape: Shape) -> int:
+    """Requests of one shape that an engine's limits let in at once [request]."""
+    fit = (limits.kv_blocks or 0) // limits.blocks(shape[0] + shape[1])
+    return max(1, min(limits.max_num_seqs, fit))
 
 
 def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
@@ -91,8 +105,12 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         max_num_seqs: requests in work at once in a replica [request].
         policy: as ``calc.request.Limits`` has it.
 
-    Raises ParamsError for a deployment that does not fit its memory.
+    Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
+    tokens its requests have.
     """
+    if scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
+                          "they are, expected workload.input_tokens and workload.output_tokens.")
     inputs, attention = scenario.inputs(), scenario.model.attention
     found = evaluate(inputs, attention)
     stages = int(inputs["pipeline_parallel"])
@@ -124,24 +142,26 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
                                                        * inputs["data_parallel"])) * stages)
         transfer = Transfer(lambda tokens: tokens * per_token)
     cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
-    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]))
+    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
+    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
+                  float(evaluate(full, attention)["request_throughput"]))
 
 
-def saturation(system: System) -> float:
+def saturation(system: System) -> tuple[float, str]:
     """Requests per second that come out while there are always more waiting [request/s].
 
-    Replicas are equal, so one of them is simulated where there is one pool.
+    One of the equal replicas is simulated. Where that takes too long, and where pools are apart
+    (prefill keeps up by construction), it is the closed form with as many requests in work as the
+    replicas hold.
+
+    Returns the rate and where it comes from, ``simulation`` or ``closed form``.
     """
-    pool, decode = system.pool, system.decode
-    answer = system.shape[1]
-    held = int((pool.limits.kv_blocks or 1) // pool.limits.blocks(sum(system.shape[:2])))
-    at_once = max(1, min(pool.limits.max_num_seqs, held, SATURATION_TOKENS // (10 * answer)))
-    limits = replace(pool.limits, max_num_seqs=at_once)
-    if decode is None:
-        one = replace(pool, limits=limits, replicas=1)
-        return pool.replicas * saturation_rate(one, [system.shape])
-    return saturation_rate(replace(pool, limits=limits), [system.shape],
-                           replace(decode, limits=limits), system.transfer)
+    size = WAVES * system.at_once * system.shape[1]
+    if system.decode is not None or size > SATURATION_TOKENS:
+        return system.closed_form, "closed form"
+    one = replace(system.pool, replicas=1,
+                  limits=replace(system.pool.limits, max_num_seqs=system.at_once))
+    return system.pool.replicas * saturation_rate(one, [system.shape]), "simulation"
 
 
 def run_simulate(args: argparse.Namespace) -> int:
@@ -260,8 +280,8 @@ def _with_overhead(made: Summary, overhead: float) -> Summary:
     return replace(made, ttft=later(made.ttft), e2e=later(made.e2e))
 
 
-def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary, most: float,
-            steady: bool) -> dict[str, Any]:
+def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
+            most: tuple[float, str], steady: bool) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
         if isinstance(value, Latency):
@@ -276,13 +296,13 @@ def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary, most: f
     if not objective:
         numbers |= {"goodput": None, "good": None}
     return {"scenario": scenario.id, "workload": workload, **numbers,
-            "saturation_rate": most, "keeps_up": steady}
+            "saturation_rate": most[0], "saturation_from": most[1], "keeps_up": steady}
 
 
 def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None:
     screen = console()
     given = answer["workload"]
-    asked = (f"{given['rate']:g} requests/s" if "rate" in given else f"{given['users']} users")
+    asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
     screen.print(f"{scenario.title['en']}: {asked}, {made.requests} requests counted over "
                  f"{human(made.window, 's')}, seed {given['seed']}.")
     table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
@@ -294,15 +314,16 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None
             table.add_row(name, human(times.mean, "s"), half,
                           *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)
-    lines = [f"throughput: {made.request_throughput:.4g} requests/s, "
+    lines = [f"throughput: {made.request_throughput:.4g} request/s, "
              f"{made.output_throughput:,.4g} output tokens/s",
              f"in the system: {made.concurrency:.4g} requests on average"]
     if answer["good"] is not None:
-        lines.append(f"goodput: {made.goodput:.4g} requests/s, {made.good:.1%} of the requests "
+        lines.append(f"goodput: {made.goodput:.4g} request/s, {made.good:.1%} of the requests "
                      "meet the objective")
     lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
               for pool, share in made.utilisation.items()]
-    lines.append(f"saturation: {answer['saturation_rate']:.4g} requests/s")
+    lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
+                 f"({answer['saturation_from']})")
     if not answer["keeps_up"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")

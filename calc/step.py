@@ -135,7 +135,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
     kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)
-    attention_flops = two * layers * (projections * tokens + up * expanded)
+    projected, again = two * layers * projections * tokens, two * layers * up * expanded
+    attention_flops = projected + again
     per_token, core_width = _widths(attention, q, heads, made.decoding)
     stored = layers * w.attention_weights_per_layer
     if made.decoding and attention == MLA:
@@ -189,10 +190,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
     rate = q.memory_bandwidth * q.hbm_efficiency
 
     def multiplied(flops: Number, moved: Number, name: str, of: Number,
-                   streaming: Number = rate) -> Number:
+                   streaming: Number = rate, full: Number = 0) -> Number:
         peak = getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency") * q.clock_factor
         padded = np.maximum(1, q.gemm_tile_rows / np.maximum(of, 1))
-        return operator_time(flops * padded / peak, moved / streaming, q.load_overlap)
+        return operator_time((flops * padded + full) / peak, moved / streaming, q.load_overlap)
 
     core_share = q.mla_compute_efficiency if made.decoding else q.attention_efficiency
     core_rate = q.memory_bandwidth * (q.mla_efficiency if made.decoding else q.hbm_efficiency)
@@ -200,7 +201,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
                            core_bytes / core_rate)
     per_expert = together * k / np.maximum(hit, 1)
     times = {
-        "attention": multiplied(attention_flops, attention_bytes, "attention", tokens),
+        "attention": multiplied(projected, attention_bytes, "attention", tokens, full=again),
         "dense_mlp": multiplied(dense_mlp_flops, dense_mlp_bytes, "dense_mlp", tokens),
         "shared_expert": multiplied(shared_flops, shared_bytes, "shared_expert", tokens),
         "routed_expert": multiplied(routed_flops, routed_bytes, "routed_expert", per_expert,

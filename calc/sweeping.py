@@ -18,7 +18,7 @@ import numpy as np
 from calc.arrays import Number, ceil_div
 from calc.decode import Decode, mean_attended, mean_context
 from calc.evaluate import INPUTS, PHASES, evaluate
-from calc.gradient import slopes, traced
+from calc.gradient import Traced, slopes, traced
 from calc.memory import Weights, cache
 from calc.planning import transfer_time
 from calc.serving import Prompts, Serving, chunk, decode_step, prompts, serving
@@ -97,7 +97,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     """What :func:`decode_sweep` does in each pass, of inputs of any shape: scalars give scalars.
 
     Args:
-        inputs: input symbols in SI units.
+        inputs: input symbols in SI units; those that ``calc.gradient`` traces give slopes.
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
 
@@ -107,7 +107,8 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     whole = _needs_prefill(names)
     _check(inputs)
     found = _latencies(attention, SimpleNamespace(**{
-        name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}), whole)
+        name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
+        for name, value in inputs.items()}), whole)
     return {name: found[name] for name in names}
 
 

@@ -20,6 +20,8 @@ from workbench.trees import from_tree, to_tree
 
 FORMULAS = load_formulas()
 SEEDS = range(100)
+DERIVATIONS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
+               "serving")
 
 
 def rank(model="deepseek-v3", precision="bf16", **changed):
@@ -186,6 +188,14 @@ def test_random_deployments_cover_what_is_general():
     assert any(i["num_hidden_layers"] % i["pipeline_parallel"] for i in drawn)
     assert any(i["q_lora_rank"] == 0 < i["kv_lora_rank"] for i in drawn)
     assert any(i["context_tokens"] % i["block_size"] == 0 for i in drawn)
+    assert any(i["micro_batches"] > 1 and i["offloaded_share"] and i["host_overlap"] for i in drawn)
+    assert any(0 < i["offloaded_share"] < 1 and i["num_experts_per_tok"] for i in drawn)
+    for normal in (0, 1):
+        travels = [i for i in drawn if i["exchange_normal"] == normal and i["n_routed_experts"]
+                   and i["expert_parallel"] > i["tensor_parallel"]]
+        assert any(i["expert_parallel"] > i["devices_per_node"] > 1 for i in travels), normal
+    assert any(i["separate_pools"] and i["pipeline_parallel"] > 1 for i in drawn)
+    assert any(i["gemm_tile_rows"] > i["max_num_batched_tokens"] for i in drawn)
 
 
 def test_a_disagreement_and_a_missing_quantity_are_named():
@@ -213,11 +223,68 @@ def test_reading_takes_no_less_than_its_bounds():
         assert math.isclose(values["throughput_ceiling"] * values["tpot_floor"], requests)
 
 
-def test_derivations_run_and_meet_the_lock(monkeypatch):
-    monkeypatch.delenv("FORMULAS_LOCK", raising=False)
+def on_the_host(**changed):
+    """A decode step with half of the experts on the host, in two half-batches."""
+    return rank(**{"tensor_parallel": 8, "expert_parallel": 8, "concurrency": 64,
+                   "micro_batches": 2, "overlap_efficiency": 1, "offloaded_share": 0.5,
+                   "offloaded_weight_bytes": 0.5, "host_overlap": 1, "host_peak": 2e13,
+                   "host_gemm_efficiency": 0.5, "host_memory_bandwidth": 5e11,
+                   "host_stream_efficiency": 0.5, "host_link_bandwidth": 3e10, "host_sync": 0,
+                   **changed})
+
+
+@pytest.mark.parametrize("host", [1e11, 1e12, 1e13])
+def test_no_time_is_hidden_twice(host):
+    """With all hidden that can be, the longer of the host and what is left of the card remains."""
+    found = on_the_host(host_memory_bandwidth=host)
+    on_host = 2 * found["decode_offload_time"]
+    longer = max(found["decode_compute_time"], found["decode_communication_time"])
+    assert found["decode_device_time"] == pytest.approx(max(on_host, longer - on_host), rel=1e-12)
+
+
+@pytest.mark.parametrize(("share", "travel"), [(1, 1), (0.5, 255 / 256), (1 / 256, 0.0308)])
+def test_a_token_travels_to_the_host_if_any_of_its_experts_is_there(share, travel):
+    fast = {"host_peak": 1e30, "host_memory_bandwidth": 1e30, "offloaded_share": share}
+    found = on_the_host(**fast)["decode_offload_time"] * 3e10
+    assert found == pytest.approx(travel * 2 * 58 * 32 * 7168 * 2, rel=2e-3)
+
+
+@pytest.mark.parametrize(("ranks", "per_token"), [
+    (8, 7 / 8 * 8 * (1 - (7 / 8) ** 8)), (64, 7 / 8 * 64 * (1 - (63 / 64) ** 8))])
+def test_normal_mode_forwards_a_token_once_to_each_rank(ranks, per_token):
+    found = rank(tensor_parallel=1, data_parallel=ranks, expert_parallel=ranks, concurrency=ranks,
+                 devices_per_node=8, full_mesh=0, device_link_bandwidth=1e11,
+                 exchange_efficiency=1, network_bandwidth=1e30, exchange_normal=1,
+                 exchange_alpha=0, dispatch_element_bytes=1)["decode_exchange_time"]
+    assert found == pytest.approx(58 * 7168 * 3 * per_token / 1e11, rel=1e-12)
+
+
+def test_the_stages_of_a_pool_send_their_caches_at_the_same_time():
+    def time(stages):
+        return rank(pipeline_parallel=stages, network_alpha=1e-5)["kv_transfer_time"] - 1e-5
+    assert time(2) == pytest.approx(time(1) * 31 / 61)
+    assert time(61) == pytest.approx(time(1) / 61)
+
+
+def test_cached_positions_that_are_expanded_again_fill_their_tiles():
+    chunk = {"input_tokens": 4097, "prefix_hit_share": 4096 / 4097, "load_overlap": 1,
+             "memory_bandwidth": 1e30, "gemm_tile_rows": 64, "tensor_parallel": 1}
+    found, full = rank(**chunk), rank(**{**chunk, "gemm_tile_rows": 1})
+    padding = found["prefill_attention_time"] / full["prefill_attention_time"]
+    again = 4096 * 512 * 128 * 256  # positions by the weights that expand one
+    own = 187_105_280  # weights of a layer's projections
+    assert padding == pytest.approx((64 * own + again) / (own + again), rel=1e-3)
+
+
+def test_the_derivations_are_those_of_the_book():
     paths = lock.derivations()
-    assert [path.stem for path in paths] == ["architecture", "memory"]
+    assert {path.stem for path in paths} == set(DERIVATIONS)
+    assert {formula.notebook for formula in FORMULAS.values()} == set(DERIVATIONS)
+
+
+@pytest.mark.parametrize("name", DERIVATIONS)
+def test_a_derivation_runs_and_meets_the_lock(name, monkeypatch):
+    monkeypatch.delenv("FORMULAS_LOCK", raising=False)
     before = lock.FORMULAS.read_bytes()
-    for path in paths:
-        lock.execute(path)
+    lock.execute(lock.NOTEBOOKS / f"{name}.md")
     assert lock.FORMULAS.read_bytes() == before

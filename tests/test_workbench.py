@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import params
-from workbench import dimensions
+from workbench import dimensions, display
 from workbench.compare import points, same_structure, same_value
 from workbench.derivation import LOCK, Derivation
 from workbench.errors import DerivationError
@@ -302,6 +302,39 @@ def test_tensors_add_up_by_how_they_are_cut():
     assert size(tensors) == 3 * sym.hidden_size + t**2
     assert size(tensors, "whole") == t**2
     assert tensors[0].latex == r"$3 \times d$"
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What is displayed on a page of its own."""
+    found: list[str] = []
+    monkeypatch.setattr(display, "display", lambda item, **_: found.append(item.data))
+    monkeypatch.setattr(display, "_introduced", {})
+    return found
+
+
+def test_a_letter_is_introduced_once_on_a_page(shown):
+    assert display.introduce(["tensor_parallel", "U", "hidden_size", "tensor_parallel"]) == [
+        "tensor_parallel", "hidden_size"]
+    assert display.introduce(["vocab_size", "hidden_size"]) == ["vocab_size"]
+    assert shown == []
+
+
+def test_an_equation_of_the_page_names_only_the_books_letters(shown):
+    payload = sympy.Symbol("Q")
+    display.law(r"\mathcal{A}", payload / t, label="eq-sum")
+    display.law("x", payload * t, of="hidden_size")
+    assert shown == ["$$\n\\mathcal{A} = \\frac{Q}{t}\n$$ (eq-sum)",
+                     "$t$: tensor-parallel size.", "$t$：张量并行度。",
+                     "$$\nx = Q\\,t\n$$", "$d$: hidden size.", "$d$：隐藏维度。"]
+
+
+def test_the_letters_of_a_page_stand_before_the_books(shown):
+    display.introduce(["tensor_parallel"])
+    display.symbol_table([("Q", "payload", "数据量", "B")])
+    english, chinese = shown
+    assert english.index("| $Q$ | payload | B | – |") < english.index("| $t$ | tensor-parallel")
+    assert "| $Q$ | 数据量 | B | – |" in chinese
 
 
 def test_symbols_and_terms_are_named_once_in_each_language():

@@ -6,6 +6,7 @@ Formulas form a directed graph without cycles: a symbol of a tree is an input or
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -42,6 +43,11 @@ class Formula:
     notebook: str
     anchor: str
 
+    @functools.cached_property
+    def needs(self) -> frozenset[str]:
+        """Symbols that the formula needs."""
+        return frozenset(symbols_of(self.tree))
+
     @property
     def key(self) -> str:
         """``name``, or ``name@variant``."""
@@ -76,7 +82,7 @@ def order(formulas: Mapping[str, Formula]) -> list[str]:
 
     Raises DerivationError naming the formulas of a cycle.
     """
-    done: list[str] = []
+    done: dict[str, None] = {}  # as an ordered set
     path: list[str] = []
 
     def visit(name: str) -> None:
@@ -86,20 +92,20 @@ def order(formulas: Mapping[str, Formula]) -> list[str]:
             cycle = " → ".join([*path[path.index(name):], name])
             raise DerivationError(f"formulas need each other in a circle: {cycle}.")
         path.append(name)
-        for other in sorted(symbols_of(formulas[name].tree) & formulas.keys()):
+        for other in sorted(formulas[name].needs & formulas.keys()):
             visit(other)
-        done.append(path.pop())
+        done[path.pop()] = None
 
     for name in sorted(formulas):
         visit(name)
-    return done
+    return list(done)
 
 
 def stagewise(formulas: Mapping[str, Formula]) -> set[str]:
     """Names of the formulas that depend on the pipeline stage."""
     found: set[str] = set()
     for name in order(formulas):
-        used = symbols_of(formulas[name].tree)
+        used = formulas[name].needs
         if "stage" in used or used & found:
             found.add(name)
     return found
@@ -109,7 +115,7 @@ def computable(formulas: Mapping[str, Formula], inputs: Iterable[str]) -> dict[s
     """The formulas for which some inputs suffice."""
     known, found = {*inputs, "stage"}, {}
     for name in order(formulas):
-        if symbols_of(formulas[name].tree) <= known:
+        if formulas[name].needs <= known:
             known.add(name)
             found[name] = formulas[name]
     return found
