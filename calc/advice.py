@@ -186,7 +186,7 @@ class Search:
         """What makes it run, nearest first: on these cards, then on the fewest of their kind."""
         steps = (self._cut, self._chunk, self._requests, self._context, self._precision,
                  self._precision_and_cut, self._few_requests, self._more_cards)
-        found = [self._told(settings) for step in steps for settings in step()]
+        found = [self._told(settings) for step in steps for settings in step() if settings]
         return [change for number, change in enumerate(found)
                 if not any(set(change.settings.items()) >= set(other.settings.items())
                            for other in found[:number])]

@@ -27,6 +27,8 @@ def parts(inputs: Mapping[str, Number], found: Mapping[str, Any],
         inputs: input symbols in SI units.
         found: quantities of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
+
+    Source: notebooks/latency.md, section A step taken apart.
     """
     halves = inputs["micro_batches"]
     result = {name: halves * found[f"{phase}_{name}_time"] for name in DEVICE}
@@ -43,6 +45,8 @@ def token_parts(inputs: Mapping[str, Number], found: Mapping[str, Any]) -> dict[
     Args:
         inputs: input symbols in SI units.
         found: quantities of ``calc.evaluate`` for them.
+
+    Source: notebooks/latency.md, section A step taken apart.
     """
     per_step = found["tokens_per_step"]
     result = {name: part / per_step for name, part in parts(inputs, found).items()}
@@ -57,6 +61,8 @@ def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
         inputs: input symbols in SI units.
         found: quantities of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
+
+    Source: notebooks/latency.md, section A step taken apart.
     """
     pieces = parts(inputs, found, phase)
     sums: dict[str, Number] = {
@@ -75,12 +81,14 @@ def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
 
 def bottleneck(inputs: Mapping[str, Number], found: Mapping[str, Any],
                phase: str = "decode") -> str:
-    """The resource that binds the largest part of a step.
+    """The resource that binds the largest part of a step, by its time [s].
 
     Args:
         inputs: input symbols in SI units, scalars.
         found: quantities of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
+
+    Source: notebooks/latency.md, section A step taken apart.
     """
     sums = bound_by(inputs, found, phase)
     return max(sums, key=lambda name: float(sums[name]))

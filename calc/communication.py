@@ -38,7 +38,7 @@ def group(q: Any, ranks: Number) -> Group:
         q: input symbols as attributes.
         ranks: size of the group [1].
 
-    Source: notebooks/communication.md, section What a group of cards has between them.
+    Source: notebooks/communication.md, section What a group of cards has between it.
     """
     inside = np.minimum(ranks, q.devices_per_node)
     across = ceil_div(ranks, q.devices_per_node)
@@ -55,7 +55,12 @@ def _over(amount: Number, rate: Number) -> Number:
 def one_shot(q: Any, g: Group, payload: Number) -> Number:
     """All-reduce in one exchange [s]: each rank sends its whole payload to every other.
 
-    Source: notebooks/communication.md, section All-reduce.
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
     """
     return q.collective_alpha + _over((g.inside - 1) * payload, g.inside_rate)
 
@@ -63,7 +68,12 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
     """All-reduce as direct reduce-scatter and all-gather [s]: 2 exchanges of (n - 1)/n payloads.
 
-    Source: notebooks/communication.md, section All-reduce.
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
     """
     return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload, g.inside_rate)
 
@@ -77,7 +87,7 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
         payload: of one rank [B].
         rate: from a rank to the next [B/s].
 
-    Source: notebooks/communication.md, section All-reduce.
+    Source: notebooks/communication.md, section Five ways to add up.
     """
     return 2 * (ranks - 1) * alpha + _over(2 * (ranks - 1) / ranks * payload, rate)
 
@@ -85,7 +95,13 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
     """All-reduce up and down a binary tree [s]: 2 log2(n) steps of the whole payload.
 
-    Source: notebooks/communication.md, section All-reduce; arguments as for :func:`ring`.
+    Args:
+        alpha: latency of a step [s].
+        ranks: n [1].
+        payload: of one rank [B].
+        rate: between two ranks [B/s].
+
+    Source: notebooks/communication.md, section Five ways to add up.
     """
     hops = 2 * np.log2(np.maximum(ranks, 1))
     return hops * alpha + _over(hops * payload, rate)
@@ -103,7 +119,7 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
         g: the group.
         payload: of one rank [B].
 
-    Source: notebooks/communication.md, section All-reduce.
+    Source: notebooks/communication.md, section Five ways to add up.
     """
     two = two_shot(q, g, payload)
     single = np.minimum(one_shot(q, g, payload), two)
@@ -120,7 +136,12 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     Inside a node one direct exchange; across nodes a ring over the network first, whose result is
     then spread inside.
 
-    Source: notebooks/communication.md, section All-gather; arguments as for :func:`all_reduce`.
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Gathering the logits.
     """
     outside = ((g.across - 1) * q.network_alpha
                + _over((g.across - 1) * payload, g.across_rate))
@@ -142,7 +163,7 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number) -> Number:
         tokens: that one rank sends [token].
         token_bytes: of one token [B/token].
 
-    Source: notebooks/communication.md, section All-to-all of experts.
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     copies = q.num_experts_per_tok * tokens * token_bytes
     near = copies * (g.inside - 1) / g.ranks

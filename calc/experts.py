@@ -24,7 +24,7 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
         tokens: tokens of the step that share the experts, B [token].
         routing_skew: s [1].
 
-    Source: notebooks/memory.md, section How many experts a step reads.
+    Source: notebooks/compute.md, section Distinct experts, uniform and skewed.
     """
     missed = 1 - num_experts_per_tok / np.maximum(n_routed_experts, 1)
     skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)

@@ -37,7 +37,7 @@ def transfer_time(q: Any, c: Cache) -> Number:
         q: input symbols as attributes.
         c: cache per token [B/token].
 
-    Source: notebooks/communication.md, section Moving a cache.
+    Source: notebooks/communication.md, section A cache that moves from prefill to decode.
     """
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
     cache = q.input_tokens * c.kv_layer_bytes_per_token * layers

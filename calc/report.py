@@ -13,8 +13,12 @@ from calc.amounts import human
 from calc.estimate import CAPACITY, Comparison, Estimate, Quantity, parameters, parameters_by_class
 from params import ROOT, ParamsError, Scenario, Value, sources, symbols, yamlfile
 from params.catalogue import KINDS, Symbol
+from params.physics import SCALARS
 
 _TELLING_KEYS = {
+    "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "claims": ("formulas",),
+    "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
+                   "host_stream_efficiency", "host_sync"),
     "scenarios": ("parallelism",), "models": ("attention",), "nodes": ("devices_per_node",),
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
     "measurements": ("columns",),

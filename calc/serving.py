@@ -44,7 +44,7 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
         q: input symbols as attributes.
         requests_per_rank: requests of the fullest data-parallel rank [request].
 
-    Source: notebooks/serving.md, section Chunks.
+    Source: notebooks/serving.md, section A prompt in chunks.
     """
     cached = q.input_tokens * q.prefix_hit_share
     new = np.maximum(1, q.input_tokens - cached)
@@ -68,7 +68,7 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
         p: how prompts are cut.
         tokens: of the chunk [token].
 
-    Source: notebooks/serving.md, section Chunks.
+    Source: notebooks/serving.md, section A prompt in chunks.
     """
     cached = tokens / p.prefill_tokens * p.prefill_cached
     positions = tokens * mean_context(p.cached_tokens, p.new_tokens)
@@ -80,13 +80,13 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
 
 
 def decode_step(q: Any, d: Decode) -> Composition:
-    """A decode step: each request's next token, and the drafts that are checked with it.
+    """A decode step [token]: each request's next token, and the drafts that are checked with it.
 
     Args:
         q: input symbols as attributes.
         d: batch and mean contexts of decode.
 
-    Source: notebooks/latency.md, section A decode step.
+    Source: notebooks/compute.md, section What a step is made of.
     """
     batch = d.decode_batch * q.kv_imbalance
     tokens = d.decode_batch * (1 + q.draft_tokens)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from calc.advice import reasons
 from calc.amounts import human
-from calc.capacity import WAVES, keeps_up, saturation_rate
+from calc.capacity import WAVES, saturation_rate
 from calc.clock import Clock
 from calc.evaluate import evaluate
 from calc.replay import MOST_SEQUENCES
@@ -48,8 +48,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="time over which the users begin, evenly (all at once by default)")
     command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
     command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
-    command.add_argument("--policy", choices=("mixed", "prefill-first"), default="mixed",
-                         help="chunks of prompts beside decode (vLLM) or before it (SGLang)")
+    command.add_argument("--policy", choices=("mixed", "prefill-first"),
+                         help="chunks of prompts beside decode (vLLM) or before it (SGLang); by "
+                              "default as the scenario has it")
     command.add_argument("--max-num-seqs", help="requests in work at once in one replica "
                                                 f"({MOST_SEQUENCES:,} by default)")
     command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")
@@ -91,7 +92,7 @@ def _held(limits: Limits, shape: Shape) -> int:
 
 
 def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
-              policy: Any = "mixed") -> System:
+              policy: Any = None) -> System:
     """Replicas of a deployment with their blocks, limits and step times.
 
     The stages of a pipeline work on different batches at the same time: p stages are simulated as
@@ -103,7 +104,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     Args:
         scenario: the deployment.
         max_num_seqs: requests in work at once in a replica [request].
-        policy: as ``calc.request.Limits`` has it.
+        policy: as ``calc.request.Limits`` has it; None for the scenario's own.
 
     Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
     tokens its requests have.
@@ -124,7 +125,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
-        policy=policy)
+        policy=policy or scenario.file.scheduling)
     clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
     per_step, drafts = float(found["tokens_per_step"]), float(found["draft_time"])
 
@@ -175,14 +176,14 @@ def run_simulate(args: argparse.Namespace) -> int:
     objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
     try:
         run = _run(system, given)
-        # the queue of a closed loop is never longer than its users
-        steady = given["rate"] is None or keeps_up(run)
         made = summarise(run, objective=objective)
         most = saturation(system)
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     made = _with_overhead(made, system.overhead)
-    answer = _answer(scenario, given, made, most, steady)
+    # the queue of a closed loop is never longer than its users
+    bounded = given["rate"] is None or given["rate"] < most[0]
+    answer = _answer(scenario, given, made, most) | {"bounded": bounded}
     if args.json:
         print(json.dumps(answer, indent=2, allow_nan=False))
     else:
@@ -281,7 +282,7 @@ def _with_overhead(made: Summary, overhead: float) -> Summary:
 
 
 def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
-            most: tuple[float, str], steady: bool) -> dict[str, Any]:
+            most: tuple[float, str]) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
         if isinstance(value, Latency):
@@ -296,7 +297,7 @@ def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
     if not objective:
         numbers |= {"goodput": None, "good": None}
     return {"scenario": scenario.id, "workload": workload, **numbers,
-            "saturation_rate": most[0], "saturation_from": most[1], "keeps_up": steady}
+            "saturation_rate": most[0], "saturation_from": most[1]}
 
 
 def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None:
@@ -324,7 +325,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None
               for pool, share in made.utilisation.items()]
     lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
                  f"({answer['saturation_from']})")
-    if not answer["keeps_up"]:
+    if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")
     if made.preemptions:

@@ -99,7 +99,7 @@ def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
         compute, memory: times of arithmetic and of bytes alone [s].
         overlap: share of the shorter one that is hidden [1].
 
-    Source: notebooks/latency.md, section The time of an operator.
+    Source: notebooks/latency.md, section The time of one operator.
     """
     return np.maximum(compute, memory) + (1 - overlap) * np.minimum(compute, memory)
 

@@ -17,6 +17,8 @@ from params.files import write_whole
 
 OK = 0
 METRICS = ("tpot", "ttft", "e2e", "output_throughput")
+HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width")
+TEXTS = 3  # of these columns are words, the others numbers
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
 
@@ -43,18 +45,17 @@ def run_validate(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(validation.as_json(found), indent=2, allow_nan=False))
         return OK
-    table = Table(title="predicted against measured, on rows that were not fitted")
-    for column in ("system", "metric", "protocol"):
-        table.add_column(column, overflow="fold")
-    for column in ("rows", "mean", "median", "worst", "coverage", "width"):
-        table.add_column(column, justify="right", no_wrap=True)
+    rows = [HEADER]
     for result in found:
         numbers = result.predictions.summary()
         worst = f"{numbers['worst']:.1%} (row {result.predictions.worst_row + 1})"
-        table.add_row(result.system, result.metric, result.protocol, f"{numbers['rows']}",
-                      f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
-                      f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}")
-    console().print(table)
+        rows.append((result.system, result.metric, result.protocol, f"{numbers['rows']}",
+                     f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
+                     f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:  # one line each, however narrow the terminal
+        print("  ".join(cell.ljust(width) if i < TEXTS else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths, strict=True))))
     return OK
 
 

@@ -35,7 +35,10 @@ def test_estimate_as_json(cli):
     assert set(answer) >= {"scenario", "fits", "bottleneck", "quantities", "parts"}
     weights = answer["quantities"]["weights_per_device"]
     assert (round(weights["value"] / 1e9, 2), weights["unit"]) == (169.56, "B")
-    assert "ttft" not in answer["quantities"]  # not computed yet: absent, not zero
+    assert {"ttft", "tpot", "e2e", "output_throughput"} <= answer["quantities"].keys()
+    assert [reason["kind"] for reason in answer["reasons"]] == ["memory_capacity"]
+    assert set(answer["nearest"]) == {"settings", "devices", "quantities", "text"}
+    assert set(answer["nearest"]["text"]) == {"en", "zh"}
 
 
 def test_estimate_for_people(cli):
@@ -65,9 +68,15 @@ def test_numbers_for_people(value, unit, text):
 def test_the_verdict_and_the_kinds_are_told(cli):
     _, out, _ = cli("estimate", "s2-910b1-awq")
     assert "measured: fits, 7.884 GB per device to spare." in out
-    rows = {cells[0]: cells[1:] for line in out.splitlines() if line.startswith("│")
+    ours = out.partition("what the document says")[0]
+    rows = {cells[0]: cells[1:] for line in ours.splitlines() if line.startswith("│")
             for cells in [[cell.strip() for cell in line.strip("│").split("│")]]}
-    assert rows["time per output token"][-1] in ("lower bound", "26.8 ms")
+    assert rows["floor under the time per output token"][0] == "26.8 ms"
+    assert rows["floor under the time per output token"][-1] == "lower bound"
+    for name in ("time to first token", "end-to-end latency", "output throughput"):
+        assert " – " in rows[name][1]
+    assert "bound by memory bandwidth" in out
+    assert rows["routed expert"][1].endswith("%")
     assert rows["KV cache of one token"][-1] == "exact"
     _, out, _ = cli("estimate", "s0-scenario-1")
     assert "does not fit, 126.5 GB per device short." in out
@@ -144,12 +153,12 @@ def test_brackets_are_text_not_markup(cli, tmp_path):
 
 
 def test_a_setting_changes_the_answer(cli):
-    def tpot(*args):
+    def floor(*args):
         _, out, _ = cli("estimate", SCENARIO, "--json", *args)
-        return json.loads(out)["quantities"]["tpot"]["value"]
+        return json.loads(out)["quantities"]["tpot_floor"]["value"]
 
-    assert tpot("--set", "device.memory_bandwidth=3.2 TB/s") == pytest.approx(tpot() / 2)
-    assert tpot("--set", "workload.concurrency=2", "--set", "precision=fp8-block") < tpot()
+    assert floor("--set", "device.memory_bandwidth=3.2 TB/s") == pytest.approx(floor() / 2)
+    assert floor("--set", "workload.concurrency=2", "--set", "precision=fp8-block") < floor()
 
 
 @pytest.mark.parametrize("kind", ["models", "devices", "scenarios"])
@@ -203,6 +212,11 @@ def test_check_names_each_problem(cli, tmp_path):
     ["estimate", SCENARIO, "--set", "device.like=nvidia-h20"],
     ["estimate", SCENARIO, "--json", "--set", "device.memory_bandwidth=1e-300 B/s"],
     ["estimate", SCENARIO, "--json", "--set", "device.hbm_efficiency=1e-320"],
+    ["estimate", "s2-910b1-awq", "--calibration", "no-such"],
+    ["validate", "--system", "no-such"], ["validate", "--metric", "latency"],
+    ["calibrate", "no-such"], ["calibrate"], ["simulate", "s2-910b1-awq"],
+    ["simulate", "s2-910b1-awq", "--rate", "1", "--users", "1"],
+    ["simulate", "s2-910b1-awq", "--rate", "1 GB"], ["simulate", SCENARIO, "--rate", "1"],
 ])
 def test_bad_input_is_one_sentence_and_exit_code_2(args):
     done = subprocess.run([sys.executable, "-m", "calc", *args], capture_output=True, text=True,
@@ -261,10 +275,25 @@ def test_a_scenario_with_what_its_document_states_of_the_card(cli):
     theirs = json.loads(out)
     assert code == 0
     assert theirs["taken_from_document"]["memory_bandwidth"]["written"] == "1.2 TB/s"
-    assert theirs["quantities"]["tpot"]["value"] > ours["quantities"]["tpot"]["value"]
+    assert theirs["quantities"]["tpot_floor"]["value"] > ours["quantities"]["tpot_floor"]["value"]
 
 
 def test_it_works_from_any_directory(tmp_path):
     done = subprocess.run([sys.executable, "-m", "calc", "estimate", SCENARIO, "--json"],
                           capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60)
     assert json.loads(done.stdout)["scenario"] == "s0-scenario-1"
+
+
+@pytest.mark.usefixtures("wide")
+def test_what_would_run_is_told_with_its_settings(cli):
+    _, out, _ = cli("estimate", "s2-910b1-awq", "--set", "precision=fp8-block")
+    assert "FP8 for attention projections" in out
+    assert "Nearest: It runs on the same cards with precision w4a" in out
+    assert "--set precision=w4a" in out
+
+
+def test_every_answer_is_an_exit_code_of_zero(cli):
+    for settings in ("precision=fp8-block", "workload.concurrency=99999", "model=deepseek-v3.2"):
+        code, out, err = cli("estimate", "s2-910b1-awq", "--json", "--set", settings)
+        assert (code, err) == (0, "")
+        assert ("reasons" in json.loads(out)) is not json.loads(out)["fits"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import sympy
@@ -202,12 +203,10 @@ def test_a_disagreement_and_a_missing_quantity_are_named():
     scenario = params.load_scenario("s0-scenario-1")
     formulas = dict(FORMULAS)
     wrong = formulas["usable_memory"]
-    formulas["usable_memory"] = type(wrong)(**{
-        **vars(wrong), "tree": ["multiply", 2, wrong.tree]})
+    formulas["usable_memory"] = replace(wrong, tree=["multiply", 2, wrong.tree])
     with pytest.raises(DerivationError, match=r"disagree: .*usable_memory is 1112"):
         crosscheck(scenario.inputs(), "mla", formulas)
-    formulas["usable_memory"] = type(wrong)(**{
-        **vars(wrong), "tree": ["multiply", 1 + 1e-8, wrong.tree]})
+    formulas["usable_memory"] = replace(wrong, tree=["multiply", 1 + 1e-8, wrong.tree])
     with pytest.raises(DerivationError, match="disagree"):
         crosscheck(scenario.inputs(), "mla", formulas)
     del formulas["usable_memory"]

@@ -131,6 +131,25 @@ class TestWholeAndParts:
                     pipeline_parallel=1)
         assert (found[f"{phase}_communication_time"] == 0).all()
 
+    @FEW
+    @given(SEEDS)
+    def test_what_is_paid_per_kernel_and_per_hop(self, attention, phase, seed):
+        """Every kernel of every layer has a boundary and a launch, every stage but one a hop."""
+        inputs = fleet(attention, seed)
+        found = {name.removeprefix(f"{phase}_"): value
+                 for name, value in run(inputs, attention).items()}
+        kernels = inputs["num_hidden_layers"] * inputs["operators_per_layer"]
+        assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
+        launched = 1 - inputs["captured"] if phase == "decode" else 1
+        assert_close(found["host_time"], launched * inputs["micro_batches"] * kernels
+                     * inputs["host_time_per_operator"])
+        tokens = found["group_tokens"] / np.maximum(
+            1, inputs["expert_parallel"] / inputs["tensor_parallel"])
+        sent = tokens * inputs["hidden_size"] * inputs["activation_element_bytes"]
+        hop = inputs["network_alpha"] + sent / inputs["tensor_parallel"] / (
+            inputs["network_bandwidth"] * inputs["network_efficiency"])
+        assert_close(found["pipeline_time"], (inputs["pipeline_parallel"] - 1) * hop)
+
 
 @both
 class TestHiddenTwice:
@@ -287,6 +306,19 @@ class TestServing:
 
     @FEW
     @given(SEEDS)
+    def test_drafts_are_computed_whether_or_not_they_are_accepted(self, attention, seed):
+        inputs = fleet(attention, seed)
+        found = run(inputs, attention)
+        each = 1 + inputs["draft_tokens"]
+        assert_close(found["decode_tokens"], found["decode_batch"] * each)
+        assert_never((found["tokens_per_step"] < 1) | at_most(each, found["tokens_per_step"]) & (
+            inputs["mtp_acceptance"] < 1) & (inputs["draft_tokens"] > 0))
+        none = run(inputs, attention, mtp_acceptance=0)
+        assert (none["tokens_per_step"] == 1).all()
+        assert (none["decode_step_time"] == found["decode_step_time"]).all()
+
+    @FEW
+    @given(SEEDS)
     def test_the_first_token_comes_between_its_own_prefill_and_everybodys(self, attention, seed):
         inputs = fleet(attention, seed)
         found = run(inputs, attention)
@@ -318,6 +350,19 @@ class TestServing:
         assert (found["prompt_chunks"] == 1).all()
         assert_close(found["prefill_time"], found["prefill_step_time"])
         assert (found["burst_step_time"] == found["prefill_step_time"]).all()
+
+    @FEW
+    @given(SEEDS, st.integers(1, 500))
+    def test_half_of_c_plus_1_prefills_where_each_prompt_fills_a_chunk(self, attention, seed, c):
+        inputs = fleet(attention, seed) | {
+            "pipeline_parallel": 1, "prefix_hit_share": 0, "prefill_together": 0,
+            "separate_pools": 0, "output_tokens": 100}
+        inputs["max_num_batched_tokens"] = inputs["input_tokens"]
+        found = run(inputs, attention, concurrency=c * inputs["data_parallel"])
+        waited = found["ttft"] - inputs["request_overhead"]
+        assert_never(np.abs(waited - (c + 1) / 2 * found["prefill_time"])
+                     > ROUNDING * found["ttft"], waited)
+        assert_close(found["decode_stall"], (c - 1) / 2 * found["prefill_time"] / 99)
 
     @FEW
     @given(SEEDS, st.integers(1, 40))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from params.physics import SWITCHES, multiplied
 from params.scenario import Scenario
 from params.values import Value
 from workbench import figures
-from workbench.numbers import fmt_quantity
+from workbench.numbers import fmt_fixed, fmt_quantity
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
@@ -24,7 +25,8 @@ PARTS: dict[Text, tuple[str, ...]] = {
     ("dequantisation", "反量化"): ("dequantisation",),
     ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
     ("attention core", "注意力核心"): ("core",),
-    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"): ("router", "head", "vector"),
+    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
+        ("router", "head", "vector"),
     ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),
     ("experts on the host", "主机上的专家"): ("offload",),
     ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),
@@ -40,6 +42,7 @@ RESOURCES: dict[str, Text] = {
     "memory_capacity": ("memory capacity", "显存容量"),
 }
 DOCUMENTS = ("s0", "s1", "s2", "s3")
+SEEN = 0.003  # share of a bar from which a part is in the legend
 LABELLED = 0.05  # share of a bar from which a part bears its number
 
 
@@ -72,12 +75,20 @@ def asked_rows(deployment: Scenario) -> list[int]:
             if all(round(column[row]) == wanted for column, wanted in columns)]
 
 
+def rounded(value: float, unit: str) -> str:
+    """An estimate as text: rates with three significant digits, else as any quantity."""
+    if unit != "token/s" or value <= 0:
+        return fmt_quantity(value, unit)
+    digits = 2 - math.floor(math.log10(float(f"{value:.2e}")))
+    return f"{fmt_fixed(round(value, digits), max(0, digits))} {unit}"
+
+
 def reach(low: float, high: float, unit: str) -> str:
     """An interval as text, in the unit of its high end: ``24.2–29.6 ms``."""
-    ends = [fmt_quantity(end, unit) for end in (low, high)]
+    ends = [rounded(end, unit) for end in (low, high)]
     if ends[0] == ends[1]:
         return ends[0]
-    (left, left_unit), (right, right_unit) = ((text.split(" ", 1) + [""])[:2] for text in ends)
+    (left, left_unit), (right, right_unit) = (text.partition(" ")[::2] for text in ends)
     if left_unit == right_unit:
         return f"{left}–{right} {right_unit}".rstrip()
     return " – ".join(ends)
@@ -110,9 +121,11 @@ def bars(rows: Sequence[tuple[Text, Mapping[str, float]]]) -> Callable[[str], Fi
     """Stacked bars of the parts of one step each, each on an axis of its own, per language.
 
     Args:
-        rows: label and parts [s] of ``calc.breakdown``; hidden time is drawn back from the end.
+        rows: label and parts [s] of ``calc.breakdown``; what is hidden of them is a strip below.
     """
-    labels = dict.fromkeys(label for _, parts in rows for label in grouped(parts))
+    labels = dict.fromkeys(label for _, parts in rows for label, part in grouped(parts).items()
+                           if part > SEEN * sum(grouped(parts).values()))
+    labels = {label: None for label in PARTS if label in labels}
     colours = dict(zip(PARTS, COLOURS, strict=True))
 
     def draw(lang: str) -> Figure:
@@ -133,22 +146,23 @@ def bars(rows: Sequence[tuple[Text, Mapping[str, float]]]) -> Callable[[str], Fi
 
 
 def _bar(axes: Axes, parts: Mapping[str, float], colours: Mapping[Text, str]) -> None:
-    """One stacked bar in ms; hidden time as a hatched box that ends at the exposed time."""
+    """One stacked bar in ms; below it, from its end backwards, what of it is hidden."""
     pieces = grouped(parts)
     whole, left = 1e3 * sum(pieces.values()), 0.0
     for label, part in pieces.items():
         width = 1e3 * part
         axes.barh(0, width, left=left, height=0.55, color=colours[label])
         if width > LABELLED * whole:
-            axes.text(left + width / 2, 0, f"{width:,.3g}" if width < 100 else f"{width:,.0f}",
-                      ha="center", va="center", color="white", fontsize=8.5)
+            axes.text(left + width / 2, 0, f"{width:,.{int(width < 100)}f}", ha="center",
+                      va="center", color="white", fontsize=8.5)
         left += width
     hidden = -1e3 * sum(parts.get(name, 0.0) for name in HIDDEN)
     if hidden > 0:
-        axes.barh(0, hidden, left=whole - hidden, height=0.55, fill=False, hatch="////",
-                  edgecolor="white", linewidth=0)
-        axes.axvline(whole - hidden, color=figures.INK, linewidth=2)
-    axes.set(yticks=[], ylim=(-0.4, 0.4), xlim=(0, whole * 1.02))
+        axes.barh(-0.37, hidden, left=whole - hidden, height=0.1, fill=False, hatch="//////",
+                  edgecolor=figures.INK, linewidth=0.5)
+        axes.text(whole - hidden, -0.37, f"−{hidden:,.{int(hidden < 100)}f} ", ha="right",
+                  va="center", fontsize=8.5)
+    axes.set(yticks=[], ylim=(-0.45 if hidden > 0 else -0.35, 0.35), xlim=(0, whole * 1.02))
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)
 
@@ -199,7 +213,7 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
 
 
 def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
-    """What the physics takes of cards, links and host besides a deployment's inputs, with labels."""
+    """What the physics takes of cards, links and host besides the inputs, with labels."""
     device, node = deployment.device, deployment.node
     found: list[tuple[Text, Value | None]] = [
         ((f"dense peak, {dtype.upper()}", f"{dtype.upper()} 稠密峰值"),
@@ -207,12 +221,12 @@ def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
              multiplied(deployment).values())]
     found.append((("L2 bandwidth", "L2 带宽"), device.l2_bandwidth))
     if deployment.devices > 1:
-        several = node.fabric_link and deployment.file.cluster.nodes.value > 1
-        inside = params.load("links", node.fabric_link if several else node.device_link)
-        found += [((f"{inside.name['en']}: per device, one way", f"{inside.name['zh']}：单卡单方向"),
-                   inside.device_bandwidth),
-                  ((f"{inside.name['en']}: per pair, one way", f"{inside.name['zh']}：单对卡单方向"),
-                   inside.pair_bandwidth)]
+        fabric = node.fabric_link if deployment.file.cluster.nodes.value > 1 else None
+        link = params.load("links", fabric or node.device_link)
+        found += [((f"{link.name['en']}: per device, one way",
+                    f"{link.name['zh']}：单卡单方向"), link.device_bandwidth),
+                  ((f"{link.name['en']}: per pair, one way",
+                    f"{link.name['zh']}：单对卡单方向"), link.pair_bandwidth)]
     if deployment.file.cluster.nodes.value > 1:
         network = params.load("links", node.network_link)
         found.append(((f"{network.name['en']}: per device, one way",
@@ -221,7 +235,8 @@ def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
         host = deployment.host
         found += [((f"{host.name['en']}: memory bandwidth of a socket",
                     f"{host.name['zh']}：单路内存带宽"), host.memory_bandwidth),
-                  (("between host and device, one way", "主机与卡之间，单方向"), device.host_bandwidth)]
+                  (("between host and device, one way", "主机与卡之间，单方向"),
+                   device.host_bandwidth)]
         peaks = host.matrix_peak or host.vector_peak
         found += [((f"{host.name['en']}: peak of a socket, {dtype.upper()}",
                     f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))

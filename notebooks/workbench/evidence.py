@@ -199,10 +199,23 @@ def _averaged(metric: str, of: Callable[[Errors], float],
 
 
 _FIRST: Text = (
-    "a second prompt costs more than a first, and one of 4,096 tokens hardly more than one of "
-    "1,024; no term of a step does that ([below](#validation-ttft))",
-    "第二条提示比第一条耗时更长，4,096 token 的提示却只比 1,024 的略长；"
-    "单步的各项都无法造成这种现象（[见下文](#validation-ttft)）")
+    "prompts that come together take longer than one alone; no term of a step does that "
+    "([below](#validation-ttft))",
+    "同来的提示比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）")
+_SAME: Text = ("the same", "同上")
+_ALONE: Text = (
+    "the same: fitted to rows of several requests as well, single ones come out too slow",
+    "同上：拟合时要兼顾多并发的行，单请求便偏慢")
+_UNEVEN: Text = (
+    "the same: single requests are the misfits, and the noise of a fit is one number for all rows",
+    "同上：偏离的正是单请求行，而一次拟合的噪声对所有行是同一个数")
+_LEFT: Text = (
+    "the same: the intervals hold the residuals that it leaves", "同上：区间要容下它留下的残差")
+_QUEUE: Text = (
+    "the queue and the start of an engine in a first token; TPOT, throughput and latency alone "
+    "stay below two ([below](#validation-coverage))",
+    "首 token 包含的引擎排队与启动；TPOT、吞吐与端到端延迟各自都小于 2"
+    "（[见下文](#validation-coverage)）")
 _AWQ, _OTHER, _HYBRID = "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4"
 
 BARS: tuple[Bar, ...] = (
@@ -221,10 +234,10 @@ BARS: tuple[Bar, ...] = (
     Bar("first-token", ("8×910B1, TTFT: halves, mean", "8×910B1，TTFT：对半，均值"), 0.14,
         one(_AWQ, "ttft", "halves", mean), quoted=0.16, missing=_FIRST),
     Bar("first-token-median", ("the same, median", "同上，中位数"), 0.09,
-        one(_AWQ, "ttft", "halves", median), missing=_FIRST),
+        one(_AWQ, "ttft", "halves", median), missing=_SAME),
     Bar("single-request", ("8×910B1, TTFT: halves, single requests, mean",
                            "8×910B1，TTFT：对半，单请求，均值"), 0.10,
-        one(_AWQ, "ttft", "single-request", mean), quoted=0.13, missing=_FIRST),
+        one(_AWQ, "ttft", "single-request", mean), quoted=0.13, missing=_ALONE),
     Bar("other-engine", ("other engine, TPOT: each row from the others, mean",
                          "另一引擎，TPOT：逐行留一，均值"), 0.018,
         one(_OTHER, "tpot", "leave-one-out", mean), quoted=0.018),
@@ -239,7 +252,7 @@ BARS: tuple[Bar, ...] = (
     Bar("coverage", ("80% intervals, nothing fitted: rows inside",
                      "80% 区间，不作拟合：落入的行"), 0.90, _all_covered, least=0.70),
     Bar("width", ("the same, median of high/low", "同上，上下限之比的中位数"), 2.0,
-        _all_widths, share=False),
+        _all_widths, missing=_QUEUE, share=False),
     Bar("coverage-tpot", ("80% intervals, calibrated TPOT: rows inside",
                           "80% 区间，标定后的 TPOT：落入的行"), 0.90, _averaged("tpot", covered),
         least=0.70),
@@ -247,9 +260,9 @@ BARS: tuple[Bar, ...] = (
         _averaged("tpot", width), share=False),
     Bar("coverage-ttft", ("80% intervals, calibrated TTFT: rows inside",
                           "80% 区间，标定后的 TTFT：落入的行"), 0.90, _averaged("ttft", covered),
-        least=0.70, missing=_FIRST),
+        least=0.70, missing=_UNEVEN),
     Bar("width-ttft", ("the same, median of high/low", "同上，上下限之比的中位数"), 1.3,
-        _averaged("ttft", width), missing=_FIRST, share=False),
+        _averaged("ttft", width), missing=_LEFT, share=False),
 )
 
 
@@ -320,13 +333,14 @@ GROUP_COLUMNS: dict[str, str | Text] = {
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A relative error with its sign: ``+3.2%``."""
-    return f"{'+' if value >= 0 else ''}{fmt_percent(value, digits)}"
+    """A relative error with its sign: ``+3.2%``; none for what is printed as zero."""
+    text = fmt_percent(value, digits).lstrip("−")
+    return text if not float(text.rstrip("%").replace(",", "")) else "−+"[value > 0] + text
 
 
 def in_unit(value: float, unit: str) -> str:
     """A mechanism's value (SI) in the unit that readers use for it."""
-    if unit != "s":
+    if unit != "s" or not value:
         return f"{fmt_sig(value)} {unit}" if unit != "1" else fmt_sig(value)
     return f"{fmt_sig(value * 1e6)} µs" if abs(value) < 1e-4 else f"{fmt_sig(value * 1e3)} ms"
 

@@ -44,7 +44,7 @@ def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int
         axes.errorbar(seen[of], centre[of], yerr=[(centre - low)[of], (high - centre)[of]],
                       fmt="o", ms=3.5, lw=1, color=figures.PALETTE[place % len(figures.PALETTE)],
                       label=f"{int(value)}")
-    last = int(np.abs(centre / seen - 1).argmax())
+    last = int(np.flatnonzero(row == found.row[np.abs(found.errors).argmax()])[0])
     below = centre[last] < seen[last]
     axes.annotate(row_name(rows, int(row[last]))[lang], (seen[last], centre[last]),
                   xytext=(6, -14) if below else (-6, 12), textcoords="offset points", fontsize=8,

@@ -16,7 +16,8 @@ from params.values import Value
 Text = tuple[str, str]
 # what has no letter of its own in params/symbols.yml
 LABELS: dict[str, Text] = {
-    "gemm_efficiency": ("share of the peak of matmuls with many rows", "行数足够多时矩阵乘的峰值利用率"),
+    "gemm_efficiency": ("share of the peak of matmuls with many rows",
+                        "行数足够多时矩阵乘的峰值利用率"),
     "gemm_half_rows": ("rows at which matmuls reach half of it", "矩阵乘达到其一半时的行数"),
     "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
                                 "每专家行数足够多时分组矩阵乘的峰值利用率"),
