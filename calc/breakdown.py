@@ -12,8 +12,8 @@ from calc.arrays import Number
 CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "all_reduce", "exchange",
           "pipeline")
-BANDWIDTH, COMPUTE, LINKS, HOST = "memory_bandwidth", "compute", "communication", "host"
-OVERHEAD = "fixed_costs"
+BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
+LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
 
 
 def parts(inputs: Mapping[str, Number], found: Mapping[str, Any],
@@ -66,7 +66,7 @@ def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
     """
     pieces = parts(inputs, found, phase)
     sums: dict[str, Number] = {
-        BANDWIDTH: pieces["vector"] + pieces["dequantisation"], COMPUTE: 0.0,
+        BANDWIDTH: pieces["vector"], CACHE: pieces["dequantisation"], COMPUTE: 0.0,
         LINKS: pieces["all_reduce"] + pieces["exchange"] + pieces["pipeline"],
         HOST: pieces["host"] + pieces["offload"],
         OVERHEAD: pieces["boundary"] + pieces["host_gap"]}

@@ -44,6 +44,7 @@ QUANTITIES: dict[str, str] = {
     "e2e": ESTIMATE,
     "output_throughput": ESTIMATE,
 }
+LATENCIES = ("ttft", "e2e")  # need the length of prompts, not only the longest context
 WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
 
 
@@ -189,13 +190,16 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         inputs |= applied.inputs
         knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
     everything = evaluate(inputs, attention)
-    values = {name: _number(everything[name]) for name in QUANTITIES}
+    stated = kinds(inputs)
+    if scenario.file.workload.output_tokens is None:
+        stated = {name: kind for name, kind in stated.items() if name not in LATENCIES}
+    values = {name: _number(everything[name]) for name in stated}
     bounds = interval(inputs, knobs, attention, values, discrepancy())
     if applied is not None:
         fitted = applied.bounds(values, bounds)
     known = symbols()
     quantities = {}
-    for name, kind in kinds(inputs).items():
+    for name, kind in stated.items():
         low, high = fitted.get(name, bounds[name])
         if known[name].unit in COUNTING:
             low, high = max(0, math.floor(low)), max(0, math.floor(high))

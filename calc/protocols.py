@@ -122,13 +122,20 @@ def calibrate(system: System, metric: str, names: Sequence[str],
 
     Raises ValueError for a mechanism that the system does not have, and as ``calibration.fit``.
     """
-    chosen = [_knob(system, name) for name in names]
+    chosen = [knob_of(system, name) for name in names]
     return fit(lambda overrides: system.predict(metric, rows, overrides), chosen,
                system.rows[metric][rows])
 
 
-def _knob(system: System, name: str) -> Knob:
-    """A mechanism; a name without a dtype is all of its dtypes together."""
+def knob_of(system: System, name: str) -> Knob:
+    """A mechanism of a system; a name without a dtype is all of its dtypes together.
+
+    Args:
+        system: what was measured.
+        name: of the mechanism.
+
+    Raises ValueError if the system does not have it.
+    """
     if name in system.knobs:
         return system.knobs[name]
     several = [knob for key, knob in system.knobs.items() if key.startswith(f"{name}.")]

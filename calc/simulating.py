@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.advice import reasons
+from calc.advice import DTYPE, Reason, reasons
 from calc.amounts import human
 from calc.capacity import WAVES, saturation_rate
 from calc.clock import Clock
@@ -69,6 +69,7 @@ class System:
         shape: input and output tokens of every request, and those that a prefix cache holds.
         overhead: before a request reaches the scheduler [s].
         closed_form: requests per second with as many in work as the replicas hold [request/s].
+        reasons: why it does not run as written: a dtype that the device lacks.
     """
 
     pool: Pool
@@ -77,6 +78,7 @@ class System:
     shape: Shape
     overhead: float
     closed_form: float
+    reasons: tuple[Reason, ...]
 
     @property
     def at_once(self) -> int:
@@ -118,8 +120,8 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
     blocks = int(found["kv_blocks"]) // stages
     size = int(inputs["block_size"])
+    why = reasons(scenario, found)
     if blocks * size < sum(shape):
-        why = reasons(scenario, found)
         told = why[0].text["en"] if why else "its cache does not hold one request."
         raise ParamsError(f"'{scenario.id}' cannot be simulated: {told[0].lower()}{told[1:]}")
     limits = Limits(
@@ -145,7 +147,8 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
-                  float(evaluate(full, attention)["request_throughput"]))
+                  float(evaluate(full, attention)["request_throughput"]),
+                  tuple(reason for reason in why if reason.kind == DTYPE))
 
 
 def saturation(system: System) -> tuple[float, str]:
@@ -183,7 +186,8 @@ def run_simulate(args: argparse.Namespace) -> int:
     made = _with_overhead(made, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = given["rate"] is None or given["rate"] < most[0]
-    answer = _answer(scenario, given, made, most) | {"bounded": bounded}
+    answer = _answer(scenario, given, made, most) | {
+        "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
     if args.json:
         print(json.dumps(answer, indent=2, allow_nan=False))
     else:
@@ -306,6 +310,8 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None
     asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
     screen.print(f"{scenario.title['en']}: {asked}, {made.requests} requests counted over "
                  f"{human(made.window, 's')}, seed {given['seed']}.")
+    for reason in answer["reasons"]:
+        screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
     table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
     for name in ("wait", "ttft", "tpot", "e2e"):
         times: Latency = getattr(made, name)

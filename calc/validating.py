@@ -40,8 +40,7 @@ def run_validate(args: argparse.Namespace) -> int:
         if args.system not in known:
             raise ParamsError(f"--system {args.system}: nothing was measured of it, expected one "
                               f"of {', '.join(known)}.")
-    found = [result for result in validation.results()
-             if args.system in (None, result.system) and args.metric in (None, result.metric)]
+    found = validation.results(args.system, args.metric)
     if args.json:
         print(json.dumps(validation.as_json(found), indent=2, allow_nan=False))
         return OK

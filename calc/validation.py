@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,20 +69,24 @@ def measured_systems() -> list[System]:
             if load_scenario(name).measured is not None]
 
 
-def uncalibrated_results() -> Iterator[Result]:
-    """Every system and metric predicted from micro-measurements alone."""
-    for one in measured_systems():
-        for metric in METRICS:
+def uncalibrated_results(systems: Iterable[System],
+                         metrics: Sequence[str] = METRICS) -> Iterator[Result]:
+    """Systems and metrics predicted from micro-measurements alone."""
+    for one in systems:
+        for metric in metrics:
             rows = one.measured(metric)
             if len(rows):
                 yield Result(one.id, metric, UNCALIBRATED, (),
                              uncalibrated(one, metric, discrepancy().by_quantity, rows))
 
 
-def calibrated_results() -> Iterator[Result]:
-    """Every calibration of the repository under each of its protocols."""
+def calibrated_results(systems: Collection[str] | None = None,
+                       metrics: Collection[str] = METRICS) -> Iterator[Result]:
+    """The calibrations of the repository under each of their protocols."""
     for name in catalogue.names("calibrations"):
         chosen: CalibrationFile = catalogue.load("calibrations", name)
+        if chosen.metric not in metrics or (systems and chosen.scenario not in systems):
+            continue
         one = measured_system(chosen.scenario)
         rows = calibrated_rows(one, chosen)
         for protocol in chosen.protocols:
@@ -99,9 +103,17 @@ def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:
     return np.array([row for row in one.measured(chosen.metric) if row not in left_out])
 
 
-def results() -> list[Result]:
-    """Everything that is validated, in the order in which it is printed."""
-    return [*uncalibrated_results(), *calibrated_results()]
+def results(system: str | None = None, metric: str | None = None) -> list[Result]:
+    """What is validated, in the order in which it is printed.
+
+    Args:
+        system: only this one, by its scenario's identifier.
+        metric: only this one.
+    """
+    metrics = METRICS if metric is None else (metric,)
+    chosen = measured_systems() if system is None else [measured_system(system)]
+    return [*uncalibrated_results(chosen, metrics),
+            *calibrated_results(None if system is None else {system}, metrics)]
 
 
 def as_json(found: list[Result]) -> dict[str, object]:

@@ -120,8 +120,10 @@ class Scenario:
                    | device_inputs(self.device) | physics_inputs(self) | given)
         if self.file.workload.output_tokens is None:
             # only the longest context is known: take every request at it, one token from its end
+            # and decode by itself, since nothing says how prompts arrive
             numbers["output_tokens"] = 1
             numbers["input_tokens"] = numbers["context_tokens"] - 1
+            numbers["separate_pools"] = 1
         numbers.setdefault("context_tokens", numbers["input_tokens"] + numbers["output_tokens"])
         return numbers
 

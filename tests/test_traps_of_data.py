@@ -8,6 +8,7 @@ import functools
 import pytest
 import sympy
 
+import calc
 import params
 from calc.breakdown import CLASSES
 from params import units
@@ -49,6 +50,14 @@ class TestUnits:
         assert units.parse("64 GB", "B") == 64 * GB
         assert 1 - units.parse("1 GB", "B") / units.parse("1 GiB", "B") == pytest.approx(0.0687,
                                                                                          abs=1e-4)
+
+    def test_the_budget_starts_from_what_the_system_shows(self):
+        """64 GiB less what the card keeps, times the engine's share: no unit on the way."""
+        scenario = params.load_scenario("s2-910b1-awq")
+        inputs = scenario.inputs()
+        assert inputs["memory_capacity"] == 64 * GIB
+        usable = calc.evaluate(inputs, "mla")["usable_memory"]
+        assert usable == (64 * GIB - inputs["system_reserve"]) * inputs["memory_utilization"]
 
     def test_tera_as_a_power_of_two(self):
         assert units.parse("1.6 TB/s", "B/s") == 1.6e12

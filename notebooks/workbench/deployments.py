@@ -15,6 +15,7 @@ from params.physics import SWITCHES, multiplied
 from params.scenario import Scenario
 from params.values import Value
 from workbench import figures
+from workbench.display import DOCUMENTS
 from workbench.numbers import fmt_fixed, fmt_quantity
 
 Text = tuple[str, str]
@@ -36,12 +37,12 @@ PARTS: dict[Text, tuple[str, ...]] = {
 HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
 COLOURS = (*figures.PALETTE, "#a5784f", figures.INK)
 RESOURCES: dict[str, Text] = {
-    "memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute": ("arithmetic", "算力"),
+    "memory_bandwidth": ("memory bandwidth", "显存带宽"),
+    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"), "compute": ("arithmetic", "算力"),
     "communication": ("communication", "通信"), "host": ("the host", "主机"),
     "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
     "memory_capacity": ("memory capacity", "显存容量"),
 }
-DOCUMENTS = ("s0", "s1", "s2", "s3")
 SEEN = 0.003  # share of a bar from which a part is in the legend
 LABELLED = 0.05  # share of a bar from which a part bears its number
 

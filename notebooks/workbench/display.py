@@ -28,6 +28,7 @@ LANGUAGES = ("en", "zh")
 Text = str | tuple[str, str]
 KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
               "assumed": "假设"}
+DOCUMENTS = ("s0", "s1", "s2", "s3")
 SECTIONS = {"preface": ("preface", "前言")}
 LINE = 40
 _glued: dict[str, str] = {}
@@ -185,7 +186,7 @@ def written(value: params.Value) -> str:
 def citation(value: params.Value) -> tuple[str, str]:
     """Where a value comes from and what is known of it, in both languages, as Markdown."""
     where = [source(value)] * 2
-    if value.source in params.sources() and "url" not in params.sources()[value.source]:
+    if value.source in DOCUMENTS:
         where = [f"Document {value.source.upper()}", f"文档 {value.source.upper()}"]
     parts = (value.section or "").split(", ") if value.section else []
     numbered = [part for part in parts if part[0].isdigit()]
