@@ -11,13 +11,14 @@ from calc.evidence import System
 from calc.protocols import Predictions, calibrate, halves
 
 SEEDS = 40
-# a term -> the inputs that switch it off; with pools of their own no prompt stalls a decode
+# a term -> the inputs that switch it off; with pools of their own no prompt stalls a decode, and
+# without boundaries between kernels a path for one token has none to save
 TERMS: dict[str, dict[str, float]] = {
     "dequantisation": {"dequantisation_traffic": 0.0},
     "single_token_path": {"single_token_path": 0.0},
     "stall": {"separate_pools": 1.0},
     "routing_skew": {"routing_skew": 0.0},
-    "kernel_boundary": {"kernel_boundary": 0.0},
+    "kernel_boundary": {"kernel_boundary": 0.0, "single_token_path": 0.0},
     "host_gap": {"host_gap_per_step": 0.0},
 }
 

@@ -13,8 +13,7 @@ import numpy as np
 from calc.calibration import Calibration, value_at
 from calc.evaluate import evaluate
 from calc.evidence import VARIED, System
-from calc.protocols import knob_of
-from calc.protocols import beyond, predicted
+from calc.protocols import beyond, knob_of, predicted
 from calc.uncertainty import NORMAL
 from calc.validation import discrepancy, measured_system
 from params import ParamsError, Scenario, catalogue

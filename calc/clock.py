@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.arrays import Number
+from calc.decode import mean_attended
 from calc.memory import cache, candidate_stages, weights
 from calc.request import Step
 from calc.shapes import count_parameters
@@ -54,8 +55,8 @@ class Clock:
         new, cached = (np.array(column, dtype=float) for column in zip(*made.prefill, strict=True))
         # token i of a chunk sees what is cached and i tokens
         seen = float((new * (cached + (new + 1) / 2)).sum())
-        limit = [float(np.minimum(new * bound, new * (cached + (new + 1) / 2)).sum()) if bound
-                 else seen for bound in (self._q.index_topk, self._q.sliding_window)]
+        limit = [float((new * mean_attended(bound, cached, new)).sum())
+                 for bound in (self._q.index_topk, self._q.sliding_window)]
         tokens, before = float(new.sum()) + riding, float(cached.sum())
         return self._time(Composition(
             tokens, float(len(new) + riding), limit[0], limit[1], seen, before, before, before,

@@ -247,13 +247,14 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
     compute = halves * (sum(times.values()) + core_time + vector_time + dequantisation_time
                         + boundary_time + offload_time)
     communication = halves * (all_reduce_time + exchange_time + pipeline_time)
-    hidden = select(halves > 1, q.overlap_efficiency * np.minimum(compute, communication), 0)
-    # experts whose results are awaited a layer later run beside the device's own work
-    on_host = halves * offload_time
-    elsewhere = compute - on_host + communication - hidden
-    hidden = hidden + q.host_overlap * np.minimum(on_host, elsewhere)
     alone = made.decoding & np.less_equal(made.tokens, 1)
-    saved = select(alone, np.minimum(q.single_token_path, compute), 0)
+    # kernels that are fused have no boundary between them
+    saved = select(alone, np.minimum(q.single_token_path, halves * boundary_time), 0)
+    on_host = halves * offload_time
+    own = compute - on_host - saved
+    hidden = select(halves > 1, q.overlap_efficiency * np.minimum(own, communication), 0)
+    # experts whose results are awaited a layer later run beside the device's own work
+    hidden = hidden + q.host_overlap * np.minimum(on_host, own + communication - hidden)
     device = compute + communication - hidden - saved
     # a captured graph is launched as one; prefill has too many shapes to be captured
     launched = 1 - q.captured if made.decoding else 1

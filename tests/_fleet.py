@@ -68,17 +68,6 @@ def fleet(attention: str, seed: int) -> Inputs:
     }
 
 
-def hiding_once(inputs: Inputs) -> Inputs:
-    """The fleet with at most one of the three mechanisms that hide or save time at work.
-
-    Half-batches come before experts on the host, and both before the path for one token.
-    """
-    overlaps = np.greater(inputs["micro_batches"], 1)
-    deferred = np.where(overlaps, 0, inputs["host_overlap"])
-    alone = np.where(overlaps | (deferred > 0), 0, inputs["single_token_path"])
-    return inputs | {"host_overlap": deferred, "single_token_path": alone}
-
-
 def one(inputs: Inputs, index: int) -> dict[str, float]:
     """A single deployment of a fleet."""
     return {name: float(values[index]) for name, values in inputs.items()}

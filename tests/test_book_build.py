@@ -14,7 +14,9 @@ from bs4 import BeautifulSoup, Tag
 
 import calc
 import params
-from workbench import hardware
+from workbench import hardware, mechanisms
+from workbench.display import written
+from workbench.numbers import fmt_time
 
 LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
@@ -76,6 +78,19 @@ def test_a_device_page_has_every_value_and_a_way_to_its_source(
         assert url is None or url in links, label
     for item in hardware.disagreements(device):
         assert item.other.written.replace(",", "") in shown, item.label
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", params.names("devices"))
+def test_a_device_page_has_every_mechanism_of_its_class(
+    site: Path, name: str, folder: str,
+) -> None:
+    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page))
+    priors = mechanisms.of_device(params.load_device(name))
+    assert priors is not None
+    for label, value in mechanisms.rows(priors):
+        assert written(value) in shown, label
 
 
 @pytest.mark.parametrize("folder", ["", "zh/"])
@@ -213,6 +228,25 @@ def test_the_verdict_is_the_same_in_both_languages(site: Path) -> None:
     assert "最满的一张卡还差 126.52 GB" in said["s0-scenario-1", "zh"]
     assert "It fits, with 7.88 GB to spare" in said["s2-910b1-awq", "en"]
     assert "最满的一张卡还余 7.88 GB" in said["s2-910b1-awq", "zh"]
+
+
+def test_a_deployment_page_has_the_estimate_of_the_runtime(site: Path) -> None:
+    """The number is that of the runtime; where answers have no length, it is that of decode."""
+    for name, quantity in (("s2-910b1-awq", "tpot"), ("s0-scenario-1", "decode_step_time")):
+        found = calc.estimate(params.load_scenario(name)).everything[quantity]
+        for page, label in ((f"chapters/scenarios/{name}.html", "time per output token (TPOT)"),
+                            (f"zh/chapters/scenarios/{name}.html", "每输出 token 时间（TPOT）")):
+            assert cells(site, page, label)[1] == fmt_time(float(found))
+
+
+def test_every_measured_row_is_on_its_page(site: Path) -> None:
+    for name in params.names("scenarios"):
+        measured = params.load_scenario(name).measured
+        if measured is not None:
+            page = f"chapters/scenarios/{name}.html"
+            last = len(measured.rows)
+            marks = "†" * (last in measured.suspect_rows) + "‡" * (last in measured.unequal)
+            assert len(cells(site, page, f"{last}{marks}")) > 4
 
 
 def test_the_words_around_a_chinese_page_are_those_of_the_catalogue(site: Path) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import params
@@ -33,7 +33,6 @@ from workbench.trees import from_tree
 
 ROUNDING = 1e-9  # relative
 SEEDS = st.integers(0, 2**32 - 1)
-LIMITED = "the clock attends to the least of limit and mean, not to the mean of the least"
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
@@ -271,8 +270,6 @@ class TestScheduler:
     def test_of_any_deployment(self, attention, seed, index, prompt):
         # the path for one token leaves a small difference of two times, rounding included
         inputs = one(fleet(attention, seed), index) | {"single_token_path": 0}
-        # where a limit is met inside the prompt the clock takes its mean; see the next test
-        assume(not inputs["index_topk"] and not inputs["sliding_window"])
         found, outcome, overhead = self.both_ways(inputs, attention, prompt, 16)
         assert outcome.ttft + overhead == pytest.approx(float(found["ttft"]), rel=ROUNDING)
         # contexts are rounded up to blocks of 16 tokens, and the first token is not decoded
@@ -280,10 +277,8 @@ class TestScheduler:
         assert outcome.tpot == pytest.approx(float(found["tpot"]), rel=slack)
 
     @pytest.mark.parametrize("name", params.names("scenarios"))
-    def test_of_every_scenario(self, name, request):
+    def test_of_every_scenario(self, name):
         scenario = params.load_scenario(name)
-        if scenario.model.index_topk is not None:
-            request.applymarker(pytest.mark.xfail(strict=True, reason=LIMITED))
         found, outcome, overhead = self.both_ways(
             scenario.inputs(), scenario.model.attention, 4096, 256)
         assert outcome.ttft + overhead == pytest.approx(float(found["ttft"]), rel=ROUNDING)

@@ -251,7 +251,7 @@ class TestTools:
 
     def test_constants_frozen_to_one_model(self, attention):
         """Every input counts for something, so none of them stands in the code as a number."""
-        inputs = sampled(attention) | {"host_gap_per_step": 1e-3}
+        inputs = sampled(attention) | {"host_gap_per_step": 1e-3, "kernel_boundary": 1e-4}
         base = run(inputs, attention)
         dead = []
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):

@@ -38,7 +38,8 @@ HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one t
 COLOURS = (*figures.PALETTE, "#a5784f", figures.INK)
 RESOURCES: dict[str, Text] = {
     "memory_bandwidth": ("memory bandwidth", "显存带宽"),
-    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"), "compute": ("arithmetic", "算力"),
+    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
+    "compute": ("arithmetic", "算力"),
     "communication": ("communication", "通信"), "host": ("the host", "主机"),
     "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
     "memory_capacity": ("memory capacity", "显存容量"),

@@ -103,7 +103,7 @@ def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray],
         errors = [100 * float(found.errors[column == value].mean()) for value in values]
         axes.plot(range(len(values)), errors, marker="o", ms=3.5, lw=2.6 if not term else 1.4,
                   color=figures.INK if not term else figures.PALETTE[place - 1],
-                  ls="-" if term not in ("kernel_boundary", "host_gap") else ":",
+                  ls=":" if term in ("kernel_boundary", "host_gap") else "-",
                   label=TERMS[term][lang] if not term else
                   (f"without {TERMS[term][0]}", f"不计{TERMS[term][1]}")[lang])
     axes.set_xticks(range(len(values)), [f"{int(value)}" for value in values])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 import params
 from workbench import figures
@@ -27,6 +28,8 @@ GIVEN: Columns = {"row": ("row", "行"), "input_tokens": ("input", "输入"),
                   "output_tokens": ("output", "输出"), "requests": ("sent", "发出"),
                   "concurrency": ("at once", "并发")}
 LEAST_FOR_LINE = 3
+UNITS = {"tpot": ("ms", 1e3), "ttft": ("s", 1.0)}  # of the panels, and how many are one second
+NARROW = 30.0  # ratio of an axis' ends up to which 2 and 5 bear numbers too
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,7 @@ def against(held: Held) -> Callable[[str], Figure]:
         for axes, metric in zip(figure.subplots(1, len(chosen), squeeze=False)[0], chosen,
                                 strict=True):
             _panel(axes, held, metric)
-            axes.set(title=f"{METRICS[metric][lang == 'zh']} ({params.symbols()[metric].unit})",
+            axes.set(title=f"{METRICS[metric][lang == 'zh']} ({UNITS[metric][0]})",
                      xlabel={"en": "measured", "zh": "实测"}[lang],
                      ylabel={"en": "predicted", "zh": "预测"}[lang])
         return figure
@@ -187,16 +190,18 @@ def against(held: Held) -> Callable[[str], Figure]:
 
 def _panel(axes: Axes, held: Held, metric: str) -> None:
     """Points with bars on doubly logarithmic axes of one extent, and the line of equality."""
-    of = held.predictions[metric]
-    ends = (float(min(of.low.min(), of.measured.min())) / 1.2,
-            float(max(of.high.max(), of.measured.max())) * 1.2)
+    of, factor = held.predictions[metric], UNITS[metric][1]
+    seen, here, low, high = (factor * column for column in (
+        of.measured, of.predicted, of.low, of.high))
+    ends = float(min(low.min(), seen.min())) / 1.2, float(max(high.max(), seen.max())) * 1.2
     axes.plot(ends, ends, color=figures.INK, lw=1)
-    axes.errorbar(of.measured, of.predicted, yerr=[of.predicted - of.low, of.high - of.predicted],
-                  fmt="o", ms=4, lw=0.8, color=figures.PALETTE[0], alpha=0.85)
+    axes.errorbar(seen, here, yerr=[here - low, high - here], fmt="o", ms=4, lw=0.8,
+                  color=figures.PALETTE[0], alpha=0.85)
     doubtful = [place for place, row in enumerate(of.row) if row in held.suspect]
-    axes.plot(of.measured[doubtful], of.predicted[doubtful], "o", ms=7, mfc="none",
-              color=figures.PALETTE[3])
+    axes.plot(seen[doubtful], here[doubtful], "o", ms=7, mfc="none", color=figures.PALETTE[3])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    axes.minorticks_off()
     for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(
+            subs=(1, 2, 5) if ends[1] < NARROW * ends[0] else (1,), numticks=12))
         axis.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.set_minor_formatter(lambda value, _: "")
