@@ -259,13 +259,6 @@ class TestMonotonic:
         assert (found["decode_batch"] == batch).all()
         return found["decode_step_time"]
 
-    def test_two_requests_may_yield_less_than_one_with_a_path_of_its_own(self, attention):
-        inputs = sampled(attention) | {"micro_batches": 1, "host_overlap": 0, "draft_tokens": 0,
-                                       "single_token_path": 3e-3, "host_gap_per_step": 3e-3,
-                                       "kernel_boundary": 1e-4}
-        alone, pair = (self.of_batch(attention, inputs, batch) for batch in (1, 2))
-        assert (1 / alone > 2 / pair).any()
-
 
 @both
 class TestServing:
