@@ -35,7 +35,7 @@ def test_estimate_as_json(cli):
     assert set(answer) >= {"scenario", "fits", "bottleneck", "quantities", "parts"}
     weights = answer["quantities"]["weights_per_device"]
     assert (round(weights["value"] / 1e9, 2), weights["unit"]) == (169.56, "B")
-    assert {"ttft", "tpot", "e2e", "output_throughput"} <= answer["quantities"].keys()
+    assert {"tpot", "output_throughput"} <= answer["quantities"].keys()
     assert [reason["kind"] for reason in answer["reasons"]] == ["memory_capacity"]
     assert set(answer["nearest"]) == {"settings", "devices", "quantities", "text"}
     assert set(answer["nearest"]["text"]) == {"en", "zh"}
@@ -75,7 +75,7 @@ def test_the_verdict_and_the_kinds_are_told(cli):
     assert rows["floor under the time per output token"][-1] == "lower bound"
     for name in ("time to first token", "end-to-end latency", "output throughput"):
         assert " – " in rows[name][1]
-    assert "bound by memory bandwidth" in out
+    assert "bound by L2 bandwidth" in out
     assert rows["routed expert"][1].endswith("%")
     assert rows["KV cache of one token"][-1] == "exact"
     _, out, _ = cli("estimate", "s0-scenario-1")
