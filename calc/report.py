@@ -244,7 +244,8 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         parts = result.parts[whole]
         total = sum(parts.values())
         binds = result.bottleneck[phase]
-        by = "" if binds == CAPACITY else f", bound by {binds.replace('_', ' ').replace('l2', 'L2')}"
+        named = binds.replace("_", " ").replace("l2", "L2")
+        by = "" if binds == CAPACITY else f", bound by {named}"
         table = Table(title=f"{title}: {human(total, 's')}{by}")
         for column in ("part", "time", "share"):
             table.add_column(column, justify="left" if column == "part" else "right")

@@ -2,7 +2,7 @@
 
 A range is uniform, in logarithms where it does not begin at zero, and independent of the others.
 What no input moves, the formulas' own error, is a discrepancy with a name and a size of its own
-(``params/calibrations/discrepancy.yml``), set on the systems of this repository.
+(``params/discrepancies/``), set on the systems of this repository.
 """
 
 from __future__ import annotations

@@ -84,6 +84,7 @@ class Discrepancy(Named):
     Attributes:
         deviation: standard deviation of the logarithm of a quantity [1], by quantity.
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].
+        basis: what the sizes were set on.
     """
 
     deviation: dict[Metric, Number]

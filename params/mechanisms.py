@@ -20,8 +20,6 @@ ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
 BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
-PAIRS = (("gemm_efficiency", "gemm_half_rows"),
-         ("grouped_gemm_efficiency", "grouped_gemm_half_rows"))
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")
 
 
@@ -33,16 +31,6 @@ class ShareByDtype(Entry):
     fp8: Share | None = None
     int8: Share | None = None
     fp4: Share | None = None
-
-
-class RowsByDtype(Entry):
-    """Rows of the activations by the dtype that is multiplied [1]."""
-
-    bf16: Number | None = None
-    fp16: Number | None = None
-    fp8: Number | None = None
-    int8: Number | None = None
-    fp4: Number | None = None
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:
@@ -84,8 +72,9 @@ class Mechanisms(Named):
     Attributes:
         like: mechanisms whose values hold for whatever this file leaves out.
         gemm_efficiency: share of the dense peak that a matmul of many rows reaches [1].
-        gemm_half_rows: h of efficiency x M/(M + h), the share that M rows reach [1].
-        grouped_gemm_efficiency, grouped_gemm_half_rows: the same of experts, M rows per expert.
+        grouped_gemm_efficiency: the same of experts, with many rows per expert [1].
+        gemm_tile_rows: rows that a matmul multiplies at least [1].
+        load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
             for few rows [1].
         mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
@@ -114,16 +103,12 @@ class Mechanisms(Named):
         host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
             peak where there is no matrix unit [1].
         host_sync: hand-over between device and host, per layer [s].
-        gemm_tile_rows, load_overlap: another form of the same measurements: t = max(c, b) +
-            (1 - overlap) min(c, b), with max(tile, M) rows computed [1].
-        operators_per_layer: kernels of a layer that an eager host launches [1].
+        operators_per_layer: kernels of a layer [1].
     """
 
     like: MechanismsName | None = None
     gemm_efficiency: ShareByDtype | None = None
-    gemm_half_rows: RowsByDtype | None = None
     grouped_gemm_efficiency: ShareByDtype | None = None
-    grouped_gemm_half_rows: RowsByDtype | None = None
     expert_streaming_efficiency: Share | None = None
     mla_efficiency: Share | None = None
     mla_compute_efficiency: Share | None = None
@@ -172,29 +157,15 @@ class Mechanisms(Named):
         return self
 
     @model_validator(mode="after")
-    def _paired(self) -> Mechanisms:
-        """Every dtype with an efficiency has its half rows, and the reverse."""
-        for shares, rows in PAIRS:
-            for dtype in ShareByDtype.model_fields:
-                given = [getattr(getattr(self, name), dtype, None) is not None
-                         for name in (shares, rows)]
-                if given[0] != given[1]:
-                    name = rows if given[0] else shares
-                    raise ValueError(f"'{name}' lacks {dtype}, which its counterpart has")
+    def _consistent(self) -> Mechanisms:
+        """What is multiplied in dense layers is in experts too; a maximum is at least its mean."""
+        for dtype in ShareByDtype.model_fields:
+            dense, grouped = (getattr(table, dtype, None) is not None
+                              for table in (self.gemm_efficiency, self.grouped_gemm_efficiency))
+            if dense != grouped:
+                names = ("grouped_gemm_efficiency", "gemm_efficiency")
+                raise ValueError(f"'{names[grouped]}' lacks {dtype}, which "
+                                 f"'{names[dense]}' has")
         if self.kv_imbalance is not None and self.kv_imbalance.low < 1:
             raise ValueError("'kv_imbalance' is a maximum over a mean, at least 1")
         return self
-
-    def share_of_peak(self, dtype: str, rows: float, grouped: bool = False) -> float | None:
-        """Share of the dense peak that a matmul of so many rows reaches [1]; None if unknown.
-
-        Args:
-            dtype: what is multiplied.
-            rows: M, of the activations; of one expert where grouped [1].
-            grouped: whether it is a grouped matmul of experts.
-        """
-        name, half = PAIRS[grouped]
-        share: Value | None = getattr(getattr(self, name), dtype, None)
-        if share is None:
-            return None
-        return share.value * rows / (rows + getattr(getattr(self, half), dtype).value)

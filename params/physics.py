@@ -6,7 +6,6 @@ together. What the entries do not say has the neutral value of ``NEUTRAL``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,26 +60,15 @@ class Knob:
     value: Value
     symbols: tuple[str, ...]
 
-    @property
-    def logarithmic(self) -> bool:
-        """Whether the range is log-uniform; one that begins at zero is uniform."""
-        return self.value.low > 0
-
     def at(self, position: float) -> float:
-        """The value at a share of the range [1]: 0 its low end, 1 its high end."""
+        """The value at a share of the range [1]: 0 its low end, 1 its high end.
+
+        Between them in logarithms; in a range that begins at zero, evenly.
+        """
         low, high = float(self.value.low), float(self.value.high)
-        if self.logarithmic:
+        if low > 0:
             return float(low * (high / low) ** position)
         return low + (high - low) * position
-
-    def position(self, value: float) -> float:
-        """Where a value stands in the range [1]; the inverse of :meth:`at`."""
-        low, high = float(self.value.low), float(self.value.high)
-        if high == low:
-            return 0.5
-        if self.logarithmic:
-            return math.log(value / low) / math.log(high / low)
-        return (value - low) / (high - low)
 
 
 def knobs(scenario: Scenario) -> list[Knob]:

@@ -242,19 +242,14 @@ def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
             raise ParamsError(f"{where(*at, 'quantity')}: '{claim.quantity}' is not a quantity of "
                               "params/symbols.yml.")
         expected = known[claim.quantity].unit
-        if _hard(claim.value.unit) != _hard(expected):
+        if units.uncounted(units.dimensions(claim.value.unit)) != units.uncounted(
+                units.dimensions(expected)):
             raise ParamsError(f"{where(*at, 'value')}: '{claim.value.written}' has the wrong unit "
                               f"for '{claim.quantity}', expected a quantity in {expected}.")
         try:
             file.documented.recomputed(claim)  # type: ignore[union-attr]
         except ValueError as error:
             raise ParamsError(f"{where(*at, 'formula')}: {error}.") from None
-
-
-def _hard(unit: str) -> dict[str, int]:
-    """Dimensions of a unit without what is merely counted."""
-    return {name: power for name, power in units.dimensions(unit).items()
-            if name not in units.COUNTING}
 
 
 def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import TypeVar
 
 import pint
 
@@ -57,6 +59,7 @@ LONGEST = 100  # characters of a quantity
 DIMENSIONLESS = "1"
 BITS_PER_BYTE = 8
 COUNTING = ("token", "request", "block")
+Power = TypeVar("Power")
 
 SI = {
     "information": "B", "operation": "FLOP", "time": "s", "energy": "J", "token": "token",
@@ -104,6 +107,15 @@ def dimensions(unit: str) -> dict[str, int]:
         return dict(_factor(unit)[1])
     except (pint.errors.PintError, AttributeError) as error:
         raise ValueError(f"unknown unit '{unit}'") from error
+
+
+def uncounted(of: Mapping[str, Power]) -> dict[str, Power]:
+    """Dimensions without what is merely counted: tokens per second is one over a time.
+
+    >>> uncounted(dimensions("token/s"))
+    {'time': -1}
+    """
+    return {name: power for name, power in of.items() if name not in COUNTING}
 
 
 def parse(text: str | int | float, unit: str) -> float | int:

@@ -20,12 +20,11 @@ from workbench.operators import (
     CLASSES,
     LINK,
     VECTOR,
+    Composition,
     Operator,
     Routing,
     class_bytes,
     class_flops,
-    local_composition,
-    local_routing,
     table,
 )
 from workbench.phases import PHASES, composition, of
@@ -40,6 +39,21 @@ ATTENTIONS = ("mla", "gqa")
 SEEDS = range(10)
 # What calc counts per element of a norm differs: both are estimates, and no formula has them.
 ESTIMATED = ("vector",)
+
+
+def local_composition(decoding: bool) -> Composition:
+    """A composition of symbols that stand for anything."""
+    names = ("tokens", "rows", "attended", "in_window", "indexed", "read", "read_in_window",
+             "read_keys", "expanded")
+    parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
+    if decoding:
+        parts["expanded"] = sympy.Integer(0)
+    return Composition(**parts, decoding=decoding)
+
+
+def local_routing() -> Routing:
+    """A routing of symbols that stand for anything."""
+    return Routing(*sympy.symbols("group_tokens distinct_experts", positive=True))
 
 
 def rows_of(attention: str, phase: str, inputs: dict) -> list[Operator]:

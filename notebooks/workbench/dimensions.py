@@ -14,6 +14,7 @@ import sympy
 from sympy.core.relational import Relational
 
 import params
+from params.units import uncounted
 from workbench.errors import DerivationError
 from workbench.trees import Over
 
@@ -51,7 +52,7 @@ def check(name: str, expr: sympy.Expr) -> None:
     found, declared = of(expr, name), params.symbols()[name].unit
     expected = of_unit(declared)
     if _counts_anew(name):
-        found, expected = _hard(found), _hard(expected)
+        found, expected = uncounted(found), uncounted(expected)
     if expr != 0 and found != expected:
         raise DerivationError(f"formula '{name}' comes out in {text(found)}, "
                               f"but its unit in params/symbols.yml is {declared}.")
@@ -116,11 +117,12 @@ def _agree(args: Iterable[sympy.Basic], formula: str) -> Dimensions:
         if arg == 0:
             continue
         found = of(arg, formula)
-        if arg.is_number and not _hard(common):
+        if arg.is_number and not uncounted(common):
             continue
         if first is None:
             first, common = arg, found
-        elif found != common and not (_counts_anew(formula) and _hard(found) == _hard(common)):
+        elif found != common and not (_counts_anew(formula)
+                                      and uncounted(found) == uncounted(common)):
             raise DerivationError(f"formula '{formula}' puts {first} [{text(common)}] beside "
                                   f"{arg} [{text(found)}].")
     return common
@@ -133,14 +135,10 @@ def _counts_anew(formula: str) -> bool:
 
 def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:
     found = of(arg, formula)
-    if hard := _hard(found):
+    if hard := uncounted(found):
         raise DerivationError(f"formula '{formula}' takes the {where} {arg}, which is in "
                               f"{text(hard)} and not a count.")
     return found
-
-
-def _hard(dimensions: Dimensions) -> Dimensions:
-    return {name: power for name, power in dimensions.items() if name not in params.units.COUNTING}
 
 
 def _product(left: Dimensions, right: Dimensions) -> Dimensions:

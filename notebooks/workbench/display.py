@@ -60,11 +60,16 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
-    if folded is not None:
-        titles = folded if isinstance(folded, tuple) else (folded, folded)
-        texts = [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
-                 for title, text in zip(titles, texts, strict=True)]
-    show(*texts)
+    show(*in_dropdown(texts, folded))
+
+
+def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:
+    """Texts per language, folded under a title, a text or a pair; as they are without one."""
+    if title is None:
+        return texts
+    titles = title if isinstance(title, tuple) else (title, title)
+    return [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
+            for title, text in zip(titles, texts, strict=True)]
 
 
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:

@@ -24,7 +24,7 @@ from params.claims import (
 from params.trees import Number, evaluate
 from params.values import Value
 from workbench import display
-from workbench.display import LANGUAGES, Text, show
+from workbench.display import LANGUAGES, Text, in_dropdown, show
 from workbench.errors import DerivationError
 from workbench.formulas import computable, evaluate_all, load_formulas, select
 from workbench.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
@@ -121,11 +121,7 @@ def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -
     formulas = formulas_of(chapter, only)
     blocks = [_block(formula) for formula in formulas]
     texts = ["\n\n".join(block[index] for block in blocks) for index in range(len(LANGUAGES))]
-    if folded is not None:
-        titles = folded if isinstance(folded, tuple) else (folded, folded)
-        texts = [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
-                 for title, text in zip(titles, texts, strict=True)]
-    show(*texts)
+    show(*in_dropdown(texts, folded))
 
 
 def catalogue_value(reference: str) -> Value:

@@ -18,11 +18,8 @@ Text = tuple[str, str]
 LABELS: dict[str, Text] = {
     "gemm_efficiency": ("share of the peak of matmuls with many rows",
                         "行数足够多时矩阵乘的峰值利用率"),
-    "gemm_half_rows": ("rows at which matmuls reach half of it", "矩阵乘达到其一半时的行数"),
     "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
                                 "每专家行数足够多时分组矩阵乘的峰值利用率"),
-    "grouped_gemm_half_rows": ("rows per expert at which grouped matmuls reach half of it",
-                               "分组矩阵乘达到其一半时的每专家行数"),
     "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
 }
 PARTS: dict[str, Text] = {

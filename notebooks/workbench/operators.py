@@ -103,21 +103,6 @@ def where(condition: sympy.Basic, value: Expr) -> Expr:
     return sympy.Piecewise((value, condition), (0, True))
 
 
-def local_composition(decoding: bool) -> Composition:
-    """A composition of symbols that stand for anything."""
-    names = ("tokens", "rows", "attended", "in_window", "indexed", "read", "read_in_window",
-             "read_keys", "expanded")
-    parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
-    if decoding:
-        parts["expanded"] = sympy.Integer(0)
-    return Composition(**parts, decoding=decoding)
-
-
-def local_routing() -> Routing:
-    """A routing of symbols that stand for anything."""
-    return Routing(*sympy.symbols("group_tokens distinct_experts", positive=True))
-
-
 def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
     """Operations of multiplying rows by a matrix [FLOP]: one multiply-add per weight and row."""
     return sym.multiply_add_flops * tokens * inputs * outputs
