@@ -31,12 +31,14 @@ class System:
         rows: measured columns in SI units, each of shape (rows,); NaN where nothing was measured.
         suspect: row (from 0) -> reason, in both languages.
         unequal: rows (from 0) whose requests have many lengths.
+        limited: rows (from 0) whose client holds requests back until there is a place.
     """
 
     scenario: Scenario
     rows: Mapping[str, np.ndarray]
     suspect: Mapping[int, dict[str, str]]
     unequal: frozenset[int] = frozenset()
+    limited: frozenset[int] = frozenset()
 
     @property
     def id(self) -> str:
@@ -85,7 +87,7 @@ class System:
             self._runs[row] = serve_all(
                 self.inputs, self.scenario.model.attention, column,
                 blocks=float(self._blocks()[row]), unequal=row in self.unequal,
-                policy=self.scenario.file.scheduling)
+                policy=self.scenario.file.scheduling, queued=row not in self.limited)
         return self._runs[row]
 
     @functools.cached_property
@@ -141,4 +143,5 @@ def system(scenario: Scenario) -> System:
     rows = {name: np.array(measured.column(name)) for name in measured.columns}
     suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
     unequal = frozenset(number - 1 for number in measured.unequal)
-    return System(scenario, rows, suspect, unequal)
+    limited = frozenset(number - 1 for number in measured.limited_by_client)
+    return System(scenario, rows, suspect, unequal, limited)

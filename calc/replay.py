@@ -14,7 +14,8 @@ MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no
 
 
 def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, float],
-              blocks: float, unequal: bool, policy: Policy = "mixed") -> dict[str, float]:
+              blocks: float, unequal: bool, policy: Policy = "mixed",
+              queued: bool = True) -> dict[str, float]:
     """Metrics of a run in which all requests are sent at once.
 
     Requests are dealt to the data-parallel replicas in turn, and one replica is replayed. Where
@@ -28,9 +29,11 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
         blocks: KV blocks of a replica [block].
         unequal: whether requests have many lengths.
         policy: whether a step may hold prompts and decodes, or prompts go first.
+        queued: whether waiting for a place counts, which it does not where the client holds
+            requests back.
 
     Returns tpot, ttft and e2e, means over requests [s], and output_throughput over the run
-    [token/s]. Waiting in the queue counts.
+    [token/s].
     """
     replicas = int(inputs["data_parallel"])
     count = max(1, round(row["requests"] / replicas))
@@ -51,8 +54,11 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
                 for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]
     served = schedule(requests, limits, Clock(inputs, attention), inputs["host_gap_per_step"])
     later = [outcome.tpot for outcome in served.outcomes if outcome.output_tokens > 1]
-    first = [outcome.arrival + outcome.ttft for outcome in served.outcomes]
-    last = [outcome.arrival + outcome.e2e for outcome in served.outcomes]
+    since = [0.0 if queued else outcome.started for outcome in served.outcomes]
+    first = [outcome.first_token - begun
+             for outcome, begun in zip(served.outcomes, since, strict=True)]
+    last = [outcome.finished - begun
+            for outcome, begun in zip(served.outcomes, since, strict=True)]
     return {
         "tpot": float(np.mean(later)) if later else float("nan"),
         "ttft": overhead + float(np.mean(first)), "e2e": overhead + float(np.mean(last)),

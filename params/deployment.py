@@ -298,7 +298,8 @@ class Measurements(Named):
     A cell that the source leaves empty is ``null``. ``definitions`` says what a column means in its
     source; one that is computed from others says how. ``peer_predictions`` are not measurements.
     ``unequal`` are numbers of rows (from 1) whose requests have many lengths, of which only the
-    mean is stated.
+    mean is stated; ``limited_by_client`` of those where the client holds requests back, so that
+    waiting for a place does not count.
     """
 
     source: SourceKey
@@ -309,6 +310,7 @@ class Measurements(Named):
     definitions: dict[str, Text] = {}
     suspect: list[Suspect] = []
     unequal: list[Whole] = []
+    limited_by_client: list[Whole] = []
     peer_predictions: list[PeerPrediction] = []
 
     @model_validator(mode="after")
@@ -342,8 +344,9 @@ class Measurements(Named):
                 held = {row[list(self.columns).index(name)] for row in chosen}
                 if missing := [value for value in values if value not in held]:
                     raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
-        if lost := [row for row in self.unequal if row > len(self.rows)]:
-            raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", "unequal")
+        for name in ("unequal", "limited_by_client"):
+            if lost := [row for row in getattr(self, name) if row > len(self.rows)]:
+                raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", name)
         for number, peer in enumerate(self.peer_predictions):
             there = ("peer_predictions", number)
             if peer.metric not in self.columns:
