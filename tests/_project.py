@@ -25,14 +25,14 @@ class Scenario:
         self.cards = text
 
 
-def record(line):
+def note(line):
     if "PARAMS_RECORD" in os.environ:
         with open(os.environ["PARAMS_RECORD"], "a") as file:
             file.write(line + "\\n")
 
 
 def load_scenario(name):
-    record(f"scenarios/{name}.yml")
+    note(f"scenarios/{name}.yml")
     text = (FOLDER / "scenarios" / f"{name}.yml").read_text().strip()
     if not text.isdigit():
         raise ParamsError(f"params/scenarios/{name}.yml:1: '{text}' is not a number of cards.")
@@ -40,7 +40,7 @@ def load_scenario(name):
 
 
 def names(kind):
-    record(f"{kind}/")
+    note(f"{kind}/")
     return sorted(path.stem for path in (FOLDER / kind).glob("*.yml"))
 '''
 

@@ -326,7 +326,7 @@ class TestReading:
             f"model={model}", f"workload.context_tokens={context}"])).quantities
         assert answer["kv_per_device"].kind == answer["kv_bytes_per_token"].kind == kind
         assert answer["weights_per_device"].kind == "exact"
-        assert answer["tpot"].kind == "lower_bound"
+        assert answer["tpot_floor"].kind == "lower_bound"
 
     def test_a_window_without_a_number_of_full_layers_is_in_every_layer(self, tmp_path):
         text = (Path(params.__file__).parent / "models/gpt-oss-120b.yml").read_text("utf-8")
