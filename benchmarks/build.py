@@ -71,7 +71,9 @@ def measure() -> dict[str, tuple[float, str]]:
         again, _, _ = _build(folder)
         scenario = folder / "params" / "scenarios" / "s1-plan-c.yml"
         text = scenario.read_text(encoding="utf-8")
-        scenario.write_text(re.sub(r"80 request", "81 request", text), encoding="utf-8")
+        if "80 request" not in text:
+            raise RuntimeError(f"{scenario.name} has no 80 requests to change")
+        scenario.write_text(text.replace("80 request", "81 request"), encoding="utf-8")
         one, _, output = _build(folder)
         rerun = re.findall(r"notebooks: \[\d+/\d+\] (\S+) ", output)
     return {

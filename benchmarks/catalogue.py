@@ -12,7 +12,7 @@ PROGRAMS = {
                      "[params.load(kind, name) for kind in c.KINDS for name in params.names(kind) "
                      "if kind != 'scenarios']; "
                      "[load_engine(name) for name in engine_names()]; "
-                     "[params.load_scenario(name) for name in params.names('scenarios')]",
+                     "[params.load_scenario(name) for name in params.deployments()]",
     "catalogue_one_device": "start = time.perf_counter(); params.load_device('ascend-910b2')",
 }
 REPEATS = 5

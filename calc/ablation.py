@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,18 +21,6 @@ TERMS: dict[str, dict[str, float]] = {
     "kernel_boundary": {"kernel_boundary": 0.0, "single_token_path": 0.0},
     "host_gap": {"host_gap_per_step": 0.0},
 }
-
-
-def without(system: System, switched_off: Mapping[str, float]) -> System:
-    """The same measured system, predicted without a term.
-
-    Args:
-        system: what was measured.
-        switched_off: inputs and the values that switch the term off.
-    """
-    bare = System(system.scenario, system.rows, system.suspect, system.unequal)
-    bare.inputs.update(switched_off)
-    return bare
 
 
 def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
@@ -54,7 +42,7 @@ def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
     """
     rows = system.measured("tpot") if rows is None else rows
     terms: dict[str, dict[str, float]] = {"": {}} | TERMS
-    return {term: _held_out(without(system, off), [name for name in names if name not in off],
+    return {term: _held_out(system.with_inputs(off), [name for name in names if name not in off],
                             rows, seeds)
             for term, off in terms.items()}
 

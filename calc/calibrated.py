@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from calc.calibration import Calibration, value_at
+from calc.calibration import Calibration, neighbours, slopes, value_at
 from calc.evaluate import evaluate
-from calc.evidence import VARIED, System
+from calc.evidence import VARIED, System, discrepancy
 from calc.protocols import beyond, knob_of, predicted
 from calc.uncertainty import NORMAL
-from calc.validation import discrepancy, measured_system
+from calc.validation import measured_system
 from params import ParamsError, Scenario, catalogue
 from params.calibration import CalibrationFile
 from params.layout import DEGREES
@@ -97,15 +97,16 @@ class Applied:
         row = np.zeros(1, int)
         _, low, high = predicted(self._deployment, self.metric, self._calibration, row, further)
         found = {self.metric: (float(low[0]), float(high[0]))}
-        points = evaluate(self._deployment.inputs | self._calibration.neighbours(),
+        fit = self._calibration
+        points = evaluate(self._deployment.inputs | neighbours(fit.knobs, fit.z),
                           self._deployment.scenario.model.attention)
         for name, value in values.items():
             moved = np.ravel(np.asarray(points[name], float))
             if name == self.metric or moved.size < 2 or not (moved > 0).all():
                 continue
-            slopes = self._calibration.slopes(np.log(moved))
-            own = NORMAL * math.sqrt(float(slopes @ self._calibration.covariance @ slopes)
-                                     + further**2 * bool(slopes.any()))
+            moves = slopes(np.log(moved))
+            own = NORMAL * math.sqrt(float(moves @ fit.covariance @ moves)
+                                     + further**2 * bool(moves.any()))
             down, up = (math.hypot(math.log(value / end), own) for end in others[name])
             found[name] = (value * math.exp(-down), value * math.exp(up))
         if self.metric in PARTS:
@@ -176,7 +177,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
         if not math.isclose(value_at(knob, z), value, rel_tol=MOVED, abs_tol=1e-12):
             raise ParamsError(f"calibration '{name}': the range of '{knob.name}' has changed since "
                               f"it was fitted, run python -m calc calibrate {name} --write.")
-    deployment.inputs.update(calibration.inputs)
+    deployment = deployment.with_inputs(calibration.inputs)
     outside = _outside(system, deployment, fitted.extent)
     further = sum(item.far for item in outside if item.quantity not in VARIED)
     ends, here = np.array([0, 1]), np.array([2])

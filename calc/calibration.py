@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
+from params.calibration import MOST
 from params.physics import Knob
 
 SPREAD = 1 / math.sqrt(12)  # standard deviation of a uniform variable over a range of one
-MOST = 4  # parameters of a calibration
 STEP = 1e-4  # of z, for derivatives
 LEAST_NOISE = 0.01  # documents print three digits; what is measured scatters more
 FIRST_NOISE = 0.05
@@ -61,18 +61,8 @@ class Calibration:
     @property
     def inputs(self) -> dict[str, float]:
         """The same, by input symbol."""
-        return {symbol: value_at(knob, float(z))
-                for knob, z in zip(self.knobs, self.z, strict=True) for symbol in knob.symbols}
-
-    def neighbours(self) -> dict[str, np.ndarray]:
-        """Inputs at the fit and one small step along each coordinate, shape (1 + parameters, 1)."""
-        points = np.vstack([self.z, self.z + STEP * np.eye(len(self.z))])
-        return _overrides(self.knobs, points)
-
-    @staticmethod
-    def slopes(logs: np.ndarray) -> np.ndarray:
-        """Derivatives by the coordinates, of logarithms at :meth:`neighbours`."""
-        return np.asarray((logs[1:] - logs[0]) / STEP)
+        values = self.values
+        return {symbol: values[knob.name] for knob in self.knobs for symbol in knob.symbols}
 
     @property
     def inside(self) -> bool:
@@ -80,10 +70,25 @@ class Calibration:
         return bool((np.abs(self.z) * SPREAD <= 0.5 + 1e-9).all())
 
 
-def _overrides(knobs: Sequence[Knob], points: np.ndarray) -> dict[str, np.ndarray]:
-    """Inputs at coordinates of shape (points, parameters), each of shape (points, 1)."""
-    return {symbol: np.array([[value_at(knob, float(z))] for z in points[:, i]])
-            for i, knob in enumerate(knobs) for symbol in knob.symbols}
+def neighbours(knobs: Sequence[Knob], z: np.ndarray) -> dict[str, np.ndarray]:
+    """Inputs at a point and one small step along each coordinate, shape (1 + parameters, 1).
+
+    Args:
+        knobs: the mechanisms.
+        z: coordinates of the point, shape (parameters,).
+    """
+    points = np.vstack([z, z + STEP * np.eye(len(z))])
+    return {symbol: np.array([[value_at(knob, float(at))] for at in column])
+            for knob, column in zip(knobs, points.T, strict=True) for symbol in knob.symbols}
+
+
+def slopes(logs: np.ndarray) -> np.ndarray:
+    """Derivatives by the coordinates, shape (parameters, ...).
+
+    Args:
+        logs: logarithms at :func:`neighbours`, shape (1 + parameters, ...).
+    """
+    return np.asarray((logs[1:] - logs[0]) / STEP)
 
 
 def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibration:
@@ -109,35 +114,30 @@ def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibr
         raise ValueError("there are no rows to fit")
     logs = np.log(measured)
 
-    def rows(points: np.ndarray) -> np.ndarray:
-        """Logarithms of predictions at coordinates, shape (points, rows)."""
-        return np.asarray(np.log(predict(_overrides(knobs, points))))
-
     known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
     def both(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and their derivatives, in one evaluation."""
         key = z.tobytes()
         if key not in known:
-            moved = rows(np.vstack([z, z + STEP * np.eye(len(z))]))
-            known[key] = moved[0] - logs, ((moved[1:] - moved[0]) / STEP).T
+            moved = np.log(predict(neighbours(knobs, z)))
+            known[key] = moved[0] - logs, slopes(moved).T
         return known[key]
 
+    def residuals(z: np.ndarray, noise: float) -> np.ndarray:
+        return np.concatenate([both(z)[0] / noise, z])
+
+    def jacobian(z: np.ndarray, noise: float) -> np.ndarray:
+        return np.vstack([both(z)[1] / noise, np.eye(len(z))])
+
+    dilution = math.sqrt(len(measured) / max(1, len(measured) - len(knobs)))
     noise, z = FIRST_NOISE, np.zeros(len(knobs))
     for _ in range(2):
-        def residuals(z: np.ndarray, noise: float = noise) -> np.ndarray:
-            return np.concatenate([both(z)[0] / noise, z])
-
-        def jacobian(z: np.ndarray, noise: float = noise) -> np.ndarray:
-            return np.vstack([both(z)[1] / noise, np.eye(len(z))])
-
-        z = least_squares(residuals, z, jac=jacobian, loss="soft_l1",
+        z = least_squares(residuals, z, jac=jacobian, loss="soft_l1", args=(noise,),
                           xtol=1e-6, ftol=1e-6).x
-        found, slopes = both(z)
-        free = max(1, len(measured) - len(knobs))
-        dilution = math.sqrt(len(measured) / free)
+        found, moves = both(z)
         typical = NORMAL_MEDIAN * float(np.median(np.abs(found)))
         noise = max(LEAST_NOISE, typical * dilution)
-    curvature = slopes.T @ slopes / noise**2 + np.eye(len(z))
+    curvature = moves.T @ moves / noise**2 + np.eye(len(z))
     scatter = max(LEAST_NOISE, math.sqrt(float(np.mean(found**2))) * dilution)
     return Calibration(tuple(knobs), z, np.linalg.inv(curvature), scatter)

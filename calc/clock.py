@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.arrays import Number
-from calc.decode import mean_attended
+from calc.decode import mean_attended, mean_context
 from calc.memory import cache, candidate_stages, weights
 from calc.request import Step
 from calc.shapes import count_parameters
@@ -53,8 +53,8 @@ class Clock:
 
     def _prefill(self, made: Step, riding: int) -> float:
         new, cached = (np.array(column, dtype=float) for column in zip(*made.prefill, strict=True))
-        # token i of a chunk sees what is cached and i tokens
-        seen = float((new * (cached + (new + 1) / 2)).sum())
+        # the tokens of a chunk see what is cached as those of an answer see their prompt
+        seen = float((new * mean_context(cached, new)).sum())
         limit = [float((new * mean_attended(bound, cached, new)).sum())
                  for bound in (self._q.index_topk, self._q.sliding_window)]
         tokens, before = float(new.sum()) + riding, float(cached.sum())

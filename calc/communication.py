@@ -18,7 +18,11 @@ from calc.arrays import Number, ceil_div, select
 
 @dataclass(frozen=True)
 class Group:
-    """A group of ranks laid over nodes: sizes inside and across [1], rates per device [B/s]."""
+    """A group of ranks laid over nodes: sizes inside and across [1], links of a device [B/s].
+
+    What of its links a message reaches depends on what is sent: collectives and exchanges have
+    efficiencies of their own.
+    """
 
     ranks: Number
     inside: Number
@@ -28,7 +32,7 @@ class Group:
 
 
 def group(q: Any, ranks: Number) -> Group:
-    """Where the ranks of a group are and what they reach each other at.
+    """Where the ranks of a group are and which links they have between them.
 
     Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
     n - 1 others of its group at n - 1 times the rate of a pair; a switch gives its full rate to
@@ -43,8 +47,8 @@ def group(q: Any, ranks: Number) -> Group:
     inside = np.minimum(ranks, q.devices_per_node)
     across = ceil_div(ranks, q.devices_per_node)
     mesh = (inside - 1) * q.pair_bandwidth
-    rate = select(q.full_mesh > 0, mesh, q.device_link_bandwidth) * q.collective_efficiency
-    return Group(ranks, inside, across, rate, q.network_bandwidth * q.network_efficiency)
+    links = select(q.full_mesh > 0, mesh, q.device_link_bandwidth)
+    return Group(ranks, inside, across, links, q.network_bandwidth)
 
 
 def _over(amount: Number, rate: Number) -> Number:
@@ -62,7 +66,8 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return q.collective_alpha + _over((g.inside - 1) * payload, g.inside_rate)
+    return q.collective_alpha + _over((g.inside - 1) * payload,
+                                      g.inside_rate * q.collective_efficiency)
 
 
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -75,7 +80,8 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload, g.inside_rate)
+    return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload,
+                                          g.inside_rate * q.collective_efficiency)
 
 
 def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -123,9 +129,9 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
     """
     two = two_shot(q, g, payload)
     single = np.minimum(one_shot(q, g, payload), two)
-    part = payload / g.inside
-    outside = np.minimum(ring(q.network_alpha, g.across, part, g.across_rate),
-                         tree(q.network_alpha, g.across, part, g.across_rate))
+    part, rate = payload / g.inside, g.across_rate * q.network_efficiency
+    outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
+                         tree(q.network_alpha, g.across, part, rate))
     several = select(g.inside > 1, two, 0) + outside
     return select(g.ranks > 1, select(g.across > 1, several, single), 0)
 
@@ -144,9 +150,9 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Gathering the logits.
     """
     outside = ((g.across - 1) * q.network_alpha
-               + _over((g.across - 1) * payload, g.across_rate))
+               + _over((g.across - 1) * payload, g.across_rate * q.network_efficiency))
     inside = select(g.inside > 1, q.collective_alpha, 0) + _over(
-        (g.inside - 1) * g.across * payload, g.inside_rate)
+        (g.inside - 1) * g.across * payload, g.inside_rate * q.collective_efficiency)
     return select(g.ranks > 1, outside + inside, 0)
 
 
@@ -174,7 +180,6 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number) -> Number:
     forwarded = tokens * token_bytes * ranks * (g.inside - 1) / g.inside
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
-    inside_rate = g.inside_rate / q.collective_efficiency * q.exchange_efficiency
-    across_rate = g.across_rate / q.network_efficiency * q.exchange_network_efficiency
-    moved = np.maximum(_over(over_network, across_rate), _over(over_links, inside_rate))
+    moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
+                       _over(over_links, g.inside_rate * q.exchange_efficiency))
     return select(g.ranks > 1, q.exchange_alpha + moved, 0)

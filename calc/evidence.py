@@ -8,18 +8,21 @@ a run that sends many requests at once goes through the scheduler, step by step.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self, get_args
 
 import numpy as np
 
 from calc.evaluate import evaluate
 from calc.replay import serve_all
-from params import Scenario, catalogue, load_scenario
+from params import Scenario, catalogue
+from params.calibration import Discrepancy, Metric
 from params.physics import Knob, knobs
 
-METRICS = ("tpot", "ttft", "e2e", "output_throughput")
+METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")
+UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,26 @@ class System:
         sent = self.rows.get("requests")
         return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
 
+    def with_inputs(self, inputs: Mapping[str, float]) -> Self:
+        """The same rows of a deployment that has these inputs in place of its own."""
+        other = replace(self)
+        other.inputs.update(self.inputs | dict(inputs))
+        return other
+
     @functools.cached_property
-    def _limit(self) -> np.ndarray:
-        """Requests that the cache holds at once, by row; infinite where it does not bind."""
+    def _memory(self) -> dict[str, np.ndarray]:
+        """The memory budget, by row: ``kv_blocks`` of a replica, and ``max_concurrency``."""
         found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
-        most = np.broadcast_to(found["max_concurrency"], self.rows["concurrency"].shape)
-        return np.where(most > 0, most, np.inf)
+        return {name: np.broadcast_to(found[name], self.rows["concurrency"].shape)
+                for name in ("kv_blocks", "max_concurrency")}
 
     def admitted(self) -> np.ndarray:
-        """Requests that run at once, by row: the row's limit, or what the cache holds."""
-        return np.minimum(self.rows["concurrency"], self._limit)
+        """Requests that run at once, by row: the row's limit, or what the cache holds.
+
+        What was measured did run: a budget without room for a single request limits nothing.
+        """
+        most = self._memory["max_concurrency"]
+        return np.minimum(self.rows["concurrency"], np.where(most > 0, most, np.inf))
 
     def _varied(self) -> dict[str, np.ndarray]:
         lengths = {name: self.rows[name] for name in VARIED}
@@ -86,18 +99,13 @@ class System:
             column = {name: float(values[row]) for name, values in self.rows.items()}
             self._runs[row] = serve_all(
                 self.inputs, self.scenario.model.attention, column,
-                blocks=float(self._blocks()[row]), unequal=row in self.unequal,
+                blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
                 policy=self.scenario.file.scheduling, queued=row not in self.limited)
         return self._runs[row]
 
     @functools.cached_property
     def _runs(self) -> dict[int, dict[str, float]]:
         return {}
-
-    def _blocks(self) -> np.ndarray:
-        """KV blocks of a replica, by row."""
-        found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
-        return np.broadcast_to(found["kv_blocks"], self.rows["concurrency"].shape)
 
     def measured(self, metric: str) -> np.ndarray:
         """Indices of the rows that have this metric."""
@@ -124,12 +132,14 @@ class System:
         return np.asarray(found[metric], dtype=float)
 
 
-def systems() -> Iterator[System]:
-    """Every measured system of the repository, by identifier."""
-    for name in catalogue.names("scenarios"):
-        scenario = load_scenario(name)
-        if scenario.measured is not None:
-            yield system(scenario)
+@functools.cache
+def discrepancy() -> Discrepancy:
+    """The formulas' own error, beyond what ranges explain, set on the systems of this repository.
+
+    Source: ``params/discrepancies/uncalibrated.yml``.
+    """
+    found: Discrepancy = catalogue.load("discrepancies", UNCALIBRATED)
+    return found
 
 
 def system(scenario: Scenario) -> System:

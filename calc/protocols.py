@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calc.calibration import Calibration, fit
+from calc.calibration import Calibration, fit, neighbours, slopes
 from calc.evidence import VARIED, System
 from calc.uncertainty import interval, interval_score, normal_interval, width
 from params.physics import Knob
@@ -108,6 +108,12 @@ PROTOCOLS: dict[str, Callable[[System, np.ndarray], Iterator[Split]]] = {
     "single-request": single_request, "leave-one-out": leave_one_out,
     "leave-one-length-out": leave_one_length_out,
 }
+DRAWN = ("halves", "single-request")  # protocols whose splits are random
+
+
+def seeds_of(protocol: str) -> tuple[int, ...]:
+    """Seeds of a protocol's splits; none where they are not drawn."""
+    return tuple(range(HALVES)) if protocol in DRAWN else ()
 
 
 def calibrate(system: System, metric: str, names: Sequence[str],
@@ -176,10 +182,10 @@ def predicted(system: System, metric: str, calibration: Calibration, rows: np.nd
 
     Returns predicted, low and high.
     """
-    points = calibration.neighbours()
+    points = neighbours(calibration.knobs, calibration.z)
     found = np.log(system.predict(metric, rows, points))
-    slopes = calibration.slopes(found)
-    variance = np.einsum("ir,ij,jr->r", slopes, calibration.covariance, slopes)
+    moves = slopes(found)
+    variance = np.einsum("ir,ij,jr->r", moves, calibration.covariance, moves)
     centre = np.exp(found[0])
     return centre, *normal_interval(centre, np.sqrt(
         variance + calibration.noise**2 + np.square(further)))
@@ -209,9 +215,8 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
     if not found:
         raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
     row, centre, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
-    seeds = tuple(range(HALVES)) if protocol in ("halves", "single-request") else ()
     return Predictions(row, system.rows[metric][row], centre, low, high, tuple(calibrations),
-                       seeds)
+                       seeds_of(protocol))
 
 
 def uncalibrated(system: System, metric: str, discrepancy: Mapping[str, float],

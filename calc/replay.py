@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from calc.arrays import ceil_div
 from calc.clock import Clock
-from calc.schedule import Limits, Policy, Request, schedule
+from calc.request import Limits, Policy, Request
+from calc.schedule import schedule
 
 SEED = 0
 MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
@@ -48,7 +50,7 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     longest = int((lengths[0] + lengths[1]).max())
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
-        kv_blocks=max(int(blocks), -(-longest // size)), block_size=size, policy=policy)
+        kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy)
     overhead = inputs["request_overhead"]  # the front end lets one request in after another
     requests = [Request(number * overhead, int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]

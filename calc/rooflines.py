@@ -23,17 +23,9 @@ import numpy as np
 from calc.arrays import Number, select
 from calc.breakdown import CLASSES
 from calc.evaluate import evaluate
-from calc.evidence import METRICS, System
-from calc.protocols import HALVES, PROTOCOLS, Predictions
-from calc.validation import (
-    UNCALIBRATED,
-    Result,
-    calibrated_rows,
-    measured_system,
-    measured_systems,
-)
-from params import catalogue
-from params.calibration import CalibrationFile
+from calc.evidence import METRICS, UNCALIBRATED, System
+from calc.protocols import PROTOCOLS, Predictions, seeds_of
+from calc.validation import Result, calibrations, measured_systems
 
 # what a roofline does not know, taken out of the counting
 PLAIN = {"routing_skew": 0.0, "expert_imbalance": 0.0, "kv_imbalance": 1.0, "micro_batches": 1.0}
@@ -159,8 +151,7 @@ def held_out(system: System, metric: str, protocol: str, rows: np.ndarray | None
         predicted.append(bounds[held] / line.share + line.constant)
         predicted_rows.append(held)
     row, centre = np.concatenate(predicted_rows), np.concatenate(predicted)
-    seeds = tuple(range(HALVES)) if protocol in ("halves", "single-request") else ()
-    return replace(_without_intervals(system, metric, row, centre), seeds=seeds)
+    return replace(_without_intervals(system, metric, row, centre), seeds=seeds_of(protocol))
 
 
 def uncalibrated(system: System, metric: str, rows: np.ndarray | None = None) -> Predictions:
@@ -184,11 +175,7 @@ def results() -> list[Result]:
     """What ``calc.validation.results`` has, in its order, as the rooflines predict it."""
     found = [Result(one.id, metric, UNCALIBRATED, (), uncalibrated(one, metric))
              for one in measured_systems() for metric in METRICS if len(one.measured(metric))]
-    for name in catalogue.names("calibrations"):
-        chosen: CalibrationFile = catalogue.load("calibrations", name)
-        one = measured_system(chosen.scenario)
-        rows = calibrated_rows(one, chosen)
-        found += [Result(one.id, chosen.metric, protocol, PARAMETERS,
-                         held_out(one, chosen.metric, protocol, rows),
-                         left_out=tuple(chosen.without)) for protocol in chosen.protocols]
-    return found
+    return found + [Result(one.id, chosen.metric, protocol, PARAMETERS,
+                           held_out(one, chosen.metric, protocol, rows),
+                           left_out=tuple(chosen.without))
+                    for chosen, protocol, one, rows in calibrations()]

@@ -19,13 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calc.batching import Engine, Job
-from calc.burst import burst_ttft
-from calc.request import Limits, Outcome, Policy, Request, Step, StepTime
-
-__all__ = [
-    "Limits", "Outcome", "Policy", "Request", "Schedule", "Step", "StepRecord", "StepTime",
-    "burst_ttft", "duration", "schedule",
-]
+from calc.request import Limits, Outcome, Request, Step, StepTime
 
 
 @dataclass(frozen=True, slots=True)

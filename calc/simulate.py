@@ -4,6 +4,7 @@ The engines are those of ``calc.batching``, the events SimPy's. Everything that 
 instant happens before a step begins at that instant, so that a run depends on its inputs and its
 seed only, and a single replica does what ``calc.schedule`` does, to the last bit.
 
+>>> from calc.summary import summarise
 >>> from calc.workload import poisson
 >>> one_by_one = Pool(Limits(max_num_batched_tokens=100, max_num_seqs=1), lambda step: 1.0)
 >>> run = simulate(poisson(0.5, count=2000, shapes=[(100, 1)], seed=1), one_by_one)
@@ -29,10 +30,7 @@ from simpy.core import EventPriority
 from calc.batching import Engine, Job
 from calc.request import Limits, Outcome, Request, StepTime
 from calc.schedule import duration
-from calc.summary import summarise
 from calc.workload import ClosedLoop
-
-__all__ = ["Limits", "Pool", "Run", "Transfer", "simulate", "summarise"]
 
 Routing = Literal["round-robin", "least-loaded"]
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1

@@ -83,8 +83,7 @@ class System:
     @property
     def at_once(self) -> int:
         """Requests that one replica holds, of the pool that decodes [request]."""
-        limits = (self.decode or self.pool).limits
-        return _held(limits, self.shape)
+        return _held((self.decode or self.pool).limits, self.shape)
 
 
 def _held(limits: Limits, shape: Shape) -> int:
@@ -308,7 +307,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None
     screen = console()
     given = answer["workload"]
     asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
-    screen.print(f"{scenario.title['en']}: {asked}, {made.requests} requests counted over "
+    screen.print(f"{scenario.heading['en']}: {asked}, {made.requests} requests counted over "
                  f"{human(made.window, 's')}, seed {given['seed']}.")
     for reason in answer["reasons"]:
         screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)

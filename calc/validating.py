@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from calc.report import console, human
+from calc.amounts import human
+from calc.evidence import METRICS, VARIED
+from calc.report import console
 from params import ParamsError, catalogue, symbols, yamlfile
 from params.calibration import CalibrationFile, Fitted
 from params.files import write_whole
 
 OK = 0
-METRICS = ("tpot", "ttft", "e2e", "output_throughput")
 HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width")
 TEXTS = 3  # of these columns are words, the others numbers
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
@@ -98,7 +99,6 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     """
     from calc import protocols, validation
     from calc.calibration import value_at
-    from calc.evidence import VARIED
     from calc.uncertainty import NORMAL
 
     system = validation.measured_system(chosen.scenario)

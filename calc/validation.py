@@ -8,13 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.evidence import METRICS, System, system
+from calc.evidence import METRICS, UNCALIBRATED, System, discrepancy, system
 from calc.protocols import Predictions, held_out, uncalibrated
-from params import catalogue, load_scenario
-from params.calibration import CalibrationFile, Discrepancy
-
-UNCALIBRATED = "uncalibrated"
-DISCREPANCY = "uncalibrated"  # entry of params/discrepancies
+from params import catalogue, deployments, load_scenario
+from params.calibration import CalibrationFile
 
 
 @dataclass(frozen=True)
@@ -51,13 +48,6 @@ class Result:
 
 
 @functools.cache
-def discrepancy() -> Discrepancy:
-    """The formulas' own error, set on the systems of this repository."""
-    found: Discrepancy = catalogue.load("discrepancies", DISCREPANCY)
-    return found
-
-
-@functools.cache
 def measured_system(name: str) -> System:
     """A measured system by its scenario's identifier, prepared once."""
     return system(load_scenario(name))
@@ -65,7 +55,7 @@ def measured_system(name: str) -> System:
 
 def measured_systems() -> list[System]:
     """Every measured system of the repository."""
-    return [measured_system(name) for name in catalogue.names("scenarios")
+    return [measured_system(name) for name in deployments()
             if load_scenario(name).measured is not None]
 
 
@@ -83,18 +73,28 @@ def uncalibrated_results(systems: Iterable[System],
 def calibrated_results(systems: Collection[str] | None = None,
                        metrics: Collection[str] = METRICS) -> Iterator[Result]:
     """The calibrations of the repository under each of their protocols."""
+    for chosen, protocol, one, rows in calibrations(systems, metrics):
+        found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
+                         discrepancy().extrapolation)
+        inside = float(np.mean([fit.inside for fit in found.calibrations]))
+        yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
+                     tuple(chosen.without))
+
+
+def calibrations(systems: Collection[str] | None = None, metrics: Collection[str] = METRICS,
+                 ) -> Iterator[tuple[CalibrationFile, str, System, np.ndarray]]:
+    """The calibrations of the repository: each with its protocols in turn, its system and rows.
+
+    Args:
+        systems: only those fitted to one of these, by the scenario's identifier.
+        metrics: only those of one of these.
+    """
     for name in catalogue.names("calibrations"):
         chosen: CalibrationFile = catalogue.load("calibrations", name)
-        if chosen.metric not in metrics or (systems and chosen.scenario not in systems):
-            continue
-        one = measured_system(chosen.scenario)
-        rows = calibrated_rows(one, chosen)
-        for protocol in chosen.protocols:
-            found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
-                             discrepancy().extrapolation)
-            inside = float(np.mean([fit.inside for fit in found.calibrations]))
-            yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
-                         tuple(chosen.without))
+        if chosen.metric in metrics and (systems is None or chosen.scenario in systems):
+            one = measured_system(chosen.scenario)
+            for protocol in chosen.protocols:
+                yield chosen, protocol, one, calibrated_rows(one, chosen)
 
 
 def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from params import trees, units
-from params.entries import Entry, ModelName
+from params.entries import Entry, ModelName, ScenarioName
 from params.values import (
     AnyQuantity,
     Flag,
     Misplaced,
-    Ref,
     SourceKey,
     Text,
     Value,
@@ -28,7 +27,6 @@ from params.values import (
 Chapter = Literal["architecture", "memory", "compute", "communication", "latency", "throughput",
                   "serving"]
 Verdict = Literal["right", "right-with-conditions", "wrong", "undefined"]
-ScenarioName = Annotated[str, Ref("scenarios")]
 _KINDS = ("devices", "links", "nodes", "models", "formats")
 _REFERENCE = re.compile(r"([a-z]+)/([a-z0-9.-]+)((?:/[a-z_0-9]+)+)")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,19 @@ def site() -> Path:
                           text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return ROOT / "_build" / "html"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Call the command line: its arguments to its exit code, what it printed and its errors."""
+    from calc.cli import main
+
+    def call(*args: str) -> tuple[int, str, str]:
+        code = main(args)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,18 +6,7 @@ import pytest
 
 import params
 from calc import validation
-from calc.cli import main
 from params.physics import SWITCHES
-
-
-@pytest.fixture
-def cli(capsys):
-    def call(*args):
-        code = main(args)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -278,10 +278,9 @@ def bar_rows(results: Sequence[Result], rooflines: Sequence[Result]) -> list[dic
         value = bar.take(results)
         met = bar.met(value)
         plain = None if bar.id.startswith(("coverage", "width")) else bar.take(rooflines)
-        limit = bar.shown(bar.most) if not bar.least else \
-            f"{bar.shown(bar.least)}–{bar.shown(bar.most)}"
+        most = bar.shown(bar.most)
         rows.append({
-            "what": bar.what, "bar": limit if bar.least else f"≤ {limit}",
+            "what": bar.what, "bar": f"{bar.shown(bar.least)}–{most}" if bar.least else f"≤ {most}",
             "reached": bar.shown(value), "plain": bar.shown(plain),
             "quoted": bar.shown(bar.quoted), "met": ("yes", "是") if met else ("**no**", "**否**"),
             "missing": ("", "") if met else bar.missing})
