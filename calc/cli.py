@@ -18,7 +18,15 @@ from typing import Any
 
 import calc
 from calc import engines, importing, report, simulating, validating
-from params import ParamsError, load, load_scenario, names, sources
+from params import (
+    ParamsError,
+    deployments,
+    load,
+    load_family,
+    load_scenario,
+    names,
+    sources,
+)
 from params import symbols as load_symbols
 from params.catalogue import KINDS, glossary
 from params.engines import documents, engine_names, engine_of, launch_blocks, load_engine
@@ -115,13 +123,14 @@ def _check_file(file: str) -> None:
 
 
 def _check_entry(kind: str, reference: str) -> None:
-    load_scenario(reference) if kind == "scenarios" else load(kind, reference)
+    load_family(reference) if kind == "scenarios" else load(kind, reference)
 
 
 def _listing(args: argparse.Namespace) -> int:
     kind = args.command
     if args.name is None:
-        entries = [load(kind, name) for name in names(kind)]
+        entries = ([load_scenario(name).file for name in deployments()] if kind == "scenarios"
+                   else [load(kind, name) for name in names(kind)])
         if args.json:
             _print_json({entry.id: report.summary(kind, entry) for entry in entries})
         else:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from calc import evidence
 from calc.advice import MEMORY, Change, Reason, Search, reasons
 from calc.breakdown import bottleneck, token_parts
 from calc.breakdown import parts as step_parts
 from calc.evaluate import evaluate
 from calc.shapes import count_parameters
 from calc.uncertainty import interval
-from params import Scenario, catalogue, model_inputs, symbols
+from params import Scenario, model_inputs, symbols
+from params.deployment import Claim
 from params.entries import Model
 from params.units import COUNTING
 
@@ -48,14 +49,12 @@ LATENCIES = ("ttft", "e2e")  # need the length of prompts, not only the longest 
 WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
 
 
-@functools.cache
 def discrepancy() -> dict[str, float]:
     """How far the formulas themselves are off: standard deviation of a logarithm, by quantity [1].
 
-    Source: ``params/discrepancies/uncalibrated.yml``, set on the systems of this repository.
+    Source: ``calc.evidence.discrepancy``.
     """
-    found: dict[str, float] = catalogue.load("discrepancies", "uncalibrated").deviation
-    return found
+    return evidence.discrepancy().by_quantity
 
 
 @dataclass(frozen=True)
@@ -225,8 +224,15 @@ def _comparisons(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Com
         Comparison(
             claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
             documented.recomputed(claim),
-            _number(everything[claim.quantity]) if claim.quantity in everything else None)
+            _number(everything[claim.quantity] / counted(scenario, claim))
+            if claim.quantity in everything else None)
         for claim in documented.claims)
+
+
+def counted(scenario: Scenario, claim: Claim) -> int:
+    """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
+    return {"deployment": 1, "replica": scenario.replicas, "device": scenario.devices,
+            "layer": int(scenario.model.num_hidden_layers.value)}[claim.of]
 
 
 def _number(value: Any) -> float | int:

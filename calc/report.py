@@ -199,7 +199,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     headroom = result.quantities["headroom_per_device"]
     spare = headroom.value >= 0
     verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
-    screen.print(f"{scenario.title['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
+    screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
                  f"per device {'to spare' if spare else 'short'}.")
     for line in _explained(result):
         screen.print(line, highlight=False, soft_wrap=True)

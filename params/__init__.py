@@ -10,11 +10,15 @@ from params.catalogue import Symbol, glossary, load, names, sources, symbols
 from params.errors import ParamsError
 from params.record import ROOT
 from params.scenario import (
+    Family,
     Scenario,
+    deployments,
     device_inputs,
+    load_family,
     load_scenario,
     model_inputs,
     precision_inputs,
+    variants,
 )
 from params.values import Value
 
@@ -28,14 +32,17 @@ load_measurements = partial(load, "measurements")
 
 __all__ = [
     "ROOT",
+    "Family",
     "ParamsError",
     "Scenario",
     "Symbol",
     "Value",
+    "deployments",
     "device_inputs",
     "glossary",
     "load",
     "load_device",
+    "load_family",
     "load_format",
     "load_link",
     "load_measurements",
@@ -50,4 +57,5 @@ __all__ = [
     "symbols",
     "trees",
     "units",
+    "variants",
 ]

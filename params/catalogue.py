@@ -11,7 +11,17 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from params import calibration, claims, deployment, entries, hardware, mechanisms, yamlfile
+from params import (
+    accuracy,
+    calibration,
+    claims,
+    deployment,
+    entries,
+    hardware,
+    measured,
+    mechanisms,
+    yamlfile,
+)
 from params.errors import ParamsError
 from params.record import ROOT, record
 from params.values import (
@@ -39,10 +49,11 @@ KINDS: dict[str, type[entries.Entry]] = {
     "formats": deployment.Format,
     "precisions": deployment.Precision,
     "scenarios": deployment.ScenarioFile,
-    "measurements": deployment.Measurements,
+    "measurements": measured.Measurements,
     "claims": claims.DocumentFormulas,
     "calibrations": calibration.CalibrationFile,
     "discrepancies": calibration.Discrepancy,
+    "accuracies": accuracy.Accuracy,
 }
 
 
@@ -60,10 +71,11 @@ def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
     folder = ROOT / kind
     record(folder, listing=True)
-    return sorted(_stems(kind))
+    return sorted(stems(kind))
 
 
-def _stems(kind: str) -> set[str]:
+def stems(kind: str) -> set[str]:
+    """Identifiers of all files of a kind."""
     return {path.stem for path in (ROOT / kind).glob("*.yml")}
 
 
@@ -90,7 +102,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
                 problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
         raise ParamsError(f"{text}: {problem}.")
     path = ROOT / kind / f"{text}.yml"
-    if text not in _stems(kind):
+    if text not in stems(kind):
         known = names(kind)
         ending = [name for name in known if name.endswith(f"-{text.lower()}")]
         if len(ending) == 1:  # 910B2 for ascend-910b2
@@ -166,15 +178,17 @@ class Override(NamedTuple):
 
 
 def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None = None,
-         beside: Path | None = None) -> Any:
+         beside: Path | None = None, file: YamlFile | None = None) -> Any:
     """A validated entry of a kind, with overrides (dotted key -> value) applied.
+
+    ``file`` is what is taken for the contents of the entry's file, where it is a part of it.
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
     cls = KINDS[kind]
     path = locate(kind, reference, beside)
-    file = _read(path)
-    data = _with_base(kind, file) | {"id": path.stem}
+    file = file or read(path)
+    data = {"id": path.stem} | _with_base(kind, file)
     given = overrides or {}
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
@@ -201,7 +215,8 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
     return entry
 
 
-def _read(path: Path) -> YamlFile:
+def read(path: Path) -> YamlFile:
+    """The file of an entry, not yet validated; refuses one that names itself."""
     file = yamlfile.read(path)
     if "id" in file.data:
         raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
@@ -235,18 +250,18 @@ def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[s
     if len(seen) == MAX_LIKE:
         raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} {kind} that are like one "
                           "another.")
-    base = _with_base(kind, _read(path), (*seen, file.path.resolve()))
-    return _over({key: _inherited(cls, key, raw, base.get("defaults"), path)
+    base = _with_base(kind, read(path), (*seen, file.path.resolve()))
+    return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
                   for key, raw in base.items() if key not in ("defaults", "name", "note", "like")},
                  file.data)
 
 
-def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """A group's own keys over those of the base, groups inside it likewise."""
     merged = dict(base)
     for key, raw in own.items():
         grouped = isinstance(merged.get(key), dict) and "value" not in merged[key]
-        merged[key] = _over(merged[key], raw) if grouped and isinstance(raw, dict) else raw
+        merged[key] = over(merged[key], raw) if grouped and isinstance(raw, dict) else raw
     return merged
 
 

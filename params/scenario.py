@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from params import catalogue, layout, units, yamlfile
+from params import catalogue, family, layout, units, yamlfile
 from params.catalogue import Override
-from params.deployment import Documented, Measurements, Precision, ScenarioFile
+from params.deployment import Documented, Precision, ScenarioFile
 from params.documented import as_documented
 from params.entries import Model
 from params.errors import ParamsError
 from params.hardware import Device, Node
-from params.physics import Knob, physics_inputs
+from params.measured import Measurements
+from params.physics import Knob, peak_problem, physics_inputs
 from params.physics import knobs as mechanisms
 from params.values import Text, Value
 
@@ -79,6 +80,7 @@ class Scenario:
     precision: Precision
     measured: Measurements | None
     host: Device | None = None
+    family: Text | None = None
 
     @property
     def id(self) -> str:
@@ -87,8 +89,21 @@ class Scenario:
 
     @property
     def title(self) -> Text:
-        """Title in both languages."""
+        """Title in both languages; of a variant, within its family."""
         return self.file.title
+
+    @property
+    def heading(self) -> Text:
+        """Title in both languages, where a variant stands outside of its family."""
+        if self.family is None:
+            return self.title
+        joined = {"en": ": ", "zh": "：" if self.title["zh"][0] > "\u2e7f" else " "}
+        return {lang: f"{self.family[lang]}{joined[lang]}{self.title[lang]}" for lang in joined}
+
+    @property
+    def replicas(self) -> int:
+        """Data-parallel replicas [1]."""
+        return int(self.file.parallelism.data_parallel.value)
 
     @property
     def documented(self) -> Documented | None:
@@ -133,12 +148,69 @@ class Scenario:
         return [knob for knob in plain + mechanisms(self) if knob.value.low < knob.value.high]
 
 
+@dataclass(frozen=True)
+class Family:
+    """The deployments of one file, and what it says of all of them.
+
+    Attributes:
+        id: the file's name.
+        title, note, section: of the file.
+        deployments: one for a file without variants, else one per variant in their order.
+        pools: those two of them that prefill and that decode for one deployment.
+        documented: what a document prints of all of them together; None without variants.
+    """
+
+    id: str
+    title: Text
+    note: Text | None
+    section: str | None
+    deployments: tuple[Scenario, ...]
+    pools: tuple[Scenario, Scenario] | None = None
+    documented: Documented | None = None
+
+
+def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
+    """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
+    path, _ = family.find(reference)
+    file = yamlfile.read(path)
+    keys = family.keys(file)
+    if not keys:
+        one = load_scenario(path, device)
+        return Family(one.id, one.title, one.file.note, one.file.section, (one,))
+    whole = family.of_the_whole(file)
+    shared: ScenarioFile = catalogue.load("scenarios", path, file=whole)
+    _check_claims(shared, lambda *at: whole.where(at))
+    of = {key: load_scenario(f"{path}{family.SEPARATOR}{key}", device) for key in keys}
+    named = file.data.get("pools")
+    pools = (of[named[0]], of[named[1]]) if named else None
+    return Family(path.stem, shared.title, shared.note, shared.section, tuple(of.values()), pools,
+                  shared.documented)
+
+
+def deployments() -> list[str]:
+    """Identifiers of all deployments of ``params/scenarios/``, variants of a file each."""
+    return [name for file in catalogue.names("scenarios")
+            for name in variants(file) or [file]]
+
+
+def variants(reference: str | Path) -> list[str]:
+    """References of the variants of a scenario file, for :func:`load_scenario`; none without.
+
+    Of the catalogue they are identifiers, of a reader's file its path with the key.
+    """
+    path, key = family.find(reference)
+    keys = [] if key else family.keys(yamlfile.read(path))
+    own = path.parent != catalogue.ROOT / "scenarios"
+    return [f"{path}{family.SEPARATOR}{one}" if own else f"{path.stem}-{one}" for one in keys]
+
+
 def load_scenario(reference: str | Path, device: str | Path | None = None,
                   overrides: Iterable[str] = (), documented: bool = False) -> Scenario:
     """Load and check a deployment.
 
     Args:
-        reference: identifier, or path of a scenario file.
+        reference: identifier, or path of a scenario file; of a file with variants the first of
+            them, ``PATH#KEY`` is another one.
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
         documented: take of the device what the scenario's document states of it.
@@ -146,8 +218,11 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
     given = _overrides(overrides)
-    path = catalogue.locate("scenarios", reference)
-    raw = yamlfile.read(path)
+    path, key = family.find(reference)
+    raw = catalogue.read(path)
+    known, whole = family.keys(raw), raw.data.get("title")
+    if known or key:  # a key is refused where there are no variants
+        raw = family.overlaid(raw, key or known[0])
     own = {key: value for key, value in given.items() if key.partition(".")[0] not in _ENTRIES
            or "." not in key}
     if device:
@@ -158,7 +233,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    file: ScenarioFile = catalogue.load("scenarios", path, own)
+    file: ScenarioFile = catalogue.load("scenarios", path, own, file=raw)
 
     def entry(root: str) -> Any:
         inside = {key.partition(".")[2]: value for key, value in given.items()
@@ -181,7 +256,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         file, path, entry("model"), chosen,
         catalogue.load("nodes", file.cluster.node, beside=path), entry("precision"),
         catalogue.load("measurements", file.measured, beside=path) if file.measured else None)
-    scenario = replace(scenario, host=_host(scenario, where))
+    scenario = replace(scenario, host=_host(scenario, where), family=whole if known else None)
     _check_claims(file, where)
     _check_hardware(scenario, where)
     _check_layout(scenario, where)
@@ -268,9 +343,11 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
 
 
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
-    """Refuse links that do not reach, and mechanisms that are unknown, misspelt or misused."""
+    """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
     inside = catalogue.load("links", scenario.node.device_link)
     if problem := layout.link_problem(scenario.node, inside):
         raise ParamsError(f"{where('cluster', 'node')}: {problem}.")
+    if missing := peak_problem(scenario):
+        raise ParamsError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")

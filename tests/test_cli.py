@@ -11,20 +11,9 @@ import pytest
 
 import params
 from calc import report
-from calc.cli import main
 
 PROJECT = Path(__file__).resolve().parents[1]
 SCENARIO = "params/scenarios/s0-scenario-1.yml"
-
-
-@pytest.fixture
-def cli(capsys):
-    def call(*args):
-        code = main(args)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def test_estimate_as_json(cli):
@@ -163,12 +152,13 @@ def test_a_setting_changes_the_answer(cli):
 
 @pytest.mark.parametrize("kind", ["models", "devices", "scenarios"])
 def test_listings(cli, kind):
+    known = params.deployments() if kind == "scenarios" else params.names(kind)
     code, out, _ = cli(kind, "--json")
     assert code == 0
-    assert list(json.loads(out)) == params.names(kind)
+    assert list(json.loads(out)) == known
     code, out, _ = cli(kind)
     assert code == 0
-    for name in params.names(kind):
+    for name in known:
         assert name in out
         assert cli(kind, name)[0] == 0
         json.loads(cli(kind, name, "--json")[1])
@@ -239,10 +229,12 @@ def test_a_full_disk_under_the_output_is_one_sentence(args):
 def test_every_kind_is_listed_and_each_entry_shown(cli, kind):
     code, out, _ = cli(kind, "--json")
     assert code == 0
-    assert sorted(json.loads(out)) == params.names(kind)
-    code, out, _ = cli(kind, params.names(kind)[0], "--json")
-    assert code == 0
-    assert json.loads(out)["id"] == params.names(kind)[0]
+    known = sorted(params.deployments()) if kind == "scenarios" else params.names(kind)
+    assert sorted(json.loads(out)) == known
+    for name in (known[0], known[-1]):
+        code, out, _ = cli(kind, name, "--json")
+        assert code == 0
+        assert json.loads(out)["id"] == name
 
 
 def test_the_history_of_a_flag(cli):

@@ -116,3 +116,146 @@ class TestScenarios:
         assert inputs["context_tokens"] == 128 + 512
         only_context = params.load_scenario("s0-scenario-1").inputs()
         assert only_context["input_tokens"] + only_context["output_tokens"] == 4096
+
+
+FAMILY = """
+variants:
+  "24":
+    title: {en: 24 cards, zh: 24 卡}
+    cluster: {nodes: 3}
+    parallelism:
+      data_parallel: {value: 3, source: s1, kind: documented}
+    documented:
+      claims:
+        - quantity: output_throughput
+          label: {en: throughput, zh: 吞吐}
+          value: {value: 38400 token/s, source: s1, kind: documented}
+  replica-4.1:
+    title: {en: 32 cards, zh: 32 卡}
+    workload: {concurrency: {value: 64 request, source: s1, kind: documented}}
+    documented:
+      claims:
+        - quantity: max_concurrency
+          of: replica
+          label: {en: requests, zh: 请求}
+          value: {value: 4054 request, source: s1, kind: documented}
+"""
+
+
+class TestFamilies:
+    """A file of several deployments: what they share, and what each states otherwise."""
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        own = (params.ROOT / "scenarios" / "s1-plan-c.yml").read_text(encoding="utf-8")
+        (tmp_path / "mine.yml").write_text(own + FAMILY, encoding="utf-8")
+        return tmp_path / "mine.yml"
+
+    def test_each_variant_is_a_deployment(self, path):
+        family = params.load_family(path)
+        first, second = family.deployments
+        assert (first.id, second.id) == ("mine-24", "mine-replica-4.1")
+        assert (first.devices, second.devices) == (24, 32)
+        assert (first.inputs()["concurrency"], second.inputs()["concurrency"]) == (80, 64)
+        assert first.inputs()["tensor_parallel"] == second.inputs()["tensor_parallel"] == 8
+        assert second.heading["en"] == f"{family.title['en']}: 32 cards"
+        assert params.variants(path) == [f"{path}#24", f"{path}#replica-4.1"]
+
+    def test_the_file_stands_for_its_first_variant(self, path):
+        assert params.load_scenario(path).id == "mine-24"
+        assert params.load_scenario(f"{path}#replica-4.1").devices == 32
+
+    def test_claims_are_not_handed_down_and_inputs_are(self, path):
+        family = params.load_family(path)
+        assert len(family.documented.claims) == len(
+            params.load_scenario("s1-plan-c").documented.claims)
+        for deployment in family.deployments:
+            assert len(deployment.documented.claims) == 1
+            assert deployment.documented.inputs == family.documented.inputs
+
+    def test_a_claim_of_one_replica_is_held_against_one(self, path):
+        import calc
+
+        scenario = params.load_scenario(f"{path}#replica-4.1")
+        found = calc.estimate(scenario)
+        assert found.documented[0].derived == found.everything["max_concurrency"] / 4
+
+    def test_an_override_goes_over_a_variant(self, path):
+        scenario = params.load_scenario(f"{path}#24", overrides=["workload.concurrency=7"])
+        assert (scenario.devices, scenario.inputs()["concurrency"]) == (24, 7)
+
+    def test_in_the_catalogue_a_variant_has_a_name(self, path, monkeypatch, tmp_path):
+        monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+        (tmp_path / "scenarios").mkdir()
+        path.rename(tmp_path / "scenarios" / "s1-mine.yml")
+        assert params.deployments() == ["s1-mine-24", "s1-mine-replica-4.1"]
+        found, key = params.family.find("s1-mine-replica-4.1")
+        assert (found.stem, key) == ("s1-mine", "replica-4.1")
+
+    @pytest.mark.parametrize(("old", "new", "says"), [
+        ("cluster: {nodes: 3}", "cluster: {nodes: 0}", "out of range"),
+        ("64 request", "64 token", "wrong unit"),
+        ("64 request", "-64 request", "out of range"),
+        ("    title: {en: 24 cards, zh: 24 卡}\n", "", "the key 'title' is missing"),
+        ("replica-4.1:", "Replica:", "is not a key"),
+        ("  replica-4.1:", "  b: {title: {en: b, zh: b}, variants: {}}\n  c:", "at the top"),
+        ("quantity: max_concurrency", "quantity: most", "not a quantity of"),
+        ("of: replica", "of: rack", "of"),
+        ("    workload:", "    workloads:", "unknown key 'workloads', did you mean 'workload'"),
+        ("variants:", "pools: [a, b]\nvariants:", "expected two of the variants"),
+    ])
+    def test_a_mistake_is_told_with_the_line_of_the_variant(self, path, old, new, says):
+        text = path.read_text(encoding="utf-8")
+        at = text.index(old, text.index("variants:"))
+        path.write_text(text[:at] + new + text[at + len(old):], encoding="utf-8")
+        message = sentence(params.load_family, path)
+        assert says in message
+        line = int(message.split("mine.yml:")[1].partition(":")[0])
+        assert abs(line - (text[:at].count("\n") + 1)) <= 1
+
+    def test_a_cut_that_a_variant_makes_impossible(self, path):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("nodes: 3}", "nodes: 5}"), encoding="utf-8")
+        assert "24 devices, but the cluster has 40" in sentence(params.load_family, path)
+
+    def test_an_unknown_variant(self, path):
+        assert "expected one of 24, replica-4.1" in sentence(params.load_scenario, f"{path}#48")
+        assert "describes one deployment" in sentence(params.load_scenario, "s1-plan-c#48")
+
+
+class TestPeaks:
+    """What multiplies, and what it is told of cards that do not say."""
+
+    @pytest.mark.parametrize(("device", "expected"), [
+        ("nvidia-h20", set()),
+        ("ascend-910b2", {"attention", "dense_mlp", "shared_expert", "routed_expert"}),
+    ])
+    def test_weights_of_a_dtype_that_the_card_lacks_are_widened(self, device, expected):
+        inputs = params.load_scenario("s1-plan-c", device=device,
+                                      overrides=["precision=fp8-block"]).inputs()
+        assert {name for name in ("attention", "dense_mlp", "shared_expert", "routed_expert")
+                if inputs[f"{name}_dequantised"]} == expected
+
+    def test_a_card_without_the_peaks_that_it_takes_is_refused(self, tmp_path):
+        """Nothing to multiply with, and nothing to widen to."""
+        card = tmp_path / "bare.yml"
+        card.write_text("like: nvidia-h20\nname: {en: bare, zh: bare}\n"
+                        "matrix_peak: {bf16: null, fp16: null}\n", encoding="utf-8")
+        assert "'bare' states no matrix_peak of a dtype that 'fp16' multiplies" in sentence(
+            params.load_scenario, "s1-plan-c", card)
+
+    def test_a_processor_that_computes_experts_states_a_peak(self, tmp_path):
+        (tmp_path / "bare.yml").write_text(
+            "like: intel-xeon-6454s\nname: {en: bare, zh: bare}\n"
+            "matrix_peak: null\nvector_peak: null\n", encoding="utf-8")
+        text = catalogue.locate("scenarios", "kt-4090d-v02").read_text("utf-8")
+        assert text.count("offload:\n") == 1
+        path = tmp_path / "mine.yml"
+        path.write_text(text.replace("offload:\n", "offload:\n  host: bare.yml\n"), "utf-8")
+        line = text[:text.index("offload:\n")].count("\n") + 1
+        assert sentence(params.load_scenario, path).endswith(
+            f"mine.yml:{line}: 'bare' computes the experts and states no peak of int8, bf16, fp16 "
+            "or fp32.")
+        path.write_text(text.replace("offload:\n", "offload:\n  host: bare.yml\n"
+                                     "  fetched: true\n"), "utf-8")
+        assert params.load_scenario(path).inputs()["host_peak"] == 1  # it only holds them
