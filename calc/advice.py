@@ -123,7 +123,7 @@ def _list(names: Sequence[str], language: int) -> str:
 def _on_device(scenario: Scenario) -> list[str] | None:
     """Classes that the device multiplies; None for all."""
     offload = scenario.file.offload
-    if offload is None or offload.routed_experts.value < 1:
+    if offload is None or offload.fetched or offload.routed_experts.value < 1:
         return None
     return [name for name in scenario.precision.multiply.dtypes if name != "routed_expert"]
 
@@ -322,15 +322,15 @@ class Search:
 
     def _told(self, settings: dict[str, str | int]) -> Change:
         """A change with what the runtime gives for it."""
-        changed = _changed(self.scenario, settings)
-        found = evaluate(changed.inputs(), self.attention)
+        other = changed(self.scenario, settings)
+        found = evaluate(other.inputs(), self.attention)
         quantities = {name: float(found[name]) for name in TOLD}
-        return Change(settings, changed.devices, quantities,
-                      _sentence(self.scenario, changed, settings, quantities))
+        return Change(settings, other.devices, quantities,
+                      _sentence(self.scenario, other, settings, quantities))
 
 
-def _changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
-    """The deployment with settings of a search in place of its own."""
+def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
+    """The deployment with settings of a change in place of its own, which keep its provenance."""
     groups: dict[str, dict[str, Value]] = {}
     for path, new in settings.items():
         root, _, key = path.partition(".")
@@ -373,8 +373,11 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
             zh.append(words[1].format(new))
     spare = human(quantities["headroom_per_device"], "B")
     first, each = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
+    known = changed.file.workload.output_tokens is not None  # else nothing says when prompts end
     return {
         "en": f"It runs{' on the same cards' if same else ''} with {', '.join(en)}: {spare} per "
-              f"device to spare, first token after {first}, then one every {each}.",
+              f"device to spare, {f'first token after {first}, then one' if known else 'a token'} "
+              f"every {each}.",
         "zh": f"{'同样的卡，' if same else ''}改为{' ' * zh[0][0].isascii()}{'，'.join(zh)}，"
-              f"即可运行：每卡余 {spare}，首 token {first}，此后每 token {each}。"}
+              f"即可运行：每卡余 {spare}，"
+              f"{f'首 token {first}，此后' if known else ''}每 token {each}。"}

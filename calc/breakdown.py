@@ -10,8 +10,8 @@ import numpy as np
 from calc.arrays import Number
 
 CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
-DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "all_reduce", "exchange",
-          "pipeline")
+DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "fetch",
+          "all_reduce", "exchange", "pipeline")
 BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
 LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
 
@@ -68,7 +68,7 @@ def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
     sums: dict[str, Number] = {
         BANDWIDTH: pieces["vector"], CACHE: pieces["dequantisation"], COMPUTE: 0.0,
         LINKS: pieces["all_reduce"] + pieces["exchange"] + pieces["pipeline"],
-        HOST: pieces["host"] + pieces["offload"],
+        HOST: pieces["host"] + pieces["offload"] + pieces["fetch"],
         OVERHEAD: pieces["boundary"] + pieces["host_gap"]}
     for name in CLASSES:
         # operations per byte against what the device multiplies per byte that it reads

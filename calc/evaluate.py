@@ -11,6 +11,7 @@ import numpy as np
 
 from calc.arrays import Number, ceil_div
 from calc.decode import decode_floor
+from calc.fetching import distances
 from calc.memory import activations, budget, cache, candidate_stages, weights
 from calc.planning import planning, transfer_time
 from calc.serving import chunk, decode_step, prompts, serving
@@ -57,9 +58,17 @@ INPUTS = frozenset({
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
     "host_overlap",
+    "fetched_share", "stored_share", "device_hit_share", "host_hit_share", "host_link_efficiency",
     "storage_bandwidth",
 })
 PHASES = ("decode", "prefill", "burst")
+
+
+def check_names(inputs: Mapping[str, Number]) -> None:
+    """Raises ValueError for a missing input or one that is not an input."""
+    if wrong := sorted(inputs.keys() ^ INPUTS):
+        problem = "missing" if wrong[0] in INPUTS else "not an input"
+        raise ValueError(f"'{wrong[0]}' is {problem}")
 
 
 def evaluate(inputs: Mapping[str, Number], attention: str, *,
@@ -77,9 +86,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
 
     Raises ValueError for an unknown attention, a missing input, or one that is not an input.
     """
-    if wrong := sorted(inputs.keys() ^ INPUTS):
-        problem = "missing" if wrong[0] in INPUTS else "not an input"
-        raise ValueError(f"'{wrong[0]}' is {problem}")
+    check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word
     q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
                            for name, value in inputs.items()})
@@ -104,7 +111,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     found |= {"decode_tokens": made[0].tokens}
     for phase, done in zip(PHASES, steps, strict=True):
         found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    return found | _named(floor, cut, served, planning(
+    return found | _named(floor, cut, served, distances(q, counted), planning(
         q, counted, held, cached, memory, floor, cut, decoding, alone, served))
 
 

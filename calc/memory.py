@@ -123,7 +123,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
 
 
 def routed_layer_weights(q: Any, n: Parameters) -> Number:
-    """Bytes of one layer's routed experts on one device, less those on the host [B].
+    """Bytes of one layer's routed experts on one device, less those that are elsewhere [B].
 
     Args:
         q: input symbols as attributes.
@@ -131,7 +131,7 @@ def routed_layer_weights(q: Any, n: Parameters) -> Number:
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    on_cards = (1 - q.offloaded_share) * q.n_routed_experts
+    on_cards = (1 - q.offloaded_share) * (1 - q.fetched_share) * q.n_routed_experts
     return (q.routed_expert_weight_bytes * on_cards * n.routed_expert_parameters
             / expert_shards(q))
 

@@ -17,7 +17,8 @@ from calc.step import Step
 
 @dataclass(frozen=True)
 class Planning:
-    """Intensity [FLOP/B], shares [1], times [s] and the balance of prefill and decode pools [1]."""
+    """Intensity [FLOP/B], shares [1], times [s], the balance of prefill and decode pools [1], and
+    what host memory and storage hold [B]."""
 
     ridge_point: Number
     pipeline_bubble: Number
@@ -25,6 +26,8 @@ class Planning:
     pool_ratio: Number
     block_waste: Number
     loading_time: Number
+    host_expert_weights: Number
+    storage_expert_weights: Number
 
 
 def transfer_time(q: Any, c: Cache) -> Number:
@@ -70,11 +73,13 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     # batch x stages every output_tokens steps
     decoded = d.decode_batch * stages / (q.output_tokens * per_token)
     devices = q.tensor_parallel * stages * q.data_parallel
-    on_host = (q.offloaded_share * n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
+    experts = (n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
                * q.offloaded_weight_bytes)
+    fetched = (1 - q.offloaded_share) * q.fetched_share
+    on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
         decoded * prefill.step_time * p.prompt_chunks / stages,
         1 - q.context_tokens / (m.blocks_per_request * q.block_size),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
-        / q.storage_bandwidth)
+        / q.storage_bandwidth, on_host, fetched * q.stored_share * experts)

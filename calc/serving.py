@@ -146,10 +146,13 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     layer = (decode.device_time - decode.head_time) / q.num_hidden_layers
     draft = q.draft_tokens * (layer + decode.head_time)
     accepted = _accepted(q.mtp_acceptance, q.draft_tokens)
-    tpot = (decode.step_time + draft) / accepted + stall
+    pace = (decode.step_time + draft) / accepted
+    tpot = pace + stall
     e2e = ttft + (q.output_tokens - 1) * tpot
+    # the whole wave, whose prompts every request waits for, before its first token or after it
+    wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
     # a decode pool of its own holds a request for its output tokens only
-    rate = q.concurrency / select(apart, q.output_tokens * tpot, e2e)
+    rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
     return Serving(alone, rest, wait, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
 

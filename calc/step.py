@@ -16,6 +16,7 @@ import numpy as np
 from calc.arrays import Number, select
 from calc.communication import all_gather, all_reduce, exchange, group
 from calc.experts import distinct_experts
+from calc.fetching import missing
 from calc.memory import Cache, Weights, expert_shards
 from calc.shapes import MLA, Parameters
 
@@ -67,6 +68,8 @@ class Step:
     vector_bytes: Number
     group_tokens: Number
     distinct_experts: Number
+    missing_experts: Number
+    storage_experts: Number
     attention_time: Number
     core_time: Number
     dense_mlp_time: Number
@@ -81,6 +84,7 @@ class Step:
     pipeline_time: Number
     boundary_time: Number
     offload_time: Number
+    fetch_time: Number
     saved_time: Number
     compute_time: Number
     communication_time: Number
@@ -242,18 +246,20 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
         + host_weights * q.offloaded_weight_bytes
         / (q.host_memory_bandwidth * q.host_stream_efficiency)
         + moved / q.host_link_bandwidth + moe * q.host_sync, 0)
+    fetched = missing(q, n, read)
 
     # --- the step ---------------------------------------------------------------------------------
     compute = halves * (sum(times.values()) + core_time + vector_time + dequantisation_time
-                        + boundary_time + offload_time)
+                        + boundary_time + offload_time + fetched.fetch_time)
     communication = halves * (all_reduce_time + exchange_time + pipeline_time)
     alone = made.decoding & np.less_equal(made.tokens, 1)
     # kernels that are fused have no boundary between them
     saved = select(alone, np.minimum(q.single_token_path, halves * boundary_time), 0)
-    on_host = halves * offload_time
+    on_host = halves * (offload_time + fetched.fetch_time)
     own = compute - on_host - saved
     hidden = select(halves > 1, q.overlap_efficiency * np.minimum(own, communication), 0)
-    # experts whose results are awaited a layer later run beside the device's own work
+    # experts whose results are awaited a layer later, or that are fetched a layer ahead, run
+    # beside the device's own work
     hidden = hidden + q.host_overlap * np.minimum(on_host, own + communication - hidden)
     device = compute + communication - hidden - saved
     # a captured graph is launched as one; prefill has too many shapes to be captured
@@ -262,11 +268,12 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
     return Step(
         attention_flops, core_flops, dense_mlp_flops, shared_flops, routed_flops, router_flops,
         head_flops, attention_bytes, core_bytes, dense_mlp_bytes, shared_bytes, routed_bytes,
-        router_bytes, head_bytes, vector_bytes, together, hit, times["attention"], core_time,
-        times["dense_mlp"], times["shared_expert"], times["routed_expert"], times["router"],
-        times["head"], vector_time, dequantisation_time, all_reduce_time, exchange_time,
-        pipeline_time, boundary_time, offload_time, saved, compute, communication, hidden, device,
-        host, np.maximum(device, host) + q.host_gap_per_step)
+        router_bytes, head_bytes, vector_bytes, together, hit, fetched.missing_experts,
+        fetched.storage_experts, times["attention"], core_time, times["dense_mlp"],
+        times["shared_expert"], times["routed_expert"], times["router"], times["head"],
+        vector_time, dequantisation_time, all_reduce_time, exchange_time, pipeline_time,
+        boundary_time, offload_time, fetched.fetch_time, saved, compute, communication, hidden,
+        device, host, np.maximum(device, host) + q.host_gap_per_step)
 
 
 def _widths(attention: str, q: Any, heads: Number, decoding: bool) -> tuple[Number, Number]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from calc.arrays import Number, ceil_div
 from calc.decode import Decode, mean_attended, mean_context
-from calc.evaluate import INPUTS, PHASES, evaluate
+from calc.evaluate import PHASES, check_names, evaluate
 from calc.gradient import Traced, slopes, traced
 from calc.memory import Weights, cache
 from calc.planning import transfer_time
@@ -88,7 +88,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     """
     names = list(names)
     whole = _needs_prefill(names)
-    _check(inputs)
+    check_names(inputs)
     return _in_passes(lambda part: _latencies(attention, SimpleNamespace(**part), whole), inputs,
                       names, threads, CHUNK)
 
@@ -105,18 +105,11 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     """
     names = list(names)
     whole = _needs_prefill(names)
-    _check(inputs)
+    check_names(inputs)
     found = _latencies(attention, SimpleNamespace(**{
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
         for name, value in inputs.items()}), whole)
     return {name: found[name] for name in names}
-
-
-def _check(inputs: Columns) -> None:
-    """Raises ValueError for a missing input or one that is not an input."""
-    if wrong := sorted(inputs.keys() ^ INPUTS):
-        problem = "missing" if wrong[0] in INPUTS else "not an input"
-        raise ValueError(f"'{wrong[0]}' is {problem}")
 
 
 def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,
@@ -247,7 +240,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     """
     names = list(names)
     whole = _needs_prefill(names)
-    _check(inputs)
+    check_names(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
             for number, spread in enumerate(spreads) for end in ("low", "high")}
     own = dict.fromkeys(names, 0.0) | dict(discrepancy or {})

@@ -20,7 +20,7 @@ ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
 BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
-HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")
+HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
 
 
 class ShareByDtype(Entry):
@@ -103,6 +103,8 @@ class Mechanisms(Named):
         host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
             peak where there is no matrix unit [1].
         host_sync: hand-over between device and host, per layer [s].
+        host_link_efficiency: share of the link to a device that large copies from the host's
+            memory reach [1].
         operators_per_layer: kernels of a layer [1].
     """
 
@@ -134,6 +136,7 @@ class Mechanisms(Named):
     host_stream_efficiency: Share | None = None
     host_gemm_efficiency: Share | None = None
     host_sync: Time | None = None
+    host_link_efficiency: Share | None = None
     gemm_tile_rows: Number | None = None
     load_overlap: ShareOrZero | None = None
     operators_per_layer: Number | None = None

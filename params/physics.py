@@ -6,19 +6,23 @@ together. What the entries do not say has the neutral value of ``NEUTRAL``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from params import catalogue
-from params.precision_support import widened
+from params.precision_support import peak_of, widened
 from params.values import Value
 
 if TYPE_CHECKING:
+    from params.deployment import Offload
+    from params.hardware import Device
     from params.scenario import Scenario
 
 CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
+HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 MULTIPLY_ADD = 2
 # mechanisms of a device that names none
 USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
@@ -34,12 +38,16 @@ SCALARS = (
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
     "request_overhead",
 )
+STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
+COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
+FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
 NEUTRAL: dict[str, float] = {
     "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
     "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
     "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
-    "host_overlap": 0,
+    "host_overlap": 0, "fetched_share": 0, "stored_share": 0, "device_hit_share": 1,
+    "host_hit_share": 1, "host_link_efficiency": 1,
 }
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
@@ -78,9 +86,11 @@ def knobs(scenario: Scenario) -> list[Knob]:
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
-    stated = scenario.file.mechanisms
-    return [Knob(knob.name, stated.get(knob.name, knob.value), knob.symbols)
-            for knob in [*_priors(scenario), *_deferred(scenario)]]
+    stated, found = scenario.file.mechanisms, _priors(scenario)
+    named = {knob.name for knob in found}
+    found += [Knob(name, stated[name], (name,)) for name in STATED
+              if name in stated and name not in named]
+    return [Knob(knob.name, stated.get(knob.name, knob.value), knob.symbols) for knob in found]
 
 
 def _priors(scenario: Scenario) -> list[Knob]:
@@ -100,17 +110,42 @@ def _priors(scenario: Scenario) -> list[Knob]:
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
-    if scenario.file.offload and scenario.host and scenario.host.mechanisms:
+    offload = scenario.file.offload
+    if offload and scenario.host and scenario.host.mechanisms:
         priors = catalogue.load("mechanisms", scenario.host.mechanisms)
-        found += [Knob(key, getattr(priors, key), (key,)) for key in
-                  ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")]
+        paid = FETCHING if offload.fetched else COMPUTING
+        found += [Knob(key, getattr(priors, key), (key,)) for key in paid]
+    return found + _fetching(scenario)
+
+
+def _fetching(scenario: Scenario) -> list[Knob]:
+    """Where a chosen expert is found, for experts that are fetched: at random, unless stated."""
+    offload = scenario.file.offload
+    if offload is None or not offload.fetched:
+        return []
+    fetched, stored = offload.routed_experts.value, _stored(offload)
+    found = [Knob("device_hit_share", _found(1 - fetched), ("device_hit_share",))]
+    if stored > 0:
+        drive = catalogue.load("links", STORAGE_LINK).device_bandwidth
+        found += [Knob("host_hit_share", _found(1 - stored), ("host_hit_share",)),
+                  Knob("storage_bandwidth", drive, ("storage_bandwidth",))]
     return found
 
 
-def _deferred(scenario: Scenario) -> list[Knob]:
-    """Overlap of device and host, for a deployment that states it."""
-    stated = scenario.file.mechanisms.get("host_overlap")
-    return [Knob("host_overlap", stated, ("host_overlap",))] if stated else []
+def _stored(offload: Offload) -> float:
+    """Share of the experts that are not on the cards that is on storage [1]."""
+    return offload.on_storage.value / offload.routed_experts.value if offload.on_storage else 0.0
+
+
+def _found(kept: float) -> Value:
+    """Share of the chosen experts that a level has, if it keeps a share of them all.
+
+    The same share, if what is kept has nothing to do with what is chosen. If the most popular are
+    kept, at most what a single token finds there, where popularity is exponentially distributed:
+    notebooks/latency.md, section Experts that are fetched.
+    """
+    most = kept * (1 - math.log(kept)) if kept > 0 else 0.0
+    return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
 
 
 def _crossing(scenario: Scenario, exchange: Any) -> Any:
@@ -140,10 +175,22 @@ def multiplied(scenario: Scenario) -> dict[str, str]:
     Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
     that such a deployment does not run as written is another answer (``precision_support``).
     """
-    peaks = scenario.device.matrix_peak
-    wide = next((d for d in WIDE if getattr(peaks, d, None) is not None), WIDE[0])
-    return {name: dtype if getattr(peaks, dtype, None) is not None else wide
-            for name, dtype in scenario.precision.multiply.dtypes.items() if dtype}
+    device = scenario.device
+    wide = next((dtype for dtype in WIDE if peak_of(device, dtype)), WIDE[0])
+    return {name: dtype if peak_of(device, dtype) else wide
+            for name, dtype in scenario.precision.multiply.dtypes.items()}
+
+
+def peak_problem(scenario: Scenario) -> tuple[str, str] | None:
+    """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
+    device, host, offload = scenario.device, scenario.host, scenario.file.offload
+    if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
+        return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
+                          f"'{scenario.precision.id}' multiplies, nor of {' or '.join(WIDE)}")
+    if offload and host and not offload.fetched and not _host_peaks(host):
+        return "offload", (f"'{host.id}' computes the experts and states no peak of "
+                           f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")
+    return None
 
 
 def _domain(scenario: Scenario) -> int:
@@ -171,12 +218,8 @@ def _compute(scenario: Scenario) -> dict[str, float]:
     device, dtypes = scenario.device, multiplied(scenario)
     found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
-    stored = widened(scenario.precision)
-    asked = scenario.precision.multiply.dtypes
-    for name in STORED:
-        bits = catalogue.load("formats", getattr(scenario.precision.weights, name)).bits.value
-        missing = dtypes[name] != asked[name] and bits < 16
-        found[f"{name}_dequantised"] = float(stored[name] or missing)
+    wider = widened(scenario.precision, dtypes)
+    found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
     eight = dtypes["routed_expert"] in ("fp8", "int8", "fp4")
     activation = catalogue.load("formats", scenario.precision.activation).bytes_per_element
     found |= {
@@ -213,15 +256,20 @@ def _host(scenario: Scenario) -> dict[str, float]:
     offload, host = scenario.file.offload, scenario.host
     if offload is None or host is None:
         return {}
-    unit = host.matrix_peak or host.vector_peak
-    peak = max((value.value for dtype in ("int8", "bf16", "fp16", "fp32")
-                if (value := getattr(unit, dtype, None))), default=1.0)
     link = (scenario.device.host_bandwidth
             or catalogue.load("links", HOST_LINK).device_bandwidth)
-    return {
-        "offloaded_share": offload.routed_experts.value,
+    share = offload.routed_experts.value
+    peaks = _host_peaks(host)  # one that only holds experts needs none
+    found = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
+    return found | {
+        "offloaded_share": 0 if offload.fetched else share,
+        "fetched_share": share if offload.fetched else 0, "stored_share": _stored(offload),
         "offloaded_weight_bytes": catalogue.load("formats", offload.format).bytes_per_element,
-        "host_peak": offload.hosts.value * peak,
         "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
         "host_link_bandwidth": link.value,
     }
+
+
+def _host_peaks(host: Device) -> list[float]:
+    """What a processor computes with, as far as it is stated [FLOP/s]."""
+    return [peak.value for dtype in HOST_DTYPES if (peak := peak_of(host, dtype))]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from params import catalogue
 from params.deployment import Precision
 from params.hardware import Device
+from params.values import Value
 
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
 
@@ -21,7 +22,22 @@ def routed_bytes(precision: Precision) -> int | float:
     return stored.bytes_per_element
 
 
-def widened(precision: Precision) -> dict[str, bool]:
+def peak_of(device: Device, dtype: str) -> Value | None:
+    """The dense peak of a device for a dtype [FLOP/s]; None if it does not multiply it.
+
+    That is its matrix unit's; a host processor without one multiplies on its vector unit.
+
+    Args:
+        device: a card or a host processor.
+        dtype: what is multiplied.
+    """
+    unit = device.matrix_peak
+    if unit is None and device.type == "host":
+        unit = device.vector_peak
+    return getattr(unit, dtype, None)
+
+
+def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:
     """Class of tensors -> whether its weights are widened before they are multiplied.
 
     That is so where weights of less than 16 bits meet a product in 16 bits or more. Narrower
@@ -29,12 +45,13 @@ def widened(precision: Precision) -> dict[str, bool]:
 
     Args:
         precision: an entry of ``params/precisions/``.
+        dtypes: what is multiplied, by class; a card may lack what the precision asks for.
     """
     wide = ("bf16", "fp16", "tf32", "fp32")
     stored = {name: catalogue.load("formats", used)
               for name, used in dict(precision.weights).items()}
     return {name: dtype in wide and stored[name].bits.value < 16
-            for name, dtype in precision.multiply.dtypes.items() if name in stored}
+            for name, dtype in dtypes.items() if name in stored}
 
 
 def missing_dtypes(precision: Precision, device: Device,
@@ -56,12 +73,9 @@ def missing_dtypes(precision: Precision, device: Device,
     asked = precision.multiply.dtypes
     if unknown := sorted(set(classes or ()) - set(asked)):
         raise ValueError(f"unknown class '{unknown[0]}', expected one of {', '.join(asked)}")
-    unit = device.matrix_peak
-    if unit is None and device.type == "host":
-        unit = device.vector_peak
     return [(name, dtype) for name, dtype in asked.items()
             if (classes is None or name in classes)
-            and dtype != VECTOR and getattr(unit, dtype, None) is None]
+            and dtype != VECTOR and peak_of(device, dtype) is None]
 
 
 def nearest(device: Device, precision: Precision | None = None,

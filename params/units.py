@@ -54,6 +54,7 @@ _DEFINED = [re.findall(r"(?:^|= )([A-Za-z]+)(-?)", line) for line in _DEFINITION
 _PREFIXES = "|".join(name for line in _DEFINED for name, dash in line if dash)
 _NAMES = "|".join(name for line in _DEFINED for name, dash in line if not dash)
 _KNOWN = re.compile(rf"(?:{_PREFIXES})?(?:{_NAMES})s?")  # nothing else gets to pint
+_BITS = re.compile(rf"({_PREFIXES}|)(?:b|bit)s?")
 LONGEST = 100  # characters of a quantity
 
 DIMENSIONLESS = "1"
@@ -131,7 +132,8 @@ def parse(text: str | int | float, unit: str) -> float | int:
     A plain number is accepted where tokens, requests or blocks are counted.
 
     Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit,
-    or a number that is not finite.
+    a number that is not finite, and an amount of bytes that is given in bits: ``256 Gib`` is
+    nearly always meant to be GiB. Rates of links are given in bits, and taken.
     """
     if isinstance(text, bool):
         raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
@@ -145,6 +147,8 @@ def parse(text: str | int | float, unit: str) -> float | int:
     if found != dimensions(unit) and not plain_count:
         expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
         raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
+    if unit == "B" and (bits := _BITS.fullmatch(written)):
+        raise ValueError(f"'{text}' is in bits, did you mean {bits[1]}B?")
     exact = number * _factor(written)[0] / _factor(unit)[0]
     try:
         value = float(exact)

@@ -60,6 +60,8 @@ def fleet(attention: str, seed: int) -> Inputs:
         "routing_skew": maybe(between(0.01, 4)), "expert_imbalance": maybe(between(0.01, 3)),
         "kv_imbalance": between(1, 2), "captured": rng.integers(0, 2, SIZE),
         "offloaded_share": np.where(moe, maybe(rng.random(SIZE), 0.4), 0),
+        "fetched_share": maybe(rng.random(SIZE), 0.4), "stored_share": maybe(rng.random(SIZE), 0.4),
+        "device_hit_share": rng.random(SIZE), "host_hit_share": rng.random(SIZE),
         "prefix_hit_share": maybe(rng.random(SIZE), 0.5), "mtp_acceptance": rng.random(SIZE),
         "input_tokens": np.floor(between(1, 50_000)),
         "output_tokens": np.floor(between(1, 3000)),

@@ -223,11 +223,14 @@ class TestDecodeFloor:
         assert len(table.rows) == 30
         assert (np.array(table.column("tpot")) > found["tpot_floor"]).all()
 
-    @pytest.mark.parametrize("name", params.names("scenarios"))
+    @pytest.mark.parametrize("name", params.deployments())
     def test_no_estimate_is_below_its_floor(self, name):
-        """The floor is of reading at the same rate; drafts make several tokens of a step."""
-        found = run(name)
-        assert found["tpot"] * found["tokens_per_step"] >= 0.9 * found["tpot_floor"]
+        """The floor is that of uniform routing: skewed, fewer experts are read than it counts.
+
+        Drafts make several tokens of a step.
+        """
+        found = run(name, routing_skew=0)
+        assert found["tpot"] * found["tokens_per_step"] >= found["tpot_floor"]
 
 
 class TestArrays:

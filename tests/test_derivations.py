@@ -139,7 +139,7 @@ def test_every_formula_has_a_place_to_be_read():
         assert formula.anchor.startswith("eq-")
 
 
-@pytest.mark.parametrize("name", params.names("scenarios"))
+@pytest.mark.parametrize("name", params.deployments())
 def test_the_two_codings_agree_on_every_scenario(name):
     scenario = params.load_scenario(name)
     assert crosscheck(scenario.inputs(), scenario.model.attention).worst <= TOLERANCE
@@ -191,6 +191,9 @@ def test_random_deployments_cover_what_is_general():
     assert any(i["context_tokens"] % i["block_size"] == 0 for i in drawn)
     assert any(i["micro_batches"] > 1 and i["offloaded_share"] and i["host_overlap"] for i in drawn)
     assert any(0 < i["offloaded_share"] < 1 and i["num_experts_per_tok"] for i in drawn)
+    assert any(i["offloaded_share"] < 1 and 0 < i["fetched_share"] < 1 and 0 < i["stored_share"] < 1
+               and 0 < i["device_hit_share"] < 1 and i["num_experts_per_tok"] for i in drawn)
+    assert any(i["fetched_share"] and not i["stored_share"] and i["host_overlap"] for i in drawn)
     for normal in (0, 1):
         travels = [i for i in drawn if i["exchange_normal"] == normal and i["n_routed_experts"]
                    and i["expert_parallel"] > i["tensor_parallel"]]

@@ -25,7 +25,7 @@ from calc.sweeping import (
 )
 from calc.uncertainty import interval
 
-SCENARIOS = params.names("scenarios")
+SCENARIOS = params.deployments()
 PRECISE = 1e-12
 CARDS = (
     ("ascend-910b2", "atlas-800i-a2", "bf16"), ("nvidia-h200-sxm", "hgx-h200", "fp8-block"),
@@ -58,6 +58,9 @@ def mixed(rng, count):
         "prefill_together": rng.integers(0, 2, count), "captured": rng.integers(0, 2, count),
         "exchange_normal": rng.integers(0, 2, count),
         "offloaded_share": rng.choice([0.0, 0.9], count), "host_peak": np.full(count, 1e13),
+        "fetched_share": rng.choice([0.0, 0.6], count),
+        "device_hit_share": np.full(count, 0.7), "stored_share": np.full(count, 0.2),
+        "host_hit_share": np.full(count, 0.9),
         "host_memory_bandwidth": np.full(count, 3e11), "host_link_bandwidth": np.full(count, 2e10),
     }
 

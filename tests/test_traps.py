@@ -22,7 +22,8 @@ both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1}
 # a single token on one card that holds everything, nothing cached, at a byte per weight
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
-                        "offloaded_share": 0, "routing_skew": 0, "single_token_path": 0}
+                        "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
+                        "single_token_path": 0}
 OF_THE_OTHER = {  # inputs that an attention does not have
     "mla": {"head_dim", "num_key_value_heads", "attention_bias", "attention_output_bias", "qk_norm",
             "attention_sinks"},
@@ -87,9 +88,11 @@ class TestDocuments:
         assert (more == (routed & (layers_of(inputs)[1] > 0))).all()
 
     @pytest.mark.parametrize("share", [0, 0.25])
-    def test_expert_weights_left_out_of_the_memory_budget(self, attention, share):
-        """All of them count, but for those that are kept on the host."""
-        inputs = sampled(attention) | ONE_RANK | {"offloaded_share": share}
+    @pytest.mark.parametrize("away", ["offloaded_share", "fetched_share"])
+    def test_expert_weights_left_out_of_the_memory_budget(self, attention, away, share):
+        """All of them count, but for those that the host computes or that are fetched from it."""
+        inputs = sampled(attention) | ONE_RANK | {"offloaded_share": 0, "fetched_share": 0}
+        inputs[away] = share
         before, after = (run(inputs, attention, routed_expert_weight_bytes=width)
                          for width in (1.0, 2.0))
         experts = (layers_of(inputs)[1] * inputs["n_routed_experts"]
@@ -124,7 +127,7 @@ class TestDocuments:
             "collective_alpha": 0.0, "first_k_dense_replace": sampled(attention)
             ["num_hidden_layers"], "concurrency": 80, "data_parallel": 1}
         found = run(inputs, attention)
-        rate = group(SimpleNamespace(**inputs), 2).inside_rate
+        rate = group(SimpleNamespace(**inputs), 2).inside_rate * inputs["collective_efficiency"]
         times = 1 + 2 * inputs["num_hidden_layers"]
         columns = np.ceil(inputs["vocab_size"] / 2)
         for phase in PHASES:
@@ -224,7 +227,7 @@ class TestTools:
         inputs["collective_alpha"] = 1e-6
         inputs["logit_element_bytes"] = 1e-12  # leave out the gathering of logits
         found = run(inputs, attention)
-        rate = group(SimpleNamespace(**inputs), 8).inside_rate
+        rate = group(SimpleNamespace(**inputs), 8).inside_rate * inputs["collective_efficiency"]
         payload = found["decode_tokens"] * 8192 * inputs["activation_element_bytes"]
         each = 2 * 7 / 8 * payload / rate + 2e-6
         times = 1 + 2 * inputs["num_hidden_layers"]

@@ -131,5 +131,5 @@ def test_a_deployment_multiplies_at_the_peak_of_its_dtype():
 
 @functools.cache
 def _deployments():
-    loaded = [params.load_scenario(name) for name in params.names("scenarios")]
+    loaded = [params.load_scenario(name) for name in params.deployments()]
     return [(scenario, scenario.inputs()) for scenario in loaded]

@@ -104,7 +104,7 @@ def _network(draw: random.Random) -> dict[str, Number]:
 
 
 def _requests(draw: random.Random) -> dict[str, Number]:
-    """How requests are served: drafts, cached prefixes, experts on the host."""
+    """How requests are served: drafts, cached prefixes, experts on the host or fetched."""
     return {
         "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
         "request_overhead": draw.choice((0, 0.02)), "prefill_together": draw.randint(0, 1),
@@ -115,6 +115,9 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "host_memory_bandwidth": 3e11, "host_stream_efficiency": 0.75,
         "host_link_bandwidth": 3.2e10, "host_sync": draw.choice((0, 2e-5)),
         "host_overlap": draw.choice((0, 0, 0.5, 1)),
+        "fetched_share": draw.choice((0, 0, 0.6, 1)), "stored_share": draw.choice((0, 0, 0.4, 1)),
+        "device_hit_share": draw.choice((0, 0.5, 1)), "host_hit_share": draw.choice((0.2, 1)),
+        "host_link_efficiency": draw.choice((0.8, 1)),
     }
 
 

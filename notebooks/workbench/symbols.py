@@ -22,8 +22,10 @@ _FRACTIONAL = frozenset({
     "load_overlap", "clock_factor", "operators_per_layer", "expert_imbalance",
     "routing_skew", "kv_imbalance", "mtp_acceptance", "offloaded_share", "host_overlap",
     "prefix_hit_share", "gemm_tile_rows",
+    "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
     "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
-    "decode_distinct_experts", "prefill_distinct_experts", "burst_distinct_experts",
+    *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
+      for name in ("distinct", "missing", "storage")),
     "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
     "block_waste",

@@ -1,0 +1,129 @@
+"""What a benchmark of so many problems can show: counts behind scores, intervals, exact tests.
+
+A problem is solved or not, and problems are taken as independent draws, so that a score is a
+binomial proportion. Two systems on one set of problems are compared unpaired, by what their scores
+alone tell, and paired, by the range of what any per-problem results behind these scores would tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+LEVEL = 0.05  # of significance, of a family of comparisons or of a single one
+SHARES = 2000  # steps of the common proportion in Barnard's test
+
+
+def counts(percentage: float, problems: int, decimals: int) -> list[int]:
+    """Numbers of solved problems that round to a printed percentage.
+
+    Args:
+        percentage: as printed, such as 93.33.
+        problems: in the set [1].
+        decimals: that the percentage is rounded to [1].
+    """
+    half = 0.5 * 10.0**-decimals * (1 + 1e-9)
+    first = max(0, math.floor((percentage - half) / 100 * problems))
+    last = min(problems, math.ceil((percentage + half) / 100 * problems))
+    return [count for count in range(first, last + 1)
+            if abs(100 * count / problems - percentage) <= half]
+
+
+def interval(solved: int, problems: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Interval of a proportion after Clopper and Pearson (1934) [1]; it covers at least as often.
+
+    Args:
+        solved: problems solved [1].
+        problems: problems in all [1].
+        confidence: probability of covering, both sides together [1].
+    """
+    found = stats.binomtest(solved, problems).proportion_ci(confidence, "exact")
+    return float(found.low), float(found.high)
+
+
+def difference(first: int, second: int, problems: int,
+               confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Interval of the difference of two proportions, unpaired [1].
+
+    Source: Newcombe, Interval estimation for the difference between independent proportions (1998),
+    method 10, from the Wilson intervals of both.
+
+    Args:
+        first, second: problems that either system solved [1].
+        problems: problems in the set [1].
+        confidence: probability of covering, both sides together [1].
+    """
+    left, right = first / problems, second / problems
+    (low, high), (other_low, other_high) = (
+        stats.binomtest(solved, problems).proportion_ci(confidence, "wilson")
+        for solved in (first, second))
+    return (float(left - right - math.hypot(left - low, other_high - right)),
+            float(left - right + math.hypot(high - left, right - other_low)))
+
+
+def fisher(first: int, second: int, problems: int) -> float:
+    """Two-sided p of Fisher's exact test that both systems solve alike [1]."""
+    return float(stats.fisher_exact(_table(first, second, problems)).pvalue)
+
+
+def barnard(first: int, second: int, problems: int) -> float:
+    """Two-sided p of Barnard's exact test, pooled [1]; it does not fix how many are solved in all.
+
+    The probability of a difference as large, measured in pooled standard errors, is taken at the
+    least favourable of ``SHARES`` common proportions.
+    """
+    solved = np.arange(problems + 1)
+    left, right = solved[:, None] / problems, solved[None, :] / problems
+    variance = (left + right) * (2 - left - right)
+    score = np.divide((left - right) ** 2, variance, out=np.zeros_like(variance),
+                      where=variance > 0)
+    extreme = (score >= score[first, second] * (1 - 1e-9)).astype(float)
+    shares = np.arange(1, SHARES)[:, None] / SHARES
+    weights = stats.binom.pmf(solved[None, :], problems, shares)
+    return float(((weights @ extreme) * weights).sum(axis=1).max().clip(max=1.0))
+
+
+def paired(first: int, second: int, problems: int) -> tuple[float, float]:
+    """Least and greatest p of McNemar's exact test over all per-problem results behind two scores.
+
+    The test looks at problems that one system alone solved; scores fix the difference of the two
+    numbers, not their sum, which is least if one system solved all that the other did.
+    """
+    least = abs(first - second)
+    both_ways = range(min(problems - max(first, second), min(first, second)) + 1)
+    found = [float(stats.binomtest(least + more, least + 2 * more).pvalue) if least + more else 1.0
+             for more in both_ways]
+    return min(found), max(found)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p values of a family, adjusted after Holm (1979), in the order given [1]."""
+    order = sorted(range(len(values)), key=lambda place: values[place])
+    adjusted, worst = [0.0] * len(values), 0.0
+    for rank, place in enumerate(order):
+        worst = max(worst, min(1.0, (len(values) - rank) * values[place]))
+        adjusted[place] = worst
+    return adjusted
+
+
+def least_significant(second: int, problems: int, level: float = LEVEL) -> int | None:
+    """Problems that must be solved for a significantly better score by Fisher's test [1].
+
+    Args:
+        second: problems that the other system solved [1].
+        problems: problems in the set [1].
+        level: of significance [1].
+
+    Returns None if not even all of them are enough.
+    """
+    return next((first for first in range(second + 1, problems + 1)
+                 if fisher(first, second, problems) <= level), None)
+
+
+def _table(first: int, second: int, problems: int) -> list[list[int]]:
+    """Solved and unsolved (rows) by system (columns)."""
+    return [[first, second], [problems - first, problems - second]]
