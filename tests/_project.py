@@ -39,6 +39,15 @@ def load_scenario(name):
     return Scenario(int(text))
 
 
+class Family:
+    def __init__(self, name, of):
+        self.id, self.title, self.deployments = name, of.title, (of,)
+
+
+def load_family(name):
+    return Family(name, load_scenario(name))
+
+
 def names(kind):
     note(f"{kind}/")
     return sorted(path.stem for path in (FOLDER / kind).glob("*.yml"))

@@ -30,8 +30,9 @@ class Cell:
 
 
 def pages() -> list[Path]:
-    """List the sources of all pages: notebooks and prose."""
-    return sorted([*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")])
+    """List the sources of all pages: notebooks, cells of single pages, and prose."""
+    folders = ("notebooks", "notebooks/supplements", "book")
+    return sorted(page for folder in folders for page in (ROOT / folder).glob("*.md"))
 
 
 def cells(page: Path) -> list[Cell]:

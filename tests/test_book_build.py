@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+from docutils.nodes import make_id
 
 import calc
 import params
@@ -237,6 +238,32 @@ def test_a_deployment_page_has_the_estimate_of_the_runtime(site: Path) -> None:
         for page, label in ((f"chapters/scenarios/{name}.html", "time per output token (TPOT)"),
                             (f"zh/chapters/scenarios/{name}.html", "每输出 token 时间（TPOT）")):
             assert cells(site, page, label)[1] == fmt_time(float(found))
+
+
+DOCUMENTED = [
+    *(f"s0-{name}" for name in (
+        "scenario-1", "scenario-2", "scenario-3", "config-4.1", "config-4.2", "config-4.3",
+        "recommended", "cards", "paged-attention", "continuous-batching")),
+    *(f"s1-{name}" for name in (
+        "plan-a", "plan-b", "plan-c", "plan-d", "scale-24", "scale-32", "scale-48", "scale-64",
+        "overlap", "expert-tiers", "h20-vs-910b2", "launch-single", "launch-production", "phases")),
+    "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4", "s3-eight-cards"]
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_every_deployment_of_the_documents_has_a_page_or_a_section(site: Path, folder: str) -> None:
+    """Those that the four documents describe; a variant of a file is a section of its page."""
+    for name in DOCUMENTED:
+        page = site / f"{folder}chapters/scenarios/{name}.html"
+        if not page.is_file():
+            page = page.with_name(f"{params.family.find(name)[0].stem}.html")
+            assert f'id="{name}"' in page.read_text(encoding="utf-8"), name
+    for name in params.names("scenarios"):
+        family = params.load_family(name)
+        text = (site / f"{folder}chapters/scenarios/{name}.html").read_text(encoding="utf-8")
+        if len(family.deployments) > 1:
+            for one in family.deployments:
+                assert f'id="{make_id(one.id)}"' in text, one.id
 
 
 def test_every_measured_row_is_on_its_page(site: Path) -> None:

@@ -32,13 +32,14 @@ def test_import_contract():
 
 
 # what shows or checks a prediction; every other notebook derives, or shows the catalogue
-MAY_COMPUTE = {"scenario", "scenarios", "model", "models", "reference", "validation"}
+MAY_COMPUTE = {"scenario", "scenarios", "model", "models", "own", "reference", "validation"}
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / "notebooks").glob("*.md")),
                          ids=lambda path: path.stem)
 def test_derivations_do_not_import_the_runtime(path):
-    meets = re.search(r"^\s*(import|from) calc\b|\bcrosscheck\b|\bimport_module\b",
+    meets = re.search(r"^\s*(import|from) (calc|deployment_pages)\b|\bcrosscheck\b"
+                      r"|\bimport_module\b",
                       path.read_text(encoding="utf-8"), re.MULTILINE)
     assert (meets is not None) == (path.stem in MAY_COMPUTE)
 
@@ -52,7 +53,8 @@ def test_nothing_of_the_workbench_stands_behind_the_cross_check():
 def test_the_books_extension_imports_neither_runtime_nor_workbench():
     for path in (PROJECT / "book" / "_ext").glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"^\s*(import|from) (calc|workbench)\b", text, re.MULTILINE), path
+        assert not re.search(r"^\s*(import|from) (calc|workbench|deployment_pages)\b", text,
+                             re.MULTILINE), path
 
 
 PHYSICS = ("shapes.py", "memory.py", "decode.py", "experts.py", "communication.py", "step.py",

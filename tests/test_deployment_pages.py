@@ -10,7 +10,7 @@ from calc.evidence import METRICS, system
 from calc.protocols import uncalibrated
 from workbench import deployments, measured, mechanisms
 
-NAMES = params.names("scenarios")
+NAMES = params.deployments()
 
 
 @pytest.fixture(scope="module")

@@ -212,3 +212,66 @@ def test_chinese_is_indexed_by_pairs_of_characters() -> None:
     assert language.word_filter("张")
     assert not language.word_filter("8")
     assert language.stem("Models") == "model"
+
+
+def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
+        project: Path) -> None:
+    template = project / "notebooks" / "scenario.md"
+    template.write_text(template.read_text() + """
++++ {"tags": ["en", "family"]}
+
+## Variants
+
++++ {"tags": ["zh", "family"]}
+
+## 变体
+
++++ {"tags": ["en", "variant"]}
+
+(@variant@)=
+## @title@
+
++++ {"tags": ["zh", "variant"]}
+
+(@variant@)=
+## @title@
+
+```{code-cell} python3
+:tags: [hide-input, variant]
+"@variant@"
+```
+""")
+    family = project / "params" / "__init__.py"
+    family.write_text(family.read_text() + """
+class Variant:
+    def __init__(self, name, title):
+        self.id, self.title = name, {"en": title, "zh": title}
+
+
+def load_family(name):
+    found = Family(name, load_scenario(name))
+    if name == "two":
+        found.deployments = (Variant("two-a", "A"), Variant("two-b", "B"))
+    return found
+""")
+    own = project / "notebooks" / "supplements" / "two.md"
+    own.parent.mkdir()
+    own.write_text(_project.notebook("two-more", "More", "补充", "1 + 1"))
+    build(project)
+
+    def texts(page: str) -> list[str]:
+        cells = json.loads(outputs(project)[page])["cells"]
+        return ["".join(cell["source"]) for cell in cells]
+
+    assert not any("@id@" in text or "## " in text for text in texts("scenarios/one.ipynb"))
+    found = texts("scenarios/two.ipynb")
+    assert [text for text in found if "## " in text] == [
+        "## Variants", "## 变体",
+        "(two-a)=\n## A", "(two-a)=\n## A", "(two-b)=\n## B", "(two-b)=\n## B"]
+    assert '"two-b"' in found
+    assert found[-1] == "1 + 1"
+
+    own.write_text(own.read_text().replace("1 + 1", "1 + oops"))
+    place = r"of supplements/two.md, line 12:\n    1 \+ oops"
+    with pytest.raises(pipeline.NotebookError, match=place):
+        build(project)

@@ -6,12 +6,16 @@ The build calls it, by way of ``workshop.py``, once per stale page; as a process
 
 SOURCE is a MyST notebook, OUTPUT the ``.ipynb`` to write, ENTRY the identifier of a deployment, a
 device or a model when SOURCE is the template of such pages: ``scenario.md`` takes it as its
-parameter ``scenario``, and so on. A notebook that stops ends the process
-with exit code 1; the reason, in a few lines, is then in a file beside OUTPUT, ``.reason``.
+parameter ``scenario``, and so on. Cells of the template tagged ``variant`` are repeated for each
+variant of a scenario file, and those tagged ``family`` left out where there are none; a page may
+have cells of its own after those of the template, in ``supplements/ENTRY.md`` beside SOURCE. A
+notebook that stops ends the process with exit code 1; the reason, in a few lines, is then in a file
+beside OUTPUT, ``.reason``.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import re
 import sys
@@ -25,32 +29,68 @@ if TYPE_CHECKING:
     from papermill.exceptions import PapermillExecutionError
 
 LANGUAGES = ("en", "zh")
+VARIANT = "variant"  # tag of cells that are repeated for each variant of a scenario file
+FAMILY = "family"  # tag of cells that only a file with variants has
+SUPPLEMENTS = "supplements"  # folder beside the templates: cells of single pages
 VOLATILE = ("papermill", "execution", "jupytext")
 REASON_LINES = 8
+IDENTIFIER = re.compile(r"[\w.-]+(?<!\.yml)")  # of a file of the catalogue, not a path
 
 
-def fill_placeholders(notebook: NotebookNode, entry: str, titles: dict[str, str]) -> None:
+def fill_placeholders(notebook: NotebookNode, titles: list[tuple[str, dict[str, str]]]) -> None:
     """Write the entry into the prose: ``@id@`` its identifier, ``@title@`` its title.
 
-    `titles` maps a language to the title; a cell tagged with a language gets the title in it.
-    Labels built on the identifier are unique in the book, because identifiers are.
+    `titles` are those of the entry and of its variants, by identifier and language; a cell tagged
+    with a language gets the title in it. Cells tagged ``variant`` are repeated for each variant,
+    ``@variant@`` is its identifier there. Labels built on an identifier are unique in the book,
+    because identifiers are.
     """
+    first, *variants = titles
+    of_variants = [cell for cell in notebook.cells if VARIANT in cell.metadata.get("tags", [])]
+    repeated = [_filled(copy.deepcopy(cell), *one) for one in variants for cell in of_variants]
+    cells = []
     for cell in notebook.cells:
-        if cell.cell_type != "markdown":
-            continue
         tags = cell.metadata.get("tags", [])
-        language = next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
-        source = cell.source.replace("@id@", entry)
-        cell.source = source.replace("@title@", titles[language])
+        if VARIANT in tags:
+            cells += repeated if cell is of_variants[0] else []
+        elif variants or FAMILY not in tags:
+            cells.append(_filled(cell, *first))
+    for index, cell in enumerate(cells):  # copies need names of their own
+        cell.id = str(index)
+    notebook.cells = cells
 
 
-def title_of(kind: str, entry: str) -> dict[str, str]:
-    """The title of an entry in both languages; raises params.ParamsError if it cannot be loaded."""
+def _filled(cell: NotebookNode, entry: str, title: dict[str, str]) -> NotebookNode:
+    """A cell with identifier and title in the place of their marks; code gets no title."""
+    tags = cell.metadata.get("tags", [])
+    language = next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
+    is_prose = cell.cell_type == "markdown"
+    if is_prose:
+        cell.source = cell.source.replace("@title@", title[language])
+        cell.source = cell.source.replace("@id@", label(entry))
+    if VARIANT in tags:
+        cell.source = cell.source.replace("@variant@", label(entry) if is_prose else entry)
+    cell.metadata["tags"] = [tag for tag in tags if tag not in (VARIANT, FAMILY)]
+    return cell
+
+
+def label(entry: str) -> str:
+    """A label of Sphinx for an identifier; a reader's file may have any name."""
+    return re.sub(r"[^\w.-]", "-", entry, flags=re.ASCII)
+
+
+def titles_of(kind: str, entry: str) -> list[tuple[str, dict[str, str]]]:
+    """Identifier and title of an entry, then of its variants, in both languages.
+
+    Raises params.ParamsError if it cannot be loaded.
+    """
     import params
 
-    if kind == "scenario":
-        return dict(params.load_scenario(entry).title)
-    return dict(params.load(f"{kind}s", entry).name)
+    if kind != "scenario":
+        return [(entry, dict(params.load(f"{kind}s", entry).name))]
+    family = params.load_family(entry)
+    several = family.deployments if len(family.deployments) > 1 else ()
+    return [(family.id, dict(family.title)), *((one.id, dict(one.title)) for one in several)]
 
 
 def make_reproducible(notebook: NotebookNode) -> None:
@@ -68,16 +108,20 @@ def make_reproducible(notebook: NotebookNode) -> None:
             cell.metadata.pop("tags", None)
 
 
-def failure(error: PapermillExecutionError, text: str, code: str) -> str:
+def failure(error: PapermillExecutionError, texts: dict[str, str], code: str) -> str:
     """Say which cell stopped, at which line of the file, and why.
 
-    `text` is the source file and `code` the source of the cell, found in it by its text. An
-    error of the parameters is its own sentence, anything else keeps its type.
+    `texts` are the source files by name and `code` the source of the cell, found in them by its
+    text; a file beside the first is named. An error of the parameters is its own sentence, anything
+    else keeps its type.
     """
     where = f"cell {error.cell_index + 1}"
     trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
     in_cell = re.findall(r"^Cell In\[\d+\], line (\d+)", trace, flags=re.MULTILINE)
-    position = text.find(code) if code else -1
+    name, text = next(((name, text) for name, text in texts.items() if code and code in text),
+                      ("", ""))
+    where += f" of {name}" * (name in list(texts)[1:])
+    position = text.find(code) if text else -1
     shown = ""
     if in_cell and int(in_cell[0]) <= len(code.splitlines()):
         number = int(in_cell[0])
@@ -91,34 +135,58 @@ def failure(error: PapermillExecutionError, text: str, code: str) -> str:
     return f"stopped in {where}:{shown}\n    " + "\n    ".join(lines)
 
 
-def run(source: Path, output: Path, entry: str | None) -> str | None:
-    """Execute `source` into `output`; return None, or the reason why it stopped."""
+def prepare(source: Path, entry: str | None) -> tuple[NotebookNode, dict[str, str]]:
+    """Read a notebook, as the page of `entry` if it is a template, and the texts it is made of.
+
+    Raises params.ParamsError if the entry cannot be loaded.
+    """
     import jupytext
+
+    texts = {source.name: source.read_text(encoding="utf-8")}
+    notebook = jupytext.reads(texts[source.name], fmt="md:myst")
+    if entry is not None:
+        own = source.parent / SUPPLEMENTS / f"{entry}.md"
+        if IDENTIFIER.fullmatch(entry) and own.is_file():
+            name = own.relative_to(source.parent).as_posix()
+            texts[name] = own.read_text(encoding="utf-8")
+            notebook.cells += jupytext.reads(texts[name], fmt="md:myst").cells
+        fill_placeholders(notebook, titles_of(source.stem, entry))
+    return notebook, texts
+
+
+def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) -> NotebookNode:
+    """Run the cells in `folder` and return the executed notebook.
+
+    Raises papermill's PapermillExecutionError where a cell stops.
+    """
     import nbformat
     import papermill
-    from papermill.exceptions import PapermillExecutionError
 
-    text = source.read_text(encoding="utf-8")
-    notebook = jupytext.reads(text, fmt="md:myst")
-    parameters: dict[str, Any] = {}
-    if entry is not None:
-        import params
-
-        try:
-            fill_placeholders(notebook, entry, title_of(source.stem, entry))
-        except params.ParamsError as error:
-            return f"stopped before its first cell:\n    {error}"
-        parameters[source.stem] = entry
-    try:
-        done = papermill.execute_notebook(
-            notebook, None, parameters, kernel_name="python3", language="python",
-            progress_bar=False, cwd=str(source.parent),
-            shutdown_kernel="immediate",  # a kernel asked politely sometimes takes 3 s to go
-        )
-    except PapermillExecutionError as error:
-        return failure(error, text, error.source)
+    done = papermill.execute_notebook(
+        notebook, None, parameters, kernel_name="python3", language="python",
+        progress_bar=False, cwd=str(folder),
+        extra_arguments=["--log-level=ERROR"],  # of the kernel: it warns of its own transport
+        shutdown_kernel="immediate",  # a kernel asked politely sometimes takes 3 s to go
+    )
     make_reproducible(done)
     nbformat.validate(done)
+    return done
+
+
+def run(source: Path, output: Path, entry: str | None) -> str | None:
+    """Execute `source` into `output`; return None, or the reason why it stopped."""
+    import nbformat
+    from papermill.exceptions import PapermillExecutionError
+
+    import params
+
+    try:
+        notebook, texts = prepare(source, entry)
+        done = execute(notebook, {} if entry is None else {source.stem: entry}, source.parent)
+    except params.ParamsError as error:
+        return f"stopped before its first cell:\n    {error}"
+    except PapermillExecutionError as error:
+        return failure(error, texts, error.source)
     output.write_text(nbformat.writes(done, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return None
 

@@ -1,9 +1,9 @@
 """Run the notebooks that are stale, side by side, and keep the rest.
 
 A page is stale when its key differs from the one stored beside it. The key is the hash of
-everything the page was made from: the notebook, the exported formulas, the code of `calc`,
-`params` and the workbench, the pinned dependencies, and those parameter files that the notebook
-loaded when it last ran. A changed scenario therefore makes its own page stale and every page that
+everything the page was made from: the notebook, the exported formulas, the code that notebooks
+import, the pinned dependencies, and those parameter files that the notebook loaded when it last
+ran. A changed scenario therefore makes its own page stale and every page that
 read it, and nothing else.
 
 Outputs and keys appear whole or not at all (written elsewhere, then renamed), and an output that
@@ -30,7 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
-CODE_FOLDERS = ("calc", "notebooks/workbench")
+SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
+CODE_FOLDERS = ("calc", "notebooks/workbench", "notebooks/deployment_pages")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
@@ -111,7 +112,8 @@ class Inputs:
         self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
         self._files = {path.relative_to(self._params).as_posix(): digest(path.read_bytes())
                        for path in files_below(self._params)}
-        self._sources = {path: path.read_bytes() for path in (root / "notebooks").glob("*.md")}
+        self._sources = {path: path.read_bytes()
+                         for path in files_below(root / "notebooks", "*.md")}
 
     def _state(self, entry: str) -> str:
         """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
@@ -122,7 +124,9 @@ class Inputs:
     def key(self, page: Page, recorded: list[str]) -> str:
         """Hash what `page` is made from, given the parameter files that it loads."""
         states = [part for entry in recorded for part in (entry, self._state(entry))]
-        return digest(self._sources[page.source], page.entry or "", self._code, *states)
+        own = page.source.parent / SUPPLEMENTS / f"{page.entry}.md"
+        return digest(self._sources[page.source], self._sources.get(own, ""), page.entry or "",
+                      self._code, *states)
 
 
 def is_fresh(page: Page, folders: Folders, inputs: Inputs) -> bool:
@@ -163,6 +167,7 @@ class Runner:
         environment = os.environ | {  # its own packages, whichever copy is installed
             "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "BOOK_PAGE": "1",  # links to other pages of the book hold
         }
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("workshop.py")), str(pages)],

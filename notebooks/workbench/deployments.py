@@ -30,12 +30,16 @@ PARTS: dict[Text, tuple[str, ...]] = {
         ("router", "head", "vector"),
     ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),
     ("experts on the host", "主机上的专家"): ("offload",),
+    ("experts: loading to the card", "专家：加载到卡上"): ("fetch",),
     ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),
     ("drafting", "生成草稿"): ("draft",),
     ("stalls by other prompts", "他人预填充造成的停顿"): ("stall",),
 }
 HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
-COLOURS = (*figures.PALETTE, "#a5784f", figures.INK)
+HIDES: Text = ("hidden by overlap, saved by the path for one token",
+               "被重叠掩盖或由单 token 路径省去")
+WHOLE: Text = ("what the user waits for", "用户等待的时间")
+COLOURS = (*figures.PALETTE, "#a5784f", "#5b6b3a", figures.INK)
 RESOURCES: dict[str, Text] = {
     "memory_bandwidth": ("memory bandwidth", "显存带宽"),
     "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
@@ -48,7 +52,7 @@ SEEN = 0.003  # share of a bar from which a part is in the legend
 LABELLED = 0.05  # share of a bar from which a part bears its number
 
 
-def questions(deployment: Scenario) -> dict[str, Inputs]:
+def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, Inputs]:
     """The quantities that answer a deployment, each with the inputs that it is computed from.
 
     A prompt pool or a run that ends with the first token has no time per further token, a decode
@@ -188,6 +192,27 @@ def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, 
     return found
 
 
+def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """The parts of steps as rows of a table, a pair of columns per step; hidden time is negative.
+
+    Args:
+        rows: heading and parts of ``calc.breakdown`` [s].
+    """
+    steps = [(grouped(parts), sum(float(parts.get(name, 0.0)) for name in HIDDEN),
+              sum(map(float, parts.values()))) for _, parts in rows]
+    labels = [label for label in PARTS if any(label in pieces for pieces, _, _ in steps)]
+    found: list[dict[str, Any]] = []
+    for label in [*labels, HIDES, WHOLE]:
+        row: dict[str, Any] = {"what": label}
+        for number, (pieces, hidden, whole) in enumerate(steps):
+            part = {HIDES: hidden, WHOLE: whole}.get(label, float(pieces.get(label, 0.0)))
+            row[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
+            row[f"share{number}"] = f"{100 * part / whole:.0f}%".replace("-", "−") if part else "–"
+        found.append(row)
+    return [row for row in found if any(
+        row[f"time{number}"] != "–" for number in range(len(steps)))]
+
+
 def origin(key: str) -> Text:
     """A source by its key: title with address, or the name of a document, in both languages."""
     entry = params.sources().get(key, {"title": key})
@@ -205,7 +230,14 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
     found = [(("servers", "服务器数"), file.cluster.nodes),
              (("requests sent at once", "一次发出的请求数"), file.workload.requests),
              (("drafted tokens per step", "每步草稿 token 数"), file.workload.draft_tokens)]
-    if offload:
+    if offload and offload.fetched:
+        found += [(("share of the routed experts that is not on the cards, loaded when chosen",
+                    "不在卡上、选中时才加载的路由专家比例"), offload.routed_experts),
+                  (("of all routed experts, on storage", "全部路由专家中放在存储上的比例"),
+                   offload.on_storage),
+                  (("host processors whose memory holds the rest",
+                    "内存存放其余专家的主机处理器数"), offload.hosts)]
+    elif offload:
         found += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
                    offload.routed_experts),
                   (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
@@ -240,6 +272,8 @@ def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
                   (("between host and device, one way", "主机与卡之间，单方向"),
                    device.host_bandwidth)]
         peaks = host.matrix_peak or host.vector_peak
+        if deployment.file.offload.fetched:
+            return [(label, value) for label, value in found if value is not None]
         found += [((f"{host.name['en']}: peak of a socket, {dtype.upper()}",
                     f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))
                   for dtype in ("int8", "bf16", "fp16", "fp32")]

@@ -5,6 +5,7 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,20 +26,29 @@ if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
     from workbench.derivation import Derivation
 
 LANGUAGES = ("en", "zh")
+BOTH = "both"
 Text = str | tuple[str, str]
 KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
               "assumed": "假设"}
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 SECTIONS = {"preface": ("preface", "前言")}
 LINE = 40
+_spoken: tuple[str, ...] = LANGUAGES
 _glued: dict[str, str] = {}
 _introduced: dict[str, None] = {}
+
+
+def speak(lang: str) -> None:
+    """From here on show one language alone, ``en`` or ``zh``, or both of them."""
+    global _spoken
+    _spoken = LANGUAGES if lang == BOTH else (lang,)
 
 
 def show(en: str, zh: str) -> None:
     """Markdown in both languages; the page of a language keeps its own."""
     for lang, text in zip(LANGUAGES, (en, zh), strict=True):
-        display(Markdown(text), metadata={"lang": lang})
+        if lang in _spoken:
+            display(Markdown(text), metadata={"lang": lang})
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
@@ -131,6 +141,23 @@ def introduce(names: Iterable[str]) -> list[str]:
     return new
 
 
+def formula_link(name: str, attention: str) -> str:
+    """Where a quantity is derived: in the book the number of its equation, else the notebook.
+
+    Empty for a quantity that has no formula.
+    """
+    stored = load_formulas()
+    entry = stored.get(name) or stored.get(f"{name}@{attention}")
+    if entry is None:
+        return ""
+    return f"{{eq}}`{entry.anchor}`" if in_book() else f"`notebooks/{entry.notebook}.md`"
+
+
+def in_book() -> bool:
+    """Whether the page is one of the book, so that links to its other pages hold."""
+    return "BOOK_PAGE" in os.environ
+
+
 def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
     """Every letter that the page has used so far, with name and unit, in both languages.
 
@@ -158,16 +185,24 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
 
 def figure(key: str, picture: Callable[[str], Figure]) -> None:
     """Glue a figure as SVG, drawn once per language, under ``key_en`` and ``key_zh``."""
-    for lang in LANGUAGES:
+    for lang in _spoken:
         glue(f"{key}_{lang}", SVG(figures.svg(picture(lang))), display=False)
+
+
+def cited(key: str) -> str:
+    """A source as Markdown, title with address: by its key, or as a reader's file words it."""
+    entry = params.sources().get(key)
+    if entry is None:
+        words, _, url = key.rpartition(" ")
+        entry = {"title": words.rstrip(","), "url": url} if words and "://" in url else {
+            "title": key}
+    return f"[{entry['title']}]({entry['url']})" if entry.get("url") else entry["title"]
 
 
 def source(value: params.Value) -> str:
     """Where a value comes from: title with address, and date, as Markdown."""
-    entry = params.sources().get(value.source, {"title": value.source})
-    title = f"[{entry['title']}]({entry['url']})" if entry.get("url") else entry["title"]
-    date = value.date or entry.get("date")
-    return f"{title} ({date})" if date else title
+    date = value.date or params.sources().get(value.source, {}).get("date")
+    return f"{cited(value.source)} ({date})" if date else cited(value.source)
 
 
 def sourced(rows: Iterable[tuple[Text, params.Value]], folded: Text | None = None,
@@ -284,5 +319,5 @@ def _cell(value: Any, lang: int) -> str:
 
 def draw(picture: Callable[[str], Figure]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
-    for lang in LANGUAGES:
+    for lang in _spoken:
         display(SVG(figures.svg(picture(lang))), metadata={"lang": lang})

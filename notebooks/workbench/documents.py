@@ -8,6 +8,7 @@ or an entry of the catalogue, with sourced values in place of what the document 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -124,6 +125,36 @@ def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -
     show(*in_dropdown(texts, folded))
 
 
+def printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
+    """The formula by which a document arrives at a number that it prints in a section."""
+    for file in documents():
+        for formula in file.formulas:
+            if formula.source == source and any(
+                    example.section == section and _same(example, value)
+                    for example in formula.examples):
+                return formula
+    return None
+
+
+def _same(example: Example, value: float) -> bool:
+    """Whether a printed number (or an end of a printed range) is this one."""
+    printed = example.printed
+    return any(math.isclose(value, end, rel_tol=1e-9)
+               for end in (printed.value, printed.low, printed.high))
+
+
+def sides(formula: DocumentFormula) -> tuple[str, str | None]:
+    """LaTeX of the document's formula and of ours; None where ours is the same or there is none."""
+    known = {name: letter.latex for name, letter in _letters(formula).items()}
+    theirs = formula.documented_latex or tree_latex(formula.documented, known)
+    return theirs, None if formula.right == formula.documented else _ours(formula, known)
+
+
+def named(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
+    """LaTeX of every letter of a formula's two sides -> its meaning in both languages."""
+    return {letter.latex: (letter.en, letter.zh) for letter in _letters(formula).values()}
+
+
 def catalogue_value(reference: str) -> Value:
     """A value of the catalogue by ``kind/name/key``, such as
     ``devices/nvidia-h20/matrix_peak/fp16``.
@@ -171,12 +202,9 @@ def _right(formula: DocumentFormula, example: Example) -> float | None:
 
 def _block(formula: DocumentFormula) -> tuple[str, str]:
     """One formula as an entry of a definition list, in both languages."""
-    letters = _letters(formula)
-    known = {name: letter.latex for name, letter in letters.items()}
-    theirs = formula.documented_latex or tree_latex(formula.documented, known)
-    ours = None if formula.right == formula.documented else _ours(formula, known)
+    theirs, ours = sides(formula)
     results = numbers_of(formula)
-    new = _new(letters)
+    new = _new(_letters(formula))
 
     def in_language(index: int) -> str:
         lang = LANGUAGES[index]

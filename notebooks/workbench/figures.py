@@ -16,13 +16,16 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
 FAMILY = "Workbench Sans SC"
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
 WIDTH = 7.2
+NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
 
 _STYLE: dict[Any, Any] = {
     "font.family": [FAMILY, "DejaVu Sans"], "font.size": 10,
@@ -61,6 +64,13 @@ def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:
     style()
     figure = Figure(figsize=(width, height))
     return figure, figure.subplots()
+
+
+def log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Plain numbers on a logarithmic axis: 1, 2 and 5 where it is short, else powers of ten."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < NARROW * low else (1,), numticks=12))
+    axis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def svg(figure: Figure) -> str:

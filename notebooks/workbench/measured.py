@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 import params
 from workbench import figures
@@ -29,7 +28,6 @@ GIVEN: Columns = {"row": ("row", "行"), "input_tokens": ("input", "输入"),
                   "concurrency": ("at once", "并发")}
 LEAST_FOR_LINE = 3
 UNITS = {"tpot": ("ms", 1e3), "ttft": ("s", 1.0)}  # of the panels, and how many are one second
-NARROW = 30.0  # ratio of an axis' ends up to which 2 and 5 bear numbers too
 
 
 @dataclass(frozen=True)
@@ -200,8 +198,5 @@ def _panel(axes: Axes, held: Held, metric: str) -> None:
     doubtful = [place for place, row in enumerate(of.row) if row in held.suspect]
     axes.plot(seen[doubtful], here[doubtful], "o", ms=7, mfc="none", color=figures.PALETTE[3])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
-    axes.minorticks_off()
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(
-            subs=(1, 2, 5) if ends[1] < NARROW * ends[0] else (1,), numticks=12))
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        figures.log_ticks(axis, *ends)

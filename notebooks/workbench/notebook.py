@@ -25,9 +25,10 @@ def accept(*names: str) -> None:
     """Take these Papermill parameters and no others; call it before anything else is defined.
 
     Papermill itself only logs a warning for a parameter that the notebook does not know. Errors
-    are one sentence from here on, see :func:`friendly`.
+    are one sentence from here on, see :func:`friendly`. A parameter ``lang`` is obeyed at once.
 
-    Raises ParamsError for a variable that is none of ``names``.
+    Raises ParamsError for a variable that is none of ``names``, and for a language that the book
+    does not speak.
     """
     friendly()
     shell = get_ipython()
@@ -38,6 +39,21 @@ def accept(*names: str) -> None:
                and value is not accept}
     if unknown := sorted(defined - set(names)):
         raise ParamsError(f"there is no parameter '{unknown[0]}', expected {' or '.join(names)}.")
+    if "lang" in names:
+        speak_only(shell.user_ns["lang"])
+
+
+def speak_only(lang: object) -> None:
+    """Let the notebook print one language alone: ``en``, ``zh``, or ``both``.
+
+    Raises ParamsError for anything else.
+    """
+    from workbench import display  # after errors are friendly: it imports most of the workbench
+
+    if lang not in (*display.LANGUAGES, display.BOTH):
+        raise ParamsError(f"lang: expected {', '.join(display.LANGUAGES)} or {display.BOTH}, "
+                          f"not {str(lang)[:40]!a}.")
+    display.speak(str(lang))
 
 
 def _one_sentence(shell: Any, kind: type[BaseException], error: BaseException,

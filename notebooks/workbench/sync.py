@@ -3,7 +3,8 @@
 ``papermill notebooks/scenario.ipynb`` must work on a fresh clone, so each template is kept as a
 notebook too, without outputs. Cell identifiers come from position and source, so that the file
 changes only when the text does. The book's placeholders have no meaning outside of it: the title
-becomes a general one, and the labels of headings are left out.
+becomes a general one, and the labels of headings are left out, as are the cells that only a file
+with variants has.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ TITLES = {
     "device": {"en": "A device", "zh": "一张卡"},
     "model": {"en": "A model", "zh": "一个模型"},
 }
+OF_VARIANTS = {"family", "variant"}
 _LABEL = re.compile(r"^\(@id@[\w-]*\)=\n", re.MULTILINE)
 
 
@@ -31,6 +33,8 @@ def rendered(source: Path) -> str:
     """The notebook's JSON, the same for the same source."""
     titles = TITLES[source.stem]
     notebook = jupytext.read(source)
+    notebook.cells = [cell for cell in notebook.cells
+                      if not OF_VARIANTS & set(cell.metadata.get("tags", []))]
     for position, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             lang = next(tag for tag in cell.metadata.tags if tag in titles)

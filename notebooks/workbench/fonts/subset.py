@@ -24,7 +24,7 @@ PACKAGE = "@fontsource/noto-sans-sc@5.3.0"
 FAMILY = "Workbench Sans SC"
 TARGET = HERE / "workbench-sans-sc.ttf"
 _CODE = re.compile(r"^```\{code-cell\}.*?^```", re.MULTILINE | re.DOTALL)
-_NAMED = re.compile(r"^(?:name|title):.*(?:\n  .*)*", re.MULTILINE)
+_NAMED = re.compile(r"^( *)((?:name|title):.*(?:\n\1  .*)*)", re.MULTILINE)
 _SIGNS = "×·–—−±≤≥≈→°µ％，。、：；（）《》“”⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 
@@ -33,10 +33,11 @@ def characters() -> set[str]:
     params = ROOT / "params"
     texts = [(params / name).read_text("utf-8") for name in ("symbols.yml", "glossary.yml")]
     for path in sorted(params.glob("*/*.yml")):
-        texts += _NAMED.findall(path.read_text("utf-8"))
-    for path in sorted((ROOT / "notebooks").glob("*.md")):
+        texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
+    for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    texts += [path.read_text("utf-8") for path in sorted(HERE.parent.glob("*.py"))]
+    texts += [path.read_text("utf-8") for folder in ("workbench", "deployment_pages")
+              for path in sorted((ROOT / "notebooks" / folder).glob("*.py"))]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}
 

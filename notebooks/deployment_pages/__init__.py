@@ -1,0 +1,1 @@
+"""What the pages of deployments stand on: the runtime's answers, and how they are told."""

@@ -1,0 +1,72 @@
+"""What would run instead of a deployment that does not, as the runtime found it by trying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calc.advice import changed
+from deployment_pages.answers import Deployed
+from deployment_pages.verdicts import result
+from workbench.deployments import named
+from workbench.numbers import fmt_bytes, fmt_int, fmt_quantity
+
+Text = tuple[str, str]
+TOLD = ("ttft", "tpot", "output_throughput")
+WORDS: dict[str, Text] = {
+    "precision": ("precision", "精度"), "cluster.nodes": ("servers", "服务器数"),
+    "cluster.devices": ("cards", "卡数"),
+    "workload.concurrency": ("requests at once", "并发请求数"),
+    "workload.context_tokens": ("context", "上下文"),
+    "workload.max_num_batched_tokens": ("prompt chunk", "预填充分块"),
+    "parallelism.tensor_parallel": ("TP", "TP"), "parallelism.pipeline_parallel": ("PP", "PP"),
+    "parallelism.data_parallel": ("DP", "DP"), "parallelism.expert_parallel": ("EP", "EP")}
+
+
+def rows(deployed: Deployed) -> list[dict[str, Any]]:
+    """One row per change that makes it run, nearest first, with what it gives."""
+    found = []
+    for change in deployed.answer.changes:
+        other = Deployed(changed(deployed.scenario, change.settings))
+        row: dict[str, Any] = {
+            "change": tuple(_settings(change.settings, lang) for lang in range(2)),
+            "cards": fmt_int(change.devices), "spare": fmt_bytes(other.headroom),
+            "room": fmt_quantity(float(other.found["max_concurrency"]), "request")}
+        for name in TOLD:
+            if name in other.answers:
+                one = other.answers[name]
+                row[name] = f"{one.text} ({one.reach})"
+        found.append(row)
+    return found
+
+
+def columns(deployed: Deployed) -> dict[str, Text]:
+    """Headings of the table."""
+    return {"change": ("change", "改动"), "cards": ("cards", "卡数"), "spare": ("spare", "余量"),
+            "room": ("requests that fit", "可容纳请求数")} | {
+        name: named(name) for name in TOLD if name in deployed.questions}
+
+
+def _settings(settings: dict[str, str | int], lang: int) -> str:
+    """Settings of a change as text: ``precision `w8a8-int8`; TP 16``."""
+    texts = []
+    for path, value in settings.items():
+        text = f"`{value}`" if path == "precision" else fmt_int(int(value))
+        texts.append(f"{WORDS[path][lang]} {text}")
+    return ("; ", "；")[lang].join(texts)
+
+
+def full(deployed: Deployed) -> Text:
+    """What it gives with as many requests as fit, where a document promises more than it gives.
+
+    Empty where it does not fit, where nothing is promised, or where it is full already.
+    """
+    most, gap = int(deployed.found["max_concurrency"]), result(deployed)
+    if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
+            or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
+        return "", ""
+    other = Deployed(changed(deployed.scenario, {"workload.concurrency": most}))
+    rate, pace = other.answers["output_throughput"], other.answers["tpot"]
+    return (f"Filled with all the {fmt_int(most)} requests that fit, it would give **{rate.text}** "
+            f"({rate.reach}), a token every {pace.text} to each.",
+            f"若把能放下的 {fmt_int(most)} 个请求全部放满，可得 **{rate.text}**（{rate.reach}），"
+            f"每个请求每 {pace.text}得到一个 token。")

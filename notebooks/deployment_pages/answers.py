@@ -1,0 +1,212 @@
+"""What follows for one deployment: its quantities with 80% intervals, and what was measured of it.
+
+The closed form speaks of one wave of equal requests; a benchmark that sends many requests at once
+is also replayed step by step. Nothing here is fitted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import calc
+import params
+from calc.breakdown import bound_by, parts, token_parts
+from calc.estimate import discrepancy
+from calc.evidence import METRICS, System, system
+from calc.protocols import Predictions, uncalibrated
+from calc.uncertainty import interval
+from params.scenario import Scenario
+from workbench.deployments import asked_rows, questions, reach, rounded
+
+Text = tuple[str, str]
+Inputs = dict[str, int | float]
+
+
+@functools.cache
+def own_error() -> dict[str, float]:
+    """The formulas' own error by quantity [1]; of a prefill it is that of the first token."""
+    found = discrepancy()
+    return {**found, "prefill_time": found["ttft"], "input_throughput": found["ttft"]}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A quantity with its 80% interval, in SI units and as text."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def unit(self) -> str:
+        """SI unit."""
+        return params.symbols()[self.name].unit
+
+    @property
+    def text(self) -> str:
+        """The value as text."""
+        return rounded(self.value, self.unit)
+
+    @property
+    def reach(self) -> str:
+        """The interval as text."""
+        return reach(self.low, self.high, self.unit)
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing moves it."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step taken apart.
+
+    Attributes:
+        phase: ``decode`` or ``prefill``.
+        inputs: what it is computed from.
+        found: quantities of ``calc.evaluate``.
+        parts: of ``calc.breakdown`` [s].
+        bound: time by the resource that binds it [s].
+    """
+
+    phase: str
+    inputs: Mapping[str, Any]
+    found: Mapping[str, Any]
+    parts: Mapping[str, Any]
+    bound: Mapping[str, Any]
+
+    @property
+    def binding(self) -> str:
+        """The resource that binds the largest share."""
+        return max(self.bound, key=lambda name: float(self.bound[name]))
+
+
+class Deployed:
+    """A deployment and everything that is said of it, each computed once and when it is asked for.
+
+    Args:
+        scenario: the deployment.
+        own: whether it runs on its own cards, those of what was measured.
+    """
+
+    def __init__(self, scenario: Scenario, own: bool = True) -> None:
+        self.scenario = scenario
+        self.inputs, self.attention = scenario.inputs(), scenario.model.attention
+        self.knobs = scenario.knobs()
+        self.own = own
+
+    @functools.cached_property
+    def answer(self) -> calc.Estimate:
+        """The runtime's answer: whether it fits, why not, what would."""
+        return calc.estimate(self.scenario)
+
+    @functools.cached_property
+    def found(self) -> dict[str, Any]:
+        """All quantities of ``calc.evaluate``; unlike ``answer``, without a search for changes."""
+        return calc.evaluate(self.inputs, self.attention)
+
+    @functools.cached_property
+    def questions(self) -> dict[str, Inputs]:
+        """The quantities that answer it, each with the inputs that it is computed from."""
+        return questions(self.scenario, self.inputs)
+
+    @functools.cached_property
+    def answers(self) -> dict[str, Answer]:
+        """The quantities that answer it, by closed form."""
+        found: dict[str, Answer] = {}
+        for given in {id(one): one for one in self.questions.values()}.values():
+            names = [name for name, one in self.questions.items() if one is given]
+            found |= self.of(given, names)
+        return {name: found[name] for name in self.questions}
+
+    def of(self, given: Inputs, names: list[str]) -> dict[str, Answer]:
+        """Quantities as the closed form gives them of some inputs."""
+        values = self.found if given is self.inputs else calc.evaluate(given, self.attention)
+        bounds = interval(given, self.knobs, self.attention, names, own_error())
+        return {name: Answer(name, float(values[name]), *map(float, bounds[name]))
+                for name in names}
+
+    def quantity(self, name: str) -> Answer:
+        """Any quantity of ``calc.evaluate``, by closed form; computed once."""
+        if name in self.answers:
+            return self.answers[name]
+        if name not in self._quantities:
+            known = self.answer.quantities.get(name)
+            self._quantities[name] = self.of(self.inputs, [name])[name] if known is None else (
+                Answer(name, float(known.value), float(known.low), float(known.high)))
+        return self._quantities[name]
+
+    @functools.cached_property
+    def _quantities(self) -> dict[str, Answer]:
+        return {}
+
+    @functools.cached_property
+    def best(self) -> dict[str, Answer]:
+        """As ``answers``, but replayed where the benchmark sends many requests at once."""
+        return self.answers | self.replayed
+
+    @functools.cached_property
+    def seen(self) -> System | None:
+        """What was measured of it, on its own cards."""
+        return system(self.scenario) if self.scenario.measured and self.own else None
+
+    @functools.cached_property
+    def asked(self) -> list[int]:
+        """Indices of the measured rows of its own workload."""
+        return asked_rows(self.scenario) if self.seen else []
+
+    @functools.cached_property
+    def predictions(self) -> dict[str, Predictions]:
+        """Predictions of every measured row, by metric."""
+        if self.seen is None:
+            return {}
+        return {metric: uncalibrated(self.seen, metric, discrepancy(), rows)
+                for metric in METRICS if len(rows := self.seen.measured(metric))}
+
+    @functools.cached_property
+    def replayed(self) -> dict[str, Answer]:
+        """Metrics of its own workload, where a run of many requests is replayed."""
+        if not (self.asked and self.seen and self.seen.scheduled):
+            return {}
+        found = {}
+        for name in self.questions:
+            if name in METRICS and self.asked[0] in self.seen.measured(name):
+                of = uncalibrated(self.seen, name, discrepancy(), np.array(self.asked[:1]))
+                found[name] = Answer(name, float(of.predicted[0]), float(of.low[0]),
+                                     float(of.high[0]))
+        return found
+
+    def measured(self, name: str) -> tuple[float, float] | None:
+        """Least and largest measured value of a quantity at its own workload; None if none was."""
+        if self.seen is None:
+            return None
+        rows = [row for row in self.asked if row in self.seen.measured(name)]
+        values = self.seen.rows[name][rows] if rows else np.array([])
+        return (float(values.min()), float(values.max())) if len(values) else None
+
+    @functools.cached_property
+    def steps(self) -> list[Step]:
+        """The steps that a user waits for: a decode step per token, a chunk of prefill."""
+        found = []
+        if "tpot" in self.questions:
+            given = self.questions["tpot"]
+            values = self.found if given is self.inputs else calc.evaluate(given, self.attention)
+            found.append(Step("decode", given, values, token_parts(given, values),
+                              bound_by(given, values)))
+        if "ttft" in self.questions:
+            found.append(Step("prefill", self.inputs, self.found,
+                              parts(self.inputs, self.found, "prefill"),
+                              bound_by(self.inputs, self.found, "prefill")))
+        return found
+
+    @property
+    def headroom(self) -> float:
+        """Memory to spare on the fullest device [B], negative if there is none."""
+        return float(self.found["headroom_per_device"])

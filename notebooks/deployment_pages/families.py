@@ -1,0 +1,152 @@
+"""The deployments of one scenario file side by side: a table, a picture, a pair of pools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import params
+from deployment_pages.answers import Deployed
+from deployment_pages.verdicts import RATES
+from deployment_pages.views import derived, pair, printed
+from params.scenario import Scenario
+from workbench import figures
+from workbench.deployments import named, reach
+from workbench.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+
+
+def cut(scenario: Scenario) -> str:
+    """How a deployment is cut: ``TP8×DP4``, with what is larger than one."""
+    parallel = scenario.file.parallelism
+    degrees = {"TP": parallel.tensor_parallel, "PP": parallel.pipeline_parallel,
+               "DP": parallel.data_parallel, "EP": parallel.expert_parallel}
+    return "×".join(f"{name}{degree.value}" for name, degree in degrees.items()
+                    if degree.value > 1 or name == "TP")
+
+
+def quantity(family: Sequence[Deployed]) -> str:
+    """The quantity by which a family is compared: of ``RATES`` the most printed that all answer.
+
+    Where none is printed, what is printed most often; where none answers all, as for a prefill and
+    a decode pool, requests per second.
+    """
+    counts = Counter(name for deployed in family for name in _claimed(deployed))
+    common = [name for name in RATES if all(name in one.questions for one in family)]
+    if not common:
+        return "request_throughput"
+    rate = max(common, key=lambda name: counts[name])
+    others = [name for name, _ in counts.most_common() if name not in RATES]
+    return rate if counts[rate] or not others else others[0]
+
+
+def _claimed(deployed: Deployed) -> set[str]:
+    """What is printed of a deployment that we derive too."""
+    documented = deployed.scenario.documented
+    return {claim.quantity for claim in (documented.claims if documented else ())
+            if derived(deployed, claim.quantity) is not None}
+
+
+def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[dict[str, Any]]:
+    """One row per deployment: whether it fits, and the compared quantity in both views."""
+    name = quantity(family)
+    found = []
+    for deployed in family:
+        fits = deployed.headroom >= 0
+        size = fmt_bytes(deployed.headroom, digits=1)
+        row: dict[str, Any] = {
+            "what": title(deployed), "cards": fmt_int(deployed.scenario.devices),
+            "cut": cut(deployed.scenario), "precision": f"`{deployed.scenario.precision.id}`",
+            "fits": (f"{'fits' if fits else '**does not fit**'}, {size}",
+                     f"{'装得下' if fits else '**装不下**'}，{size}"),
+            "room": fmt_quantity(float(deployed.found["max_concurrency"]), "request")}
+        ours = derived(deployed, name)
+        if ours is not None:
+            row["ours"] = f"{ours.text} ({ours.reach})"
+        if claims := of(deployed, name):
+            row["printed"] = "<br>".join(printed(claim) for claim in claims)
+            if ours is not None and ours.value > 0:
+                row["ratio"] = "<br>".join(fmt_sig(value / ours.value)
+                                           for value in values(deployed, name))
+        found.append(row)
+    return found
+
+
+def columns(family: Sequence[Deployed]) -> dict[str, Text]:
+    """Headings of the table; without anything printed, without the document's columns."""
+    name = named(quantity(family))
+    claimed = any(of(deployed, quantity(family)) for deployed in family)
+    document = {"printed": ("documented", "文档"), "ratio": ("documented / derived", "文档 / 推导")}
+    return {"what": ("deployment", "部署"), "cards": ("cards", "卡数"), "cut": ("cut", "切分"),
+            "precision": ("precision", "精度"), "fits": ("verdict, headroom", "结论与余量"),
+            "room": ("requests that fit", "可容纳请求数"),
+            "ours": (f"{name[0]}, derived (80%)", f"{name[1]}，推导（80% 区间）"),
+            **(document if claimed else {})}
+
+
+def of(deployed: Deployed, name: str) -> list[params.deployment.Claim]:
+    """What a document claims of a quantity of the whole deployment."""
+    documented = deployed.scenario.documented
+    return [claim for claim in documented.claims if claim.quantity == name
+            and claim.of == "deployment"] if documented else []
+
+
+def values(deployed: Deployed, name: str) -> list[float]:
+    """The claimed values of a quantity [SI]."""
+    return [float(claim.value.value) for claim in of(deployed, name)]
+
+
+def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
+    """Derived (point and 80% interval) and documented (crosses) values, a line per deployment."""
+    name = quantity(family)
+    unit = params.symbols()[name].unit
+    shown, factor = {"s": ("ms", 1e3), "B": ("GB", 1e-9)}.get(unit, (unit, 1.0))
+
+    def draw(lang: str) -> Figure:
+        figure, axes = figures.axes(height=1.1 + 0.42 * len(family))
+        words = {"en": ("derived", "documented"), "zh": ("推导", "文档")}[lang]
+        ends: list[float] = []
+        printed_any = any(values(deployed, name) for deployed in family)
+        for place, deployed in enumerate(reversed(family)):
+            ours = derived(deployed, name)
+            if ours is not None:
+                low, value, high = (factor * end for end in (ours.low, ours.value, ours.high))
+                ends += [low, high]
+                axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o",
+                              color=figures.PALETTE[0], label=words[0] if place == 0 else None)
+            claimed = [factor * value for value in values(deployed, name)]
+            ends += claimed
+            axes.plot(claimed, [place] * len(claimed), "x", ms=8, mew=2, color=figures.PALETTE[1],
+                      label=words[1] if place == 0 else None)
+        axes.set_yticks(range(len(family)), [one.scenario.title[lang] for one in reversed(family)],
+                        fontsize=9)
+        label = named(name)[lang == "zh"]
+        around = (" (", ")") if lang == "en" else ("（", "）")
+        axes.set(xscale="log", xlabel=f"{label}{around[0]}{shown}{around[1]}",
+                 ylim=(-0.6, len(family) - 0.4))
+        figures.log_ticks(axes.xaxis, min(ends, default=1), max(ends, default=10))
+        if printed_any:
+            axes.legend(loc="upper center", ncols=2,
+                        bbox_to_anchor=(0.5, 1.0 + 0.5 / (1 + len(family))))
+        return figure
+
+    return draw
+
+
+def pools(prefill: Deployed, decode: Deployed) -> Text:
+    """What a pair of pools gives, and which of them decides, in a sentence."""
+    together = pair(prefill, decode)
+    rates = [one.quantity("request_throughput") for one in (prefill, decode)]
+    each = [f"{fmt_sig(rate.value)} ({reach(rate.low, rate.high, '1')})" for rate in rates]
+    slower = rates[0].value < rates[1].value
+    short = any(one.headroom < 0 for one in (prefill, decode))
+    return (f"The prefill pool finishes {each[0]} requests per second and the decode pool "
+            f"{each[1]}: {'prefill' if slower else 'decode'} decides, and the pair gives "
+            f"**{together.text}** ({together.reach}){' if memory sufficed' * short}.",
+            f"预填充池每秒完成 {each[0]} 个请求，解码池 {each[1]} 个："
+            f"瓶颈在{'预填充' if slower else '解码'}，两池合计{'（假设显存足够）' * short}输出 "
+            f"**{together.text}**（{together.reach}）。")

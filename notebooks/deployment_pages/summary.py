@@ -1,0 +1,280 @@
+"""All deployments of the documents on one page: a row and a line of the picture for each.
+
+A speed that a document prints is compared as a factor: how many times faster than derived. It is
+the printed rate over the derived one, or the derived time over the printed one, so that more than 1
+promises too much whatever the quantity. What was measured is compared in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+import params
+from calc.advice import DTYPE, MEMORY, reasons
+from deployment_pages.answers import Answer, Deployed
+from deployment_pages.families import cut
+from deployment_pages.verdicts import result
+from deployment_pages.views import OF, printed
+from params.deployment import Claim
+from params.scenario import Family, Scenario
+from workbench import figures
+from workbench.deployments import RESOURCES, rounded
+from workbench.numbers import fmt_bytes, fmt_int, fmt_sig
+
+Text = tuple[str, str]
+RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
+SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
+NAMES: dict[str, Text] = {RATE: ("output throughput", "输出吞吐"), PACE: ("TPOT", "TPOT"),
+                          FIRST: ("TTFT, of prompt pools", "TTFT（预填充池）")}
+FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
+WORDS: dict[str, Text] = {
+    "short": ("**does\u00a0not\u00a0fit**", "**装不下**"),
+    "dtype": ("**not in this precision**", "**不支持此精度**"),
+    "fits": ("fits", "装得下"), "holds": ("fits; speed holds", "装得下，速度相符"),
+    "slow": ("fits; **too slow**", "装得下，**速度不及**"),
+    "fast": ("fits; faster", "装得下，快于文档"),
+    "predicted": ("fits; in the interval", "装得下，区间内"),
+    "missed": ("fits; **outside**", "装得下，**区间外**")}
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A printed or measured speed beside ours.
+
+    Attributes:
+        name: its quantity.
+        text: as it is printed, or as it was measured.
+        ours: what is derived.
+        factor, low, high: how many times faster than derived, with the 80% interval [1].
+        outside: whether it lies outside of the interval; of a goal, on the side that misses it.
+        measured: whether somebody measured it.
+        goal: whether it is only aimed at.
+    """
+
+    name: str
+    text: Text
+    ours: Answer
+    factor: float
+    low: float
+    high: float
+    outside: bool
+    measured: bool = False
+    goal: bool = False
+
+
+def families() -> list[Family]:
+    """The files of the documents' deployments, in the order of document and section."""
+    found = [params.load_family(name) for name in params.names("scenarios")]
+    return sorted((one for one in found if one.deployments[0].file.document), key=_place)
+
+
+def _place(family: Family) -> tuple[str, list[int], str]:
+    """Document, and section by its numbers; a section without numbers is the last."""
+    numbers = re.findall(r"\d+", family.section or "")
+    return str(family.deployments[0].file.document), [*map(int, numbers)] or [99], family.id
+
+
+def short(title: Mapping[str, str]) -> Text:
+    """A title in both languages without the document's name, and without that it was measured."""
+    en, zh = (re.sub(rf"^S\d{colon}?\s*|(, measured|（实测）)$", "", title[lang])
+              for lang, colon in (("en", ":"), ("zh", "：")))
+    return en[0].upper() + en[1:], zh
+
+
+def label(scenario: Scenario) -> Text:
+    """Title without the document's name; of a variant, after the first words of its family's.
+
+    What follows a colon is left out where it only repeats how the cards are cut.
+    """
+    if scenario.family is not None:
+        en, zh = short(scenario.family)
+        return (f"{en.partition(':')[0]}: {scenario.title['en']}",
+                f"{zh.partition('：')[0]}：{scenario.title['zh']}")
+    en, zh = short(scenario.title)
+    if ":" in en and en.endswith(cut(scenario)):
+        return en.partition(":")[0], zh.partition("：")[0]
+    return en, zh
+
+
+def speed(deployed: Deployed, name: str) -> Speed | None:
+    """A speed that was measured at the deployment's own workload, or else what is printed of it.
+
+    None where neither is known, or where it is no answer of this deployment.
+    """
+    ours = deployed.best.get(name)
+    if ours is None:
+        return None
+    if seen := deployed.measured(name):
+        ends = dict.fromkeys(plain(end, ours.unit) for end in seen)
+        return Speed(name, ("–".join(ends),) * 2, ours,
+                     *_factors(ours, float(np.sqrt(seen[0] * seen[1]))),
+                     outside=not (ours.low <= seen[1] and seen[0] <= ours.high), measured=True)
+    gap = result(deployed, name)
+    if gap is None or gap.claim.value.kind == "measured":
+        return None
+    return Speed(name, _written(gap.claim), ours, *_factors(ours, gap.ratio * ours.value),
+                 outside=gap.outside, goal=gap.claim.bound is not None)
+
+
+def plain(value: float, unit: str) -> str:
+    """A rate in tokens per second, or a time in ms, without its unit, which a heading has."""
+    return (fmt_sig(1e3 * value, 3) if unit == "s" else rounded(value, unit).partition(" ")[0])
+
+
+def _written(claim: Claim) -> Text:
+    text = re.sub(r"^[≤≥] | (token/s|ms)$", "", printed(claim))
+    (en, zh), goal = OF[claim.of], claim.bound is not None
+    return f"{text}{en.replace(',', '')}{' (goal)' * goal}", f"{text}{zh}{'（目标）' * goal}"
+
+
+def _factors(ours: Answer, given: float) -> tuple[float, float, float]:
+    """How many times faster than derived, with the ends of the interval."""
+    ends = [given / end for end in (ours.value, ours.high, ours.low)]
+    if ours.unit == "s":
+        ends = [1 / end for end in ends]
+        ends[1:] = ends[:0:-1]
+    return ends[0], ends[1], ends[2]
+
+
+def speeds(deployed: Deployed) -> list[Speed]:
+    """Its throughput and time per token; of a pool that only prefills, the first token."""
+    names = (RATE, PACE) if PACE in deployed.questions else (FIRST,)
+    return [one for name in names if (one := speed(deployed, name))]
+
+
+def verdict(deployed: Deployed) -> str:
+    """A key of ``WORDS``: whether it fits, and if so whether the speeds hold."""
+    why = {reason.kind for reason in reasons(deployed.scenario, deployed.found)}
+    if MEMORY in why:
+        return "short"
+    if DTYPE in why:
+        return "dtype"
+    known = speeds(deployed)
+    missed = [one for one in known if one.outside]
+    if not known or any(one.measured for one in known):
+        return "missed" if missed else "predicted" if known else "fits"
+    return "holds" if not missed else "slow" if any(one.factor > 1 for one in missed) else "fast"
+
+
+def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
+    """One row of the table per deployment; rates in tokens per second, times in ms."""
+    found = []
+    for deployed in deployments:
+        scenario, known = deployed.scenario, {one.name: one for one in speeds(deployed)}
+        title, word = label(scenario), WORDS[verdict(deployed)]
+        binding = RESOURCES[deployed.steps[0].binding]
+        row: dict[str, Any] = {
+            "page": tuple(f"[{text}](#{scenario.id})" for text in title),
+            "cards": tuple(comma.join((
+                f"{fmt_int(scenario.devices)}×"
+                f"{re.sub('^(NVIDIA|Ascend|昇腾) ', '', scenario.device.name[lang])}",
+                cut(scenario), f"`{scenario.precision.id}`"))
+                for lang, comma in (("en", ", "), ("zh", "，"))),
+            "fits": tuple(f"{text}<br>{fmt_bytes(deployed.headroom, digits=1)}".replace(
+                " GB", "\u00a0GB") for text in word),
+            "bound": (binding[0].partition(":")[0], binding[1].partition("（")[0])}
+        for key, names in (("rate", (RATE,)), ("pace", (PACE, FIRST))):
+            name = next((one for one in names if one in deployed.best), None)
+            if name is None:
+                continue
+            mark = " TTFT" * (name == FIRST)
+            row[key] = derived(deployed.best[name], mark)
+            if name in known:
+                factor = f"{mark}<br>×{times(known[name].factor)}"
+                row[f"{key}_given"] = tuple(f"{text}{factor}" for text in known[name].text)
+        found.append(row)
+    return found
+
+
+def derived(ours: Answer, mark: str = "") -> str:
+    """An estimate, marked if it is to be, over its interval, without a unit."""
+    ends = "–".join(plain(end, ours.unit) for end in (ours.low, ours.high))
+    return f"{plain(ours.value, ours.unit)}{mark}<br>({ends})"
+
+
+def times(factor: float) -> str:
+    """A factor with two significant digits: ``0.49``, ``13,000``."""
+    return fmt_sig(float(f"{factor:.1e}"), 2)
+
+
+def columns(measured: bool = False) -> dict[str, Text]:
+    """Headings of the table, of what documents print or of what was measured."""
+    given = ("measured", "实测") if measured else ("printed", "文档")
+    return {"page": ("deployment", "部署"), "cards": ("cards, cut, precision", "卡、切分、精度"),
+            "fits": ("verdict, headroom", "结论与余量"),
+            "rate_given": (f"token/s, {given[0]}", f"token/s，{given[1]}"),
+            "rate": ("derived (80%)", "推导（80%）"),
+            "pace_given": (f"TPOT in ms, {given[0]}", f"TPOT（ms），{given[1]}"),
+            "pace": ("derived (80%)", "推导（80%）"), "bound": ("bound by", "受限于")}
+
+
+def needed(deployed: Deployed) -> float:
+    """What the fullest card would have to hold over what an engine may use of it [1]."""
+    return float(deployed.found["memory_per_device"] / deployed.found["usable_memory"])
+
+
+def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Figure]:
+    """Every deployment on a line: memory needed, and printed speeds, as factors of what there is.
+
+    Args:
+        documents: deployments by the heading of their document.
+    """
+    lines: list[Text | Deployed] = []
+    for heading, of in documents.items():
+        lines += [heading, *of]
+
+    def draw(lang: str) -> Figure:
+        at = lang == "zh"
+        figures.style()
+        figure = Figure(figsize=(figures.WIDTH, 1.3 + 0.185 * len(lines)))
+        memory, fast = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2.3))
+        for place, one in enumerate(lines):
+            if isinstance(one, Deployed):
+                _line(memory, fast, place, one)
+        names = [label(one.scenario)[at] if isinstance(one, Deployed) else one[at]
+                 for one in lines]
+        memory.set_yticks(range(len(lines)), names, fontsize=7.5)
+        for text, one in zip(memory.get_yticklabels(), lines, strict=True):
+            text.set_fontsize(7.5 if isinstance(one, Deployed) else 10)
+        for axes in (memory, fast):
+            axes.axvline(1, color=figures.INK, lw=1.2)
+            axes.tick_params(axis="y", length=0)
+            axes.grid(axis="y", lw=0.4, ls=":")
+        memory.set(ylim=(len(lines) - 0.4, -0.6), xlim=(0, None))
+        fast.set_xscale("log")
+        fast.xaxis.set_major_formatter(lambda tick, _: f"{tick:,g}" if tick < 1e6 else "")
+        memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9)
+        fast.set_xlabel(("speed printed or measured / derived", "文档或实测速度 / 推导速度")[at],
+                        fontsize=9)
+        figure.legend(handles=_key(at), loc="outside upper center", ncols=3, fontsize=8.5)
+        return figure
+
+    return draw
+
+
+def _line(memory: Axes, fast: Axes, place: int, deployed: Deployed) -> None:
+    colour = FITS if verdict(deployed) not in ("short", "dtype") else SHORT
+    memory.barh(place, needed(deployed), height=0.62, color=colour)
+    for one in speeds(deployed):
+        fast.plot([one.low, one.high], [place, place], color=colour, lw=1.4)
+        fast.plot(one.factor, place, SHAPES[one.name], ms=5, color=colour, mew=1.2,
+                  mfc="none" if one.goal else colour)
+
+
+def _key(at: bool) -> list[Line2D]:
+    """Handles of the legend."""
+    words = {FITS: ("fits", "装得下"), SHORT: ("does not fit, or not in this precision",
+                                              "装不下，或不支持此精度")}
+    found = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
+    found += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
+              for name, shape in SHAPES.items()]
+    return [*found, Line2D([], [], ls="", marker="o", color=figures.INK, mfc="white",
+                           label=("hollow: a goal", "空心：目标")[at])]

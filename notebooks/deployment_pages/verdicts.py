@@ -1,0 +1,207 @@
+"""A deployment's answer in sentences: does it work, how far off is it, why, what a user gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deployment_pages.answers import Deployed
+from params.deployment import Claim
+from workbench.deployments import RESOURCES
+from workbench.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_written
+
+Text = tuple[str, str]
+KINDS: dict[str, Text] = {
+    "output_throughput": ("output throughput", "输出吞吐"),
+    "input_throughput": ("prompt throughput", "提示吞吐"),
+    "tpot": ("time per output token", "每输出 token 时间"),
+    "ttft": ("time to first token", "首 token 延迟")}
+RATES = ("output_throughput", "input_throughput", "tpot", "ttft")  # the first that both know
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A printed speed beside ours.
+
+    Attributes:
+        claim: what the document prints.
+        ratio: printed over derived [1].
+        outside: whether it lies outside of the 80% interval.
+    """
+
+    claim: Claim
+    ratio: float
+    outside: bool
+
+
+def gaps(deployed: Deployed) -> list[Gap]:
+    """Every printed time or rate beside ours, in the order of ``RATES``; replicas are added up."""
+    from calc.estimate import counted
+
+    documented, found = deployed.scenario.documented, []
+    for name in RATES:
+        for claim in documented.claims if documented else ():
+            if claim.quantity == name in deployed.best:
+                ours = deployed.best[name]
+                printed = claim.value.value * counted(deployed.scenario, claim)
+                within = ours.low <= printed <= ours.high
+                kept = claim.bound is not None and (
+                    ours.value <= printed if claim.bound == "at_most" else ours.value >= printed)
+                found.append(Gap(claim, printed / ours.value, not (within or kept)))
+    return found
+
+
+def result(deployed: Deployed, name: str | None = None) -> Gap | None:
+    """What the document arrives at: its last number of the rate, or else time, of the whole.
+
+    A document's numbers stand in its own order; None where it prints none.
+
+    Args:
+        deployed: the deployment.
+        name: quantity of ``RATES``; the first of them that is printed if it is left out.
+    """
+    found = gaps(deployed)
+    first = [gap for gap in found if gap.claim.quantity == (name or found[0].claim.quantity)]
+    whole = [gap for gap in first if gap.claim.of == "deployment"]
+    return (whole or first)[-1] if first else None
+
+
+def lead(deployed: Deployed) -> Text:
+    """The answer in one sentence: does it work, how far off is it, why."""
+    fits, gives = _fits(deployed), _gives(deployed)
+    return f"{fits[0]}{gives[0]}.", f"{fits[1]}{gives[1]}。"
+
+
+def _fits(deployed: Deployed) -> Text:
+    found, spare = deployed.found, fmt_bytes(abs(deployed.headroom))
+    why = {reason.kind for reason in deployed.answer.reasons}
+    lacks = "dtype" in why
+    if deployed.headroom >= 0:
+        if lacks:
+            return ("**It fits, but this card cannot run it in the precision asked for**",
+                    "**装得下，但这种卡不能按所要求的精度运行**")
+        return (f"**It fits**, with {spare} to spare on the fullest card",
+                f"**装得下**，最满的一张卡还余 {spare}")
+    usable = float(found["usable_memory"])
+    alone = float(found["weights_per_device"]) > usable
+    needed = float(found["weights_per_device" if alone else "memory_per_device"])
+    factor = fmt_sig(needed / usable, 2)
+    also = (", nor can the card run it in this precision", "，这种卡也不能按此精度运行")
+    weights = "weights alone come to" if alone else "a card would have to hold"
+    return (f"**It does not fit**: {weights} {fmt_bytes(needed)}{' per card' * alone}, {factor} "
+            f"times the {fmt_bytes(usable)} that an engine may use{also[0] * lacks}",
+            f"**装不下**：{'仅权重' if alone else '最满的一张卡'}就要占 {fmt_bytes(needed)}，"
+            f"是引擎可用的 {fmt_bytes(usable)} 的 {factor} 倍{also[1] * lacks}")
+
+
+def _gives(deployed: Deployed) -> Text:
+    """What it gives beside what is printed of it, and what binds."""
+    name = next((one for one in RATES if one in deployed.best), None)
+    if name is None:
+        return "", ""
+    gap = result(deployed)
+    ours = deployed.best[gap.claim.quantity if gap else name]
+    kinds = KINDS[ours.name]
+    en = (f"; with enough memory the {kinds[0]} would be" if deployed.headroom < 0
+          else f"; the {kinds[0]} is estimated at")
+    zh = f"；{'若显存足够，' * (deployed.headroom < 0)}{kinds[1]}估计为"
+    en += f" **{ours.text}** ({ours.reach})"
+    zh += f" **{ours.text}**（{ours.reach}）"
+    if gap:
+        beside = _measured(gap) if gap.claim.value.kind == "measured" else _printed(gap)
+        en, zh = en + beside[0], zh + beside[1]
+    step = deployed.steps[0]
+    kind = {"decode": ("decode", "解码"), "prefill": ("prefill", "预填充")}[step.phase]
+    bound = RESOURCES[step.binding]
+    space = " " * bound[1][0].isascii()
+    return (f"{en}; {kind[0]} is bound by {bound[0]}",
+            f"{zh}；{kind[1]}主要受限于{space}{bound[1]}")
+
+
+def _printed(gap: Gap) -> Text:
+    """What a document claims, and how many times ours it is."""
+    printed, times = fmt_written(gap.claim.value.written), fmt_sig(gap.ratio, 2)
+    each = {"deployment": ("", ""), "replica": (" per replica", "每副本"),
+            "device": (" per card", "每卡"), "layer": (" per layer", "每层")}[gap.claim.of]
+    aims = gap.claim.bound is not None
+    return (f"; the document {'aims at' if aims else 'has'} {printed}{each[0]}, {times} times that",
+            f"；文档{'的目标是' if aims else '写'}{each[1]} {printed}，是它的 {times} 倍")
+
+
+def _measured(gap: Gap) -> Text:
+    """What was measured, and by how much the estimate is off."""
+    printed, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
+    size = fmt_percent(abs(off), 0)
+    return (f"; {printed} were measured, so it is {size} too {'high' if off > 0 else 'low'}",
+            f"；实测 {printed}，估计偏{'高' if off > 0 else '低'} {size}")
+
+
+def told(deployed: Deployed) -> Text:
+    """Room, and what a user gets, in sentences; intervals are of 80%."""
+    scenario, inputs = deployed.scenario, deployed.inputs
+    room = fmt_quantity(float(deployed.found["max_concurrency"]), "request")
+    length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
+    one = inputs["concurrency"] == 1
+    if deployed.headroom >= 0:
+        en = (f"There is room for {room} requests of {length} tokens at once; {many} "
+              f"{'is' if one else 'are'} asked for. ")
+        zh = f"可同时容纳 {room} 个长 {length} token 的请求，要求是 {many} 个。"
+    else:
+        en = "All times are for the same cut on cards with more memory and otherwise alike. "
+        zh = "以下有关时间的数值，均假设换成显存足够、其余相同的卡，切分方式不变。"
+    speed = _speed(deployed)
+    if scenario.file.workload.output_tokens is None:
+        speed = (speed[0] + " The plan does not say how long prompts and answers are: the first "
+                 "token is that of a prompt as long as the context, and further ones are those of "
+                 "decode alone, without the stall by the prefill of others.",
+                 speed[1] + "方案未说明提示与输出的长度：首 token 按提示与上下文等长计，"
+                 "此后只计解码，不含他人预填充造成的停顿。")
+    return en + speed[0] + _least(deployed)[0], zh + speed[1] + _least(deployed)[1]
+
+
+def _speed(deployed: Deployed) -> Text:
+    best, count = deployed.best, deployed.inputs["concurrency"]
+    requests, first, later, many = fmt_int(count), "ttft" in best, "tpot" in best, count > 1
+    sent = deployed.scenario.file.workload.requests
+    if deployed.replayed and sent and sent.value > count:
+        en = (f"Of {fmt_int(sent.value)} requests sent at once, of which {requests} may run "
+              "together, each")
+        zh = f"{fmt_int(sent.value)} 个请求同时发出、至多 {requests} 个并行时，平均每个"
+    elif first and many:
+        en = f"Of {requests} requests that arrive at once, each"
+        zh = f"{requests} 个请求同时到达时，平均每个"
+    elif many:
+        en, zh = f"Each of {requests} requests", f"{requests} 个请求各自"
+    else:
+        en, zh = "A single request", "单个请求"
+    if first:
+        en += f" waits {_value(deployed, 'ttft', 0)} for its first token{' on average' * many}"
+        zh += f"要等 {_value(deployed, 'ttft', 1)}得到首 token"
+    if later:
+        en += (f"{' and' * first} gets {'a further one' if first else 'a token'} every "
+               f"{_value(deployed, 'tpot', 0)}")
+        zh += f"{'，此后' if first else ''}每 {_value(deployed, 'tpot', 1)}得到一个 token"
+    rate = "output_throughput" if later else "input_throughput"
+    en += (f"; together {_value(deployed, rate, 0)}{' of prompts' * (not later)}." if many
+           else f": {_value(deployed, rate, 0)}.")
+    zh += (f"；合计{'' if later else '处理提示'} {_value(deployed, rate, 1)}。" if many
+           else f"，即 {_value(deployed, rate, 1)}。")
+    return f"{en} In brackets: 80% intervals.", f"{zh}括号内为 80% 区间。"
+
+
+def _value(deployed: Deployed, name: str, lang: int) -> str:
+    one = deployed.best[name]
+    left, right = (" (", ")") if lang == 0 else ("（", "）")
+    return f"**{one.text}**{left}{one.reach}{right}"
+
+
+def _least(deployed: Deployed) -> Text:
+    """The floor in a sentence, where it is one: routing may hit fewer experts than uniform does."""
+    floor = deployed.answer.quantities["tpot_floor"].value
+    pace = deployed.answers.get("tpot")
+    if pace is None or pace.low < floor or deployed.inputs["draft_tokens"]:
+        return "", ""
+    text, routed = fmt_quantity(floor, "s"), bool(deployed.found["decode_expert_bytes"] > 0)
+    return (f" Reading weights and cache alone takes at least {text} per token"
+            f"{' if experts are chosen evenly' * routed}.",
+            f"{'若各专家被选中的机会均等，' * routed}仅读取权重与缓存，"
+            f"每个 token 就至少要 {text}。")

@@ -1,0 +1,318 @@
+"""Three views of a deployment side by side: what is printed, what follows, what was measured.
+
+*Documented*: the document's number, and what its own formula gives on its own inputs. *Derived*:
+ours on sourced inputs, with the 80% interval and the formula. *Measured*, where somebody did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import params
+from calc.estimate import EXACT, counted, kinds
+from deployment_pages.answers import Answer, Deployed
+from params import units
+from params.deployment import Claim, Documented
+from params.scenario import Family
+from workbench.deployments import named, reach
+from workbench.display import SECTIONS, formula_link
+from workbench.documents import named as letters_of
+from workbench.documents import printed_as, sides
+from workbench.formulas import load_formulas
+from workbench.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
+from workbench.treelatex import tree_latex
+
+Text = tuple[str, str]
+Rows = list[dict[str, Any]]
+# in this order; what a document prints besides follows
+ORDER = ("weights_per_device", "replicated_weights_per_device", "kv_bytes_per_token",
+         "kv_per_device", "activations_per_device", "memory_per_device", "usable_memory",
+         "free_for_kv_per_device", "headroom_per_device", "max_concurrency", "ttft",
+         "prefill_time", "tpot", "e2e", "output_throughput", "input_throughput")
+ALWAYS = ("weights_per_device", "kv_bytes_per_token", "memory_per_device", "headroom_per_device",
+          "max_concurrency")  # besides what answers the deployment
+SAME = 5e-3  # relative difference below which a formula is not called different
+LONG = 400  # characters of LaTeX from which on a formula is only linked to
+BOUNDS = {"at_most": "≤ ", "at_least": "≥ "}
+OF: dict[str, Text] = {"deployment": ("", ""), "replica": (", per replica", "（每副本）"),
+                       "device": (", per card", "（每卡）"),
+                       "layer": (", per layer", "（每层）")}
+COLUMNS: dict[str, Text] = {
+    "what": ("quantity", "量"), "printed": ("documented", "文档"), "section": ("section", "章节"),
+    "own": ("its formula, its inputs", "其公式代入其输入"), "ours": ("derived", "推导"),
+    "reach": ("80% interval", "80% 区间"), "formula": ("formula", "公式"),
+    "seen": ("measured", "实测"), "ratio": ("given / derived", "给出 / 推导")}
+
+
+@dataclass(frozen=True)
+class Views:
+    """The rows of the table, and what is missing in it.
+
+    Attributes:
+        rows: one per printed number, and one per quantity that nothing is printed of.
+        columns: those that have anything in them.
+        absent: a sentence for each view that is not there, in both languages.
+        notes: label and note of the claims that have one; not of those whose formula, beside the
+            right one, is told what goes wrong already.
+    """
+
+    rows: Rows
+    columns: dict[str, Text]
+    absent: list[Text]
+    notes: list[tuple[Text, Text]]
+
+
+@dataclass(frozen=True)
+class Differing:
+    """The document's formulas that do not give what ours do, beside the right ones.
+
+    Attributes:
+        rows: of a table: what goes wrong, and the two formulas.
+        letters: LaTeX of a letter -> its meaning in both languages.
+        told: the claims whose notes are in the rows.
+    """
+
+    rows: Rows
+    letters: dict[str, Text]
+    told: list[Claim]
+
+
+def derived(deployed: Deployed, name: str) -> Answer | None:
+    """Our number of a quantity; None where it is no answer of this deployment."""
+    times = ("ttft", "tpot", "e2e", "output_throughput")
+    if name not in deployed.found or (name in times and name not in deployed.questions):
+        return None
+    return deployed.best.get(name) or deployed.quantity(name)
+
+
+def three(deployed: Deployed, brief: bool = False) -> Views:
+    """The three views of a deployment; brief, of what is printed of it and what answers it."""
+    documented = deployed.scenario.documented
+    claims = documented.claims if documented else []
+    wanted = {*deployed.questions, *(claim.quantity for claim in claims)}
+    wanted |= set() if brief else {*ALWAYS}
+    names = [name for name in ORDER if name in wanted]
+    names += [name for name in dict.fromkeys(claim.quantity for claim in claims)
+              if name not in ORDER]
+    rows: Rows = []
+    for name in names:
+        of = [claim for claim in claims if claim.quantity == name]
+        rows += [_claimed(deployed, documented, claim) for claim in of]
+        if not of:
+            rows.append(_alone(deployed, name))
+    used = {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
+    told = [] if brief else differing(deployed).told
+    return Views(rows, used, _absent(deployed),
+                 _notes(claim for claim in claims if not any(claim is one for one in told)))
+
+
+def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
+    """Label and note of the claims that have one."""
+    return [((claim.label["en"], claim.label["zh"]), (claim.note["en"], claim.note["zh"]))
+            for claim in claims if claim.note]
+
+
+def of_the_whole(family: Family) -> Views:
+    """What a document prints of all deployments of a file together; ours is that of their pools."""
+    documented, together = family.documented, None
+    claims = documented.claims if documented else []
+    if family.pools:
+        together = pair(*(Deployed(pool) for pool in family.pools))
+    rows: Rows = []
+    for claim in claims:
+        row = {"what": (claim.label["en"], claim.label["zh"]), "printed": printed(claim),
+               "section": _section(claim),
+               "own": "" if claim.formula is None else fmt_like(
+                   documented.recomputed(claim) if documented else None, claim.value.written)}
+        if together is not None and claim.quantity == together.name:
+            row |= {"ours": together.text, "reach": together.reach,
+                    "ratio": fmt_sig(claim.value.value / together.value)}
+        rows.append(row)
+    used = {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
+    return Views(rows, used, [], _notes(claims))
+
+
+def pair(prefill: Deployed, decode: Deployed) -> Answer:
+    """Output throughput of a prefill and a decode pool together: the slower of the two decides.
+
+    Each pool finishes so many requests per second; the interval is that of the lesser ends.
+    """
+    rates = [one.quantity("request_throughput") for one in (prefill, decode)]
+    tokens = decode.inputs["output_tokens"]
+    low, value, high = (tokens * min(ends) for ends in (
+        [rate.low for rate in rates], [rate.value for rate in rates],
+        [rate.high for rate in rates]))
+    return Answer("output_throughput", value, low, high)
+
+
+def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:
+    """The row of a printed number, ours in its unit."""
+    assert documented is not None
+    written, count = claim.value.written, counted(deployed.scenario, claim)
+    row = {"what": tuple(f"{claim.label[lang]}{OF[claim.of][at] if of_part(claim, lang) else ''}"
+                         for at, lang in enumerate(("en", "zh"))),
+           "printed": printed(claim), "section": _section(claim),
+           "own": "" if claim.formula is None else fmt_like(documented.recomputed(claim), written)}
+    if claim.value.kind == "measured":
+        row |= {"printed": "", "seen": row["printed"], "own": row["own"]}
+    ours = derived(deployed, claim.quantity)
+    if ours is None:
+        return row | {"ours": "–"}
+    low, value, high = (number / count for number in (ours.low, ours.value, ours.high))
+    row |= {"ours": fmt_like(value, written),
+            "reach": _interval(deployed, ours, low, high, written),
+            "formula": formula_link(claim.quantity, deployed.attention)}
+    if value > 0:
+        row["ratio"] = fmt_sig(claim.value.value / value)
+    if claim.value.kind != "measured" and (seen := deployed.measured(claim.quantity)):
+        row["seen"] = reach(*seen, ours.unit)
+    return row
+
+
+def _section(claim: Claim) -> str | Text:
+    """Where a number is printed; a section that has no number by its name."""
+    if not claim.value.section:
+        return ""
+    parts = [SECTIONS.get(part, (part, part)) for part in claim.value.section.split(", ")]
+    return ", ".join(part[0] for part in parts), "、".join(part[1] for part in parts)
+
+
+def of_part(claim: Claim, lang: str) -> bool:
+    """Whether a label does not say itself that a number is of a replica or a card."""
+    words = {"en": ("replica", "card", "device", "layer"),
+             "zh": ("副本", "单卡", "每卡", "层")}[lang]
+    return claim.of != "deployment" and not any(word in claim.label[lang] for word in words)
+
+
+def printed(claim: Claim) -> str:
+    """A printed number with its unit; of a range both ends, of a limit its side."""
+    value = claim.value
+    if value.kind != "documented" or value.low == value.high:
+        return BOUNDS.get(claim.bound or "", "") + fmt_written(value.written)
+    unit = units.split(value.written)[1]
+    ends = [fmt_sig(end / units.factor(unit)).rstrip("0").rstrip(".") if end % 1 else fmt_int(end)
+            for end in (value.low, value.high)]
+    shown = "" if unit in units.COUNTING else unit
+    return f"{'–'.join(ends)} {shown}".rstrip()
+
+
+def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
+    """The row of a quantity that nothing is printed of."""
+    row: dict[str, Any] = {"what": named(name), "ours": "–"}
+    ours = derived(deployed, name)
+    if ours is None:
+        return row
+    row |= {"ours": ours.text, "reach": _interval(deployed, ours, ours.low, ours.high),
+            "formula": formula_link(name, deployed.attention)}
+    if seen := deployed.measured(name):
+        row["seen"] = reach(*seen, ours.unit)
+    return row
+
+
+def _interval(deployed: Deployed, ours: Answer, low: float, high: float,
+              written: str | None = None) -> str | Text:
+    """An interval as text, in the unit of a printed number; what nothing moves is exact."""
+    if ours.exact:
+        exact = kinds(deployed.inputs).get(ours.name) == EXACT
+        return ("exact", "精确") if exact else ("no range", "无区间")
+    if written is None:
+        return reach(low, high, ours.unit)
+    ends = [fmt_like(end, written) for end in (low, high)]
+    unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
+    return f"{ends[0].removesuffix(unit).strip()}–{ends[1]}" if unit else "–".join(ends)
+
+
+def _absent(deployed: Deployed) -> list[Text]:
+    """Which view is missing, and what it would need."""
+    scenario, found = deployed.scenario, []
+    if scenario.documented is None or not scenario.documented.claims:
+        found.append(("Documented: absent; the document prints no result of it.",
+                      "文档口径：无；文档没有给出它的结果。") if scenario.file.document else
+                     ("Documented: absent; no document describes it (`documented` in its file).",
+                      "文档口径：无；没有文档描述它（其文件中的 `documented`）。"))
+    if scenario.file.workload.output_tokens is None:
+        found.append(("Derived: end-to-end latency is absent; it needs `input_tokens` and "
+                      "`output_tokens`, and only the longest context is stated.",
+                      "推导口径：缺端到端延迟；它需要 `input_tokens` 与 `output_tokens`，"
+                      "而方案只给出最大上下文。"))
+    elif "ttft" not in deployed.questions:
+        found.append(("Derived: the first token is absent; this is a decode pool, and prompts are "
+                      "prefilled elsewhere.",
+                      "推导口径：缺首 token 延迟；这里是解码池，提示在别处预填充。"))
+    elif "tpot" not in deployed.questions:
+        found.append(("Derived: decode is absent; the run ends with the first token.",
+                      "推导口径：缺解码；运行到首 token 为止。"))
+    if scenario.measured is None:
+        found.append(("Measured: absent; we know of no published measurement of it.",
+                      "实测口径：无；目前未见这一部署的公开实测。"))
+    elif deployed.seen is None:
+        found.append(("Measured: absent; what was measured is of another card.",
+                      "实测口径：无；已有的实测用的是另一种卡。"))
+    return found
+
+
+def differing(deployed: Deployed) -> Differing:
+    """The document's formulas that do not give what ours do, beside the right ones.
+
+    Where the claim has no note, ``params/claims/`` says which step of a known formula goes wrong.
+    """
+    documented = deployed.scenario.documented
+    found: dict[str, dict[str, Any]] = {}
+    letters: dict[str, Text] = {}
+    told: list[Claim] = []
+    for claim in documented.claims if documented else ():
+        if claim.value.kind == "measured":
+            continue
+        known = printed_as(claim.value.source, claim.value.section, claim.value.value)
+        if known is not None and known.verdict != "right" and known.id not in found:
+            theirs, ours = sides(known)
+            letters |= letters_of(known)
+            found[known.id] = {"what": _wrong(known.quantity, claim.note or known.step),
+                               "theirs": _maths(theirs), "ours": _maths(ours)}
+            told.append(claim)
+        elif known is None and claim.formula is not None and _differs(deployed, documented, claim):
+            found[f"{claim.quantity} {claim.formula}"] = {
+                "what": _wrong(claim.label, claim.note),
+                "theirs": _maths(tree_latex(claim.formula, _letters(documented))),
+                "ours": f"{_maths(_right(deployed, claim.quantity))} "
+                        f"{formula_link(claim.quantity, deployed.attention)}".strip()}
+            told.append(claim)
+    return Differing(list(found.values()), letters, told)
+
+
+def _wrong(label: Mapping[str, str], step: Mapping[str, str] | None) -> Text:
+    """What is computed, and what goes wrong."""
+    steps = step or {"en": "", "zh": ""}
+    en, zh = (f"**{label[lang]}**<br>{steps[lang]}".removesuffix("<br>") for lang in ("en", "zh"))
+    return en, zh
+
+
+def _differs(deployed: Deployed, documented: Documented | None, claim: Claim) -> bool:
+    assert documented is not None
+    ours, theirs = derived(deployed, claim.quantity), documented.recomputed(claim)
+    if ours is None or theirs is None:
+        return False
+    value = ours.value / counted(deployed.scenario, claim)
+    return abs(theirs - value) > SAME * abs(value)
+
+
+def _maths(latex: str | None) -> str:
+    return "–" if latex is None else rf"$\displaystyle {latex}$"
+
+
+def _letters(documented: Documented | None) -> dict[str, str]:
+    """LaTeX of a document's own inputs: their names as words."""
+    names: Iterable[str] = documented.inputs if documented else ()
+    return {name: rf"\text{{{name.replace('_', ' ')}}}" for name in names}
+
+
+def _right(deployed: Deployed, name: str) -> str | None:
+    stored, letter = load_formulas(), params.symbols()[name].latex
+    entry = stored.get(name) or stored.get(f"{name}@{deployed.attention}")
+    if entry is None:
+        return None
+    return f"{letter} = {entry.latex}" if len(entry.latex) < LONG else letter
+
+
