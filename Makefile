@@ -6,12 +6,16 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q
 
-.PHONY: book serve test bench lock sync font pin clean
+.PHONY: book report serve test bench lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
 	@echo "English: _build/html/index.html"
 	@echo "中文：   _build/html/zh/index.html"
+
+report: $(VENV)/.ready  ## SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh] [OUT=report.html] [BOOK=…]
+	@$(BIN)/python book/_ext/report.py --device="$$DEVICE" --lang="$$BOOK_LANG" --out="$$OUT" \
+	  --book="$$BOOK" -- "$$SCENARIO"
 
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"

@@ -213,10 +213,12 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
              for whole, pieces in parts.items()}
     changes = Search(scenario, everything).changes() if why else []
     return Estimate(scenario.id, not why, binding, quantities, apart,
-                    _comparisons(scenario, everything), everything, why, tuple(changes), applied)
+                    _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
+                    applied)
 
 
-def _comparisons(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Comparison, ...]:
+def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:
+    """What a document prints beside ours; known are quantities, and inputs, which it may claim."""
     documented = scenario.documented
     if documented is None:
         return ()
@@ -224,8 +226,8 @@ def _comparisons(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Com
         Comparison(
             claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
             documented.recomputed(claim),
-            _number(everything[claim.quantity] / counted(scenario, claim))
-            if claim.quantity in everything else None)
+            _number(known[claim.quantity] / counted(scenario, claim))
+            if claim.quantity in known else None)
         for claim in documented.claims)
 
 

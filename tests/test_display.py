@@ -107,6 +107,14 @@ def test_a_value_is_shown_with_its_source():
     assert text.startswith(f"[{entry['title']}]({entry['url']})")
 
 
+@pytest.mark.parametrize(("words", "text"), [
+    ("data sheet, page 1, https://example.org/card", "[data sheet, page 1](https://example.org/card)"),
+    ("our own profile", "our own profile"), ("https://example.org/card", "https://example.org/card"),
+])
+def test_a_source_that_a_file_words_is_a_link_where_it_has_an_address(words, text):
+    assert display.cited(words) == text
+
+
 # --- figures -----------------------------------------------------------------------------------
 
 def test_figures_are_the_same_on_every_run_and_hold_no_date():

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-TEMPLATE = PROJECT / "notebooks" / "scenario.ipynb"
+TEMPLATES = PROJECT / "notebooks"
 
 MY_CARD = """
 name: {en: My card, zh: 我的卡}
@@ -23,9 +23,9 @@ matrix_peak:
 """
 
 
-def run(tmp_path, *parameters):
-    """Run the template in a folder of the reader's own; returns the process and the notebook."""
-    command = [Path(sys.executable).with_name("papermill"), str(TEMPLATE), "out.ipynb"]
+def run(tmp_path, *parameters, template="scenario.ipynb"):
+    """Run a template in a folder of the reader's own; returns the process and the notebook."""
+    command = [Path(sys.executable).with_name("papermill"), str(TEMPLATES / template), "out.ipynb"]
     for name, value in parameters:
         command += ["-p", name, value]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
@@ -63,7 +63,35 @@ def test_a_card_of_the_readers_own(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yml", "out.ipynb"]
 
 
+def shown(notebook, lang):
+    """Outputs of a language: those that bear its mark."""
+    return [output for cell in notebook.cells if cell.cell_type == "code"
+            for output in cell.outputs if output.get("metadata", {}).get("lang") == lang]
+
+
+@pytest.mark.parametrize(("lang", "other"), [("en", "zh"), ("zh", "en")])
+def test_one_language_alone(tmp_path, lang, other):
+    """Numbers, tables and figures are printed in it; prose cells Papermill cannot leave out."""
+    done, notebook = run(tmp_path, ("scenario", "s2-910b1-awq"), ("lang", lang))
+    assert done.returncode == 0, done.stderr
+    assert len(shown(notebook, lang)) > 20
+    assert any("image/svg+xml" in output.data for output in shown(notebook, lang))
+    assert shown(notebook, other) == []
+    both = run(tmp_path, ("scenario", "s2-910b1-awq"))[1]
+    assert [output.data for output in shown(both, lang)] == [
+        output.data for output in shown(notebook, lang)]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("device", "ascend-910b2"), ("model", "deepseek-v3")])
+def test_a_card_and_a_model_in_one_language(tmp_path, kind, name):
+    done, notebook = run(tmp_path, (kind, name), ("lang", "zh"), template=f"{kind}.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert shown(notebook, "zh")
+    assert not shown(notebook, "en")
+
+
 @pytest.mark.parametrize(("parameters", "says"), [
+    ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
     ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),
     ([("scenario", "s0-scenario-9")], "the nearest names are"),
     ([("scenario", "s0-scenario-1"), ("device", "ascend-910b9")], "the nearest names are"),

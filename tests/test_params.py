@@ -56,6 +56,12 @@ class TestUnits:
     def test_conversion_is_exact(self, text, unit, value):
         assert units.parse(text, unit) == value
 
+    @pytest.mark.parametrize(("text", "meant"), [
+        ("256 Gib", "GiB"), ("64 Gb", "GB"), ("64 Gbit", "GB"), ("8 bits", "B"), ("1 b", "B")])
+    def test_an_amount_of_bytes_is_not_given_in_bits(self, text, meant):
+        with pytest.raises(ValueError, match=f"'{text}' is in bits, did you mean {meant}\\?$"):
+            units.parse(text, "B")
+
     @pytest.mark.parametrize(("text", "unit"), [
         ("400 GB", "B/s"), ("400 GB/s", "B"), ("3 token", "request"), ("3", "B"), ("3 W", "J"),
         ("64 mB", "B"), ("5 mtoken", "token"),

@@ -388,7 +388,8 @@ class TestSupport:
         ("q4-k-m-kt", {"attention", "dense_mlp", "shared_expert", "head"}),
     ])
     def test_which_weights_are_widened_to_16_bits_first(self, name, expected):
-        found = widened(params.load_precision(name))
+        precision = params.load_precision(name)
+        found = widened(precision, precision.multiply.dtypes)
         assert {kind for kind, is_widened in found.items() if is_widened} == expected
         assert "core" not in found
 

@@ -1,0 +1,153 @@
+"""One deployment as one file: ``make report SCENARIO=mine.yml``.
+
+The page that the book has of a deployment of the catalogue, for a file of a reader's own: the same
+notebook, run by Papermill, and the same filter of languages, set by Sphinx on a single page. What
+comes out is one HTML file in one language that needs no network, no script and no other file:
+figures are in it, and formulas are MathML.
+
+    python report.py [--device=CARD] [--lang=en|zh] [--out=report.html] [--book=BOOK] SCENARIO
+
+BOOK is the address or the folder of a built book; references to its chapters become links then,
+and without it plain text. Bad input is one sentence and exit code 2. The file appears whole or not
+at all, and nothing that a reader wrote is written to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import execute
+import languages
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "notebooks" / "scenario.md"
+PAGE = "report"
+SPHINX_LANGUAGES = {"en": "en", "zh": "zh_CN"}
+USAGE = ("usage: make report SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh] "
+         "[OUT=report.html] [BOOK=address or folder of a built book]")
+QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"
+IMAGE = re.compile(r'<img alt="[^"]*" src="(_images/[^"]+\.svg)"')
+SETTINGS: dict[str, Any] = {
+    "root_doc": PAGE, "extensions": ["myst_nb", "sphinx_design", "single_page"],
+    "nb_execution_mode": "off", "nb_render_markdown_format": "myst", "nb_remove_code_source": True,
+    "nb_merge_streams": True, "nb_mime_priority_overrides": [["singlehtml", "image/svg+xml", 5]],
+    "myst_enable_extensions": ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"],
+    "html_theme": "basic", "html_math_renderer": "mathml", "html_permalinks": False,
+    "templates_path": [str(ROOT / "book" / "_templates")],
+}
+
+
+class ReportError(Exception):
+    """What keeps a report from being made, in one sentence."""
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    """Read and check the command line; raise ReportError.
+
+    An option that is given empty counts as left out, as ``make`` gives what a reader left out.
+    """
+    parser = argparse.ArgumentParser(prog="report", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("scenario", nargs="?", default="")
+    for name in ("device", "lang", "out", "book"):
+        parser.add_argument(f"--{name}", default="")
+    given = parser.parse_args(arguments)
+    given.lang, given.out = given.lang or "en", given.out or "report.html"
+    if not given.scenario:
+        raise ReportError(USAGE)
+    if given.lang not in languages.TAGS:
+        raise ReportError(f"BOOK_LANG: expected {' or '.join(languages.TAGS)}, "
+                          f"not {given.lang[:40]!a}.")
+    out = Path(given.out)
+    if out.suffix != ".html":
+        raise ReportError(f"OUT: {given.out[:200]}: expected a file that ends in .html.")
+    if out.is_dir() or not out.parent.is_dir():
+        raise ReportError(f"OUT: {given.out[:200]}: expected a file in a folder that exists.")
+    if given.book and "://" not in given.book:
+        if not (Path(given.book) / "index.html").is_file():
+            raise ReportError(f"BOOK: {given.book[:200]}: there is no built book.")
+        given.book = os.path.relpath(given.book, out.parent)
+    return given
+
+
+def executed(scenario: str, device: str, lang: str) -> str:
+    """Run the template for a deployment; return the notebook as JSON.
+
+    Raises ReportError for bad input, with the sentence that says what is wrong with it.
+    """
+    import nbformat
+    from papermill.exceptions import PapermillExecutionError
+
+    import params
+
+    try:
+        family = params.load_family(scenario, device or None)  # before a kernel is started
+        notebook, texts = execute.prepare(TEMPLATE, scenario)
+        done = execute.execute(
+            notebook, {"scenario": scenario, "device": device, "lang": lang}, Path.cwd())
+    except params.ParamsError as error:
+        raise ReportError(str(error)) from None
+    except PapermillExecutionError as error:
+        if error.ename == "ParamsError":
+            raise ReportError(error.evalue) from None
+        raise ReportError(execute.failure(error, texts, error.source)) from None
+    return nbformat.writes(done).replace(f"](#{family.id}", f"](#{execute.label(family.id)}")
+
+
+def rendered(notebook: str, given: argparse.Namespace) -> str:
+    """Have Sphinx set an executed notebook as one page of HTML, its figures in it."""
+    from sphinx.application import Sphinx
+
+    settings = SETTINGS | {
+        "language": SPHINX_LANGUAGES[given.lang], "report_book": given.book,
+        "report_files": [Path(name).name for name in (given.scenario, given.device) if name]}
+    with tempfile.TemporaryDirectory() as work:
+        source, out = Path(work) / "source", Path(work) / "out"
+        source.mkdir()
+        (source / f"{PAGE}.ipynb").write_text(languages.filter_notebook(notebook, given.lang),
+                                              encoding="utf-8")
+        Sphinx(source, None, out, Path(work) / "doctrees", "singlehtml", settings,
+               status=None, warning=io.StringIO()).build()
+        page = (out / f"{PAGE}.html").read_text(encoding="utf-8")
+        return IMAGE.sub(lambda found: '<img alt="" src="data:image/svg+xml;base64,'
+                         + base64.b64encode((out / found[1]).read_bytes()).decode() + '"', page)
+
+
+def report(given: argparse.Namespace) -> None:
+    """Make the report; raise ReportError if the input is bad or the file cannot be written."""
+    from params.files import write_whole
+
+    notebook = executed(given.scenario, given.device, given.lang)
+    page = rendered(notebook, given)
+    try:
+        write_whole(Path(given.out), page.encode())
+    except OSError as error:
+        reason = (error.strerror or "refused").lower()
+        raise ReportError(f"OUT: {given.out}: cannot be written ({reason}).") from None
+
+
+def main(arguments: list[str]) -> int:
+    """Make the report that the arguments ask for; return the exit code."""
+    try:
+        given = options(arguments)
+        with tempfile.TemporaryDirectory() as profile:  # kernels keep their history there
+            os.environ |= {"IPYTHONDIR": profile, QUIET: "1"}
+            if given.book:
+                os.environ["BOOK_PAGE"] = "1"  # links to other pages of the book hold
+            report(given)
+    except ReportError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""Sphinx extension of a report: one page by itself, without script, network or other files.
+
+``report.py`` sets an executed notebook with it. Formulas become MathML, references to other pages
+of the book links into it or plain text.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import languages
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)
+
+
+def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
+    """Label -> page and title of every section of the book that has one, in a language.
+
+    The label of an equation stands for its chapter, by address and title.
+    """
+    found: dict[str, tuple[str, list[str]]] = {}
+    for folder, place in ((root / "notebooks", "chapters/"), (root / "book", "")):
+        for path in sorted(folder.glob("*.md")):
+            for label, title in CHAPTER.findall(path.read_text(encoding="utf-8")):
+                found.setdefault(label, (f"{place}{path.stem}", []))[1].append(title)
+    at = languages.TAGS.index(lang)
+    known = {label: (page, titles[min(at, len(titles) - 1)])
+             for label, (page, titles) in found.items()}
+    formulas = json.loads((root / "notebooks" / "formulas.json").read_text(encoding="utf-8"))
+    return known | {formula["anchor"]: known[formula["notebook"]]
+                    for formula in formulas.values() if formula["notebook"] in known}
+
+
+class Links:
+    """References out of a report: into the book if there is one, else plain text."""
+
+    def __init__(self, book: str, lang: str) -> None:
+        """Take the address or the folder of the built book; empty where there is none."""
+        site = next(site for site in languages.SITES if site["tag"] == lang)
+        self._base = f"{book.rstrip('/')}/{site['folder']}" if book else ""
+        self._chapters = chapters(ROOT, lang)
+
+    def resolve(self, app: Sphinx, env: Any, node: nodes.Element,
+                content: nodes.Element) -> nodes.Element:
+        """Give Sphinx what stands in the place of a reference that this page cannot resolve."""
+        target, _, label = str(node["reftarget"]).partition("#")
+        name, _ = posixpath.splitext(posixpath.basename(target))
+        page, title = self._chapters.get(label or name, ("", ""))
+        if not page and posixpath.basename(target) != target:  # another page of the catalogue
+            path = posixpath.normpath(posixpath.join("chapters/scenarios", target))
+            page = posixpath.splitext(path)[0]
+        elif not page and (entry := next(iter(ROOT.glob(f"params/*/{name}.yml")), None)):
+            page = f"chapters/{entry.parent.name}/{name}"
+        shown = content if node.get("refexplicit") or not title else nodes.inline("", title)
+        if not self._base or not page:
+            return nodes.inline("", "", *([shown] if shown.astext() else [nodes.Text(name)]))
+        equation = "equation-" if node["reftype"] == "eq" else ""
+        anchor = f"#{equation}{label or name}" if title else ""
+        return nodes.reference("", "", shown, internal=False,
+                               refuri=f"{self._base}{page}.html{anchor}")
+
+
+def _math(visitor: Any, node: nodes.Element) -> None:
+    """Set mathematics as MathML, which every browser of today shows; as it is written if not."""
+    try:
+        visitor.body.append(tex2mathml(node.astext(), as_block=node.tagname == "math_block"))
+    except (MathError, AssertionError):
+        visitor.body.append(f"<code>{visitor.encode(node.astext())}</code>")
+    raise nodes.SkipNode
+
+
+def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
+          doctree: nodes.document | None) -> str:
+    """Name the template of the page, and give it what it says at its end."""
+    context.update(files=app.config.report_files, version=version("will-it-fit"))
+    return "report.html"
+
+
+def _link(app: Sphinx) -> None:
+    """Resolve references, now that the settings are known."""
+    links = Links(app.config.report_book, languages.tag_of(app.config.language))
+    app.connect("missing-reference", links.resolve)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the settings, the formulas, and the handlers."""
+    app.add_config_value("report_book", "", "html")
+    app.add_config_value("report_files", [], "html")
+    app.add_html_math_renderer("mathml", (_math, None), (_math, None))
+    app.add_transform(languages.JoinWideLines)
+    app.connect("builder-inited", _link)
+    app.connect("html-page-context", _page)
