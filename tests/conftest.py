@@ -17,6 +17,13 @@ settings.load_profile("default")
 sys.path += [str(ROOT / "book"), str(ROOT)]  # so that tests can import _ext, and tools
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what looks at the built book in one process: it is built once, beside the rest."""
+    for item in items:
+        if "site" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("book"))
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """Build the book as a reader would and return the folder of its pages."""

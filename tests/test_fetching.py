@@ -199,7 +199,7 @@ class TestScenario:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         data["offload"] |= change
         mine = tmp_path / "mine.yml"
-        mine.write_text(yaml.safe_dump(data, allow_unicode=True), encoding="utf-8")
+        mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
         with pytest.raises(ParamsError) as error:
             params.load_scenario(mine)
         assert sentence in str(error.value)
@@ -213,7 +213,7 @@ class TestScenario:
         data["mechanisms"] = {name: {"value": value, "source": "the plan", "kind": "documented"}
                               for name, value in stated.items()}
         mine = tmp_path / "mine.yml"
-        mine.write_text(yaml.safe_dump(data, allow_unicode=True), encoding="utf-8")
+        mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
         inputs = params.load_scenario(mine).inputs()
         assert (inputs["device_hit_share"], inputs["host_hit_share"]) == (0.5, 0.9)
         assert inputs["storage_bandwidth"] == 14e9
@@ -224,7 +224,7 @@ class TestScenario:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         data["offload"]["on_storage"] = stored
         mine = tmp_path / "mine.yml"
-        mine.write_text(yaml.safe_dump(data, allow_unicode=True), encoding="utf-8")
+        mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
         scenario = params.load_scenario(mine)
         assert calc.evaluate(scenario.inputs(), "mla")["decode_storage_experts"] == 0
         assert "host_hit_share" not in {knob.name for knob in scenario.knobs()}

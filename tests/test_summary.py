@@ -44,10 +44,11 @@ class TestRows:
 
     def test_a_name_keeps_what_is_more_than_the_cut(self, deployed) -> None:
         names = {key: summary.label(deployed[key].scenario) for key in (
-            "s1-plan-c", "s1-expert-tiers", "s1-scale-48", "s2-910b1-awq")}
+            "s1-plan-c", "s1-expert-tiers-shares", "s1-scale-48", "s2-910b1-awq")}
         assert names == {
             "s1-plan-c": ("Plan C", "方案 C"),
-            "s1-expert-tiers": ("Plan C with experts on three levels", "方案 C：专家分三级存放"),
+            "s1-expert-tiers-shares": ("Plan C with experts on three levels: shares of 20%, 60% and 20%",
+                                       "方案 C：专家分三级存放：三级各占 20%、60%、20%"),
             "s1-scale-48": ("Scaling: 48 cards, 6 replicas", "扩展：48 卡，6 个副本"),
             "s2-910b1-awq": ("8×Ascend 910B1, R1 in AWQ w4a16", "8×昇腾 910B1，R1 AWQ w4a16")}
 
@@ -122,7 +123,7 @@ class TestVerdicts:
             assert (summary.needed(one) > 1) == (one.headroom < 0)
 
     @pytest.mark.parametrize(("name", "word"), [
-        ("s0-cards-910b2", "holds"), ("s1-launch-awq", "fits"), ("s1-expert-tiers", "slow"),
+        ("s0-cards-910b2", "holds"), ("s1-launch-awq", "fits"), ("s1-expert-tiers-uniform", "slow"),
         ("s2-910b1-awq", "predicted"), ("s2-other-engine", "missed")])
     def test_one_that_fits_is_judged_by_its_speeds(self, deployed, name: str, word: str) -> None:
         assert summary.verdict(deployed[name]) == word
