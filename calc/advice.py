@@ -298,10 +298,14 @@ class Search:
             "workload.concurrency": int(held[row, column])}
 
     def _more_cards(self) -> Iterator[dict[str, str | int]]:
-        """The fewest cards of this kind on which it runs as asked, or in the nearest precision."""
+        """The fewest cards of this kind on which it runs as asked, or in the nearest precision.
+
+        Not where another cut of the same cards does.
+        """
         file = self.scenario.file
         per_node = int(self.scenario.node.devices_per_node.value)
-        if not self.precisions or self.found["headroom_per_device"] >= 0:
+        if (not self.precisions or self.found["headroom_per_device"] >= 0
+                or (self.cuts and self._first(self._all()["headroom_per_device"][:1]))):
             return
         within = [count for count in _divisors(per_node) if count > self.scenario.devices]
         whole = (per_node * nodes for nodes in range(1, MOST_NODES + 1))

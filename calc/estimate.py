@@ -227,7 +227,7 @@ def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparis
             claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
             documented.recomputed(claim),
             _number(known[claim.quantity] / counted(scenario, claim))
-            if claim.quantity in known else None)
+            if claim.comparable and claim.quantity in known else None)
         for claim in documented.claims)
 
 

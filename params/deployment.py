@@ -219,6 +219,7 @@ class Claim(Entry):
         of: what the printed number counts: the whole deployment, one replica, one device, or one
             layer of the model.
         bound: the printed number is a target or a limit, reached from one side.
+        comparable: whether it is of this workload; a document may not say of which one it is.
     """
 
     quantity: str
@@ -226,6 +227,7 @@ class Claim(Entry):
     value: AnyQuantity
     of: Literal["deployment", "replica", "device", "layer"] = "deployment"
     bound: Literal["at_most", "at_least"] | None = None
+    comparable: Flag = True
     formula: Any = None
     note: Text | None = None
 

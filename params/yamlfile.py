@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,15 @@ def read(path: Path) -> YamlFile:
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
     deep, or that uses anchors, aliases, tags or a key twice.
     """
-    name = display_path(path)
-    raw = read_small(path, name, "a parameter file")
+    raw = read_small(path, display_path(path), "a parameter file")
     record(path)
+    return _parsed(path, raw)
+
+
+@functools.lru_cache(maxsize=512)
+def _parsed(path: Path, raw: bytes) -> YamlFile:
+    """A file's contents, parsed once; nobody changes what was read."""
+    name = display_path(path)
     try:
         text = raw.decode("utf-8")
         _refuse_what_is_not_data(text, name)

@@ -209,9 +209,11 @@ def cells(site: Path, page: str, first: str) -> list[str]:
 def test_a_deployment_page_says_printed_recomputed_derived_and_their_ratio(site: Path) -> None:
     page = "chapters/scenarios/s0-scenario-1.html"
     english = cells(site, page, "KV cache of a card, in the table")
-    assert english[1:] == ["3.2.2", "3.68 GB", "3.68 GB", "9.21 GB", "0.400"]
+    assert english[1:6] == ["3.68 GB", "3.2.2", "3.68 GB", "9.21 GB", "exact"]
+    assert english[-1] == "0.400"
     first = cells(site, f"zh/{page}", "单卡权重（第二次除法之前）")
-    assert first[1:] == ["3.2.3", "167.75 GB", "167.75 GB", "169.56 GB", "0.989"]
+    assert first[1:6] == ["167.75 GB", "3.2.3", "167.75 GB", "169.56 GB", "精确"]
+    assert first[-1] == "0.989"
 
 
 def test_a_deployment_page_takes_its_memory_apart(site: Path) -> None:
@@ -225,10 +227,18 @@ def test_the_verdict_is_the_same_in_both_languages(site: Path) -> None:
     said = {(name, lang): (site / folder / f"chapters/scenarios/{name}.html").read_text("utf-8")
             for name in ("s0-scenario-1", "s2-910b1-awq")
             for lang, folder in (("en", "."), ("zh", "zh"))}
-    assert "the fullest device is 126.52 GB short" in said["s0-scenario-1", "en"]
-    assert "最满的一张卡还差 126.52 GB" in said["s0-scenario-1", "zh"]
-    assert "It fits, with 7.88 GB to spare" in said["s2-910b1-awq", "en"]
+    assert "weights alone come to 169.56 GB per card" in said["s0-scenario-1", "en"]
+    assert "单卡仅权重就要占 169.56 GB" in said["s0-scenario-1", "zh"]
+    assert ", with 7.88 GB to spare" in said["s2-910b1-awq", "en"]
     assert "最满的一张卡还余 7.88 GB" in said["s2-910b1-awq", "zh"]
+
+
+def test_a_derived_number_leads_to_its_formula(site: Path) -> None:
+    for folder in ("", "zh/"):
+        page = site / f"{folder}chapters/scenarios/s0-scenario-1.html"
+        links = {link["href"] for link in article(page).find_all("a", href=True)}
+        assert "../memory.html#equation-eq-weights-per-device" in links
+        assert "../serving.html#equation-eq-tpot" in links
 
 
 def test_a_deployment_page_has_the_estimate_of_the_runtime(site: Path) -> None:

@@ -133,7 +133,7 @@ def test_what_is_not_there_is_one_sentence(call, says):
     ("printed: 89.4\n", "printed: 89.4 gigs\n", "unknown unit"),
     ("catalogue: {amount: devices/nvidia-h20/memory_capacity}",
      "catalogue: {amount: memory_capacity}", "is not KIND/NAME/KEY"),
-    ("scenario: s1-plan-c", "scenario: s1-plan-d", "nearest names are"),
+    ("scenario: s1-plan-c", "scenario: s1-plan-z", "nearest names are"),
     ("  amount: {latex: 'x', unit: B", "  amount: {latex: 'x', unit: BB", "unknown unit"),
     ("  amount: {latex", "  idle: {latex: 'i', unit: B, en: i, zh: i}\n  amount: {latex",
      "no formula has the symbol 'idle'"),

@@ -47,8 +47,9 @@ class TestRows:
             "s1-plan-c", "s1-expert-tiers-shares", "s1-scale-48", "s2-910b1-awq")}
         assert names == {
             "s1-plan-c": ("Plan C", "方案 C"),
-            "s1-expert-tiers-shares": ("Plan C with experts on three levels: shares of 20%, 60% and 20%",
-                                       "方案 C：专家分三级存放：三级各占 20%、60%、20%"),
+            "s1-expert-tiers-shares": (
+                "Plan C with experts on three levels: shares of 20%, 60% and 20%",
+                "专家分三级存放的方案 C：三级各占 20%、60%、20%"),
             "s1-scale-48": ("Scaling: 48 cards, 6 replicas", "扩展：48 卡，6 个副本"),
             "s2-910b1-awq": ("8×Ascend 910B1, R1 in AWQ w4a16", "8×昇腾 910B1，R1 AWQ w4a16")}
 

@@ -81,7 +81,7 @@ def test_the_formula_that_goes_wrong_stands_beside_the_right_one(deployed):
     wrong = views.differing(deployed["s0-scenario-1"])
     assert wrong.letters["t"] == ("tensor-parallel size", "张量并行度")
     twice = next(row for row in wrong.rows if row["what"][0].startswith("**weights of a card, in"))
-    assert twice["theirs"].count("tensor parallel") == 2
+    assert r"\frac{\frac{P\,b_w}{t}}{t}" in twice["theirs"]
     assert "twice" in twice["what"][0]
     assert "两次" in twice["what"][1]
     assert views.differing(deployed["s2-910b1-awq"]).rows == []
@@ -95,6 +95,13 @@ def test_a_note_stands_once(deployed):
     claims = one.scenario.documented.claims
     assert len(views.three(one).notes) + len(views.differing(one).told) >= len(
         [claim for claim in claims if claim.note])
+
+
+def test_a_number_of_a_workload_that_is_not_stated_is_not_compared(deployed):
+    row = next(iter(rows(deployed["s3-eight-cards"], "largest throughput")))
+    assert row["seen"] == "806.7 token/s"
+    assert row["ours"] == "–"
+    assert "806.7" not in verdicts.lead(deployed["s3-eight-cards"])[0]
 
 
 def test_a_measured_number_is_said_to_be_measured(deployed):
@@ -146,7 +153,9 @@ class TestFamilies:
         rates = [one.quantity("request_throughput").value for one in (prefill, decode)]
         assert together.value == pytest.approx(min(rates) * decode.inputs["output_tokens"])
         assert together.low <= together.value <= together.high
-        assert ("decode decides" in families.pools(prefill, decode)[0]) == (rates[1] < rates[0])
+        told = families.pools(family, prefill, decode)[0]
+        assert ("decode decides" in told) == (rates[1] < rates[0])
+        assert "the document prints 58,000 token/s" in told
 
     def test_claims_of_the_whole_stand_beside_the_pair(self):
         whole = views.of_the_whole(params.load_family("s0-scenario-3"))

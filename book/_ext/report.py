@@ -41,7 +41,7 @@ SETTINGS: dict[str, Any] = {
     "nb_merge_streams": True, "nb_mime_priority_overrides": [["singlehtml", "image/svg+xml", 5]],
     "myst_enable_extensions": ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"],
     "html_theme": "basic", "html_math_renderer": "mathml", "html_permalinks": False,
-    "templates_path": [str(ROOT / "book" / "_templates")],
+    "smartquotes_action": "qe", "templates_path": [str(ROOT / "book" / "_templates")],
 }
 
 

@@ -134,14 +134,27 @@ class Deployed:
                 for name in names}
 
     def quantity(self, name: str) -> Answer:
-        """Any quantity of ``calc.evaluate``, by closed form; computed once."""
+        """Any quantity of ``calc.evaluate``, by closed form, or input; computed once."""
         if name in self.answers:
             return self.answers[name]
         if name not in self._quantities:
-            known = self.answer.quantities.get(name)
-            self._quantities[name] = self.of(self.inputs, [name])[name] if known is None else (
-                Answer(name, float(known.value), float(known.low), float(known.high)))
+            self._quantities[name] = self._quantity(name)
         return self._quantities[name]
+
+    def _quantity(self, name: str) -> Answer:
+        if name in self.inputs:  # known within its own range
+            of = next((knob.value for knob in self.knobs if name in knob.symbols), None)
+            value = float(self.inputs[name])
+            return Answer(name, value, *((float(of.low), float(of.high)) if of else (value, value)))
+        if name == "request_throughput":  # as sure as the tokens that it is counted by
+            last = self.inputs["output_tokens"] <= 1
+            rate = self.quantity("input_throughput" if last else "output_throughput")
+            each = self.inputs["input_tokens" if last else "output_tokens"]
+            return Answer(name, *(end / each for end in (rate.value, rate.low, rate.high)))
+        known = self.answer.quantities.get(name)
+        if known is None:
+            return self.of(self.inputs, [name])[name]
+        return Answer(name, float(known.value), float(known.low), float(known.high))
 
     @functools.cached_property
     def _quantities(self) -> dict[str, Answer]:

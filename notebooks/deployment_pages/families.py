@@ -9,12 +9,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import params
+from calc.estimate import counted
 from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import RATES
-from deployment_pages.views import derived, pair, printed
-from params.scenario import Scenario
+from deployment_pages.views import OF, derived, pair, printed
+from params.scenario import Family, Scenario
 from workbench import figures
-from workbench.deployments import named, reach
+from workbench.deployments import named
 from workbench.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -30,18 +31,18 @@ def cut(scenario: Scenario) -> str:
 
 
 def quantity(family: Sequence[Deployed]) -> str:
-    """The quantity by which a family is compared: of ``RATES`` the most printed that all answer.
+    """The quantity by which a family is compared: what is printed of most of its deployments.
 
-    Where none is printed, what is printed most often; where none answers all, as for a prefill and
-    a decode pool, requests per second.
+    Of several, the first of ``RATES``, by which it is compared where nothing is printed; a prefill
+    and a decode pool, which share none of them, by requests per second.
     """
     counts = Counter(name for deployed in family for name in _claimed(deployed))
     common = [name for name in RATES if all(name in one.questions for one in family)]
     if not common:
         return "request_throughput"
-    rate = max(common, key=lambda name: counts[name])
-    others = [name for name, _ in counts.most_common() if name not in RATES]
-    return rate if counts[rate] or not others else others[0]
+    most = max(counts.values(), default=0)
+    chosen = [name for name in (*common, *counts) if counts[name] == most]
+    return next(iter(chosen))
 
 
 def _claimed(deployed: Deployed) -> set[str]:
@@ -66,9 +67,11 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
             "room": fmt_quantity(float(deployed.found["max_concurrency"]), "request")}
         ours = derived(deployed, name)
         if ours is not None:
-            row["ours"] = f"{ours.text} ({ours.reach})"
+            row["ours"] = ours.text if ours.exact else f"{ours.text} ({ours.reach})"
         if claims := of(deployed, name):
-            row["printed"] = "<br>".join(printed(claim) for claim in claims)
+            row["printed"] = tuple("<br>".join(
+                printed(claim) + (OF[claim.of][lang] if claim.of != "deployment" else "")
+                for claim in claims) for lang in range(2))
             if ours is not None and ours.value > 0:
                 row["ratio"] = "<br>".join(fmt_sig(value / ours.value)
                                            for value in values(deployed, name))
@@ -89,15 +92,16 @@ def columns(family: Sequence[Deployed]) -> dict[str, Text]:
 
 
 def of(deployed: Deployed, name: str) -> list[params.deployment.Claim]:
-    """What a document claims of a quantity of the whole deployment."""
+    """What a document claims of a quantity, at this workload."""
     documented = deployed.scenario.documented
-    return [claim for claim in documented.claims if claim.quantity == name
-            and claim.of == "deployment"] if documented else []
+    return [claim for claim in documented.claims
+            if claim.quantity == name and claim.comparable] if documented else []
 
 
 def values(deployed: Deployed, name: str) -> list[float]:
-    """The claimed values of a quantity [SI]."""
-    return [float(claim.value.value) for claim in of(deployed, name)]
+    """The claimed values of a quantity [SI], of the whole deployment."""
+    return [float(claim.value.value) * counted(deployed.scenario, claim)
+            for claim in of(deployed, name)]
 
 
 def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
@@ -137,16 +141,24 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
     return draw
 
 
-def pools(prefill: Deployed, decode: Deployed) -> Text:
-    """What a pair of pools gives, and which of them decides, in a sentence."""
+def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
+    """What a pair of pools gives, which of them decides, and what is printed of the pair."""
     together = pair(prefill, decode)
     rates = [one.quantity("request_throughput") for one in (prefill, decode)]
-    each = [f"{fmt_sig(rate.value)} ({reach(rate.low, rate.high, '1')})" for rate in rates]
+    ends = [f"{fmt_sig(rate.low)}–{fmt_sig(rate.high)}" for rate in rates]
+    each = [(f"{fmt_sig(rate.value)} ({end})", f"{fmt_sig(rate.value)} 个请求（{end}）")
+            for rate, end in zip(rates, ends, strict=True)]
     slower = rates[0].value < rates[1].value
     short = any(one.headroom < 0 for one in (prefill, decode))
-    return (f"The prefill pool finishes {each[0]} requests per second and the decode pool "
-            f"{each[1]}: {'prefill' if slower else 'decode'} decides, and the pair gives "
-            f"**{together.text}** ({together.reach}){' if memory sufficed' * short}.",
-            f"预填充池每秒完成 {each[0]} 个请求，解码池 {each[1]} 个："
-            f"瓶颈在{'预填充' if slower else '解码'}，两池合计{'（假设显存足够）' * short}输出 "
-            f"**{together.text}**（{together.reach}）。")
+    claims = [claim for claim in (family.documented.claims if family.documented else ())
+              if claim.quantity == together.name]
+    en = (f"The prefill pool finishes {each[0][0]} requests per second and the decode pool "
+          f"{each[1][0]}: {'prefill' if slower else 'decode'} decides, and the pair gives "
+          f"**{together.text}** ({together.reach}){' if memory sufficed' * short}")
+    zh = (f"预填充池每秒完成 {each[0][1]}，解码池每秒 {each[1][1]}："
+          f"瓶颈在{'预填充' if slower else '解码'}，两池合计{'（假设显存足够）' * short}输出 "
+          f"**{together.text}**（{together.reach}）")
+    if claims:
+        text = printed(claims[-1])
+        en, zh = f"{en}; the document prints {text}", f"{zh}；文档写 {text}"
+    return f"{en}.", f"{zh}。"

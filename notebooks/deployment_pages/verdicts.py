@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deployment_pages.answers import Deployed
+from deployment_pages.views import printed
 from params.deployment import Claim
 from workbench.deployments import RESOURCES
 from workbench.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_written
@@ -15,6 +16,7 @@ KINDS: dict[str, Text] = {
     "input_throughput": ("prompt throughput", "提示吞吐"),
     "tpot": ("time per output token", "每输出 token 时间"),
     "ttft": ("time to first token", "首 token 延迟")}
+FRACTION = 0.1  # ratio below which a fraction says it better
 RATES = ("output_throughput", "input_throughput", "tpot", "ttft")  # the first that both know
 
 
@@ -40,7 +42,7 @@ def gaps(deployed: Deployed) -> list[Gap]:
     documented, found = deployed.scenario.documented, []
     for name in RATES:
         for claim in documented.claims if documented else ():
-            if claim.quantity == name in deployed.best:
+            if claim.comparable and claim.quantity == name in deployed.best:
                 ours = deployed.best[name]
                 printed = claim.value.value * counted(deployed.scenario, claim)
                 within = ours.low <= printed <= ours.high
@@ -89,7 +91,7 @@ def _fits(deployed: Deployed) -> Text:
     weights = "weights alone come to" if alone else "a card would have to hold"
     return (f"**It does not fit**: {weights} {fmt_bytes(needed)}{' per card' * alone}, {factor} "
             f"times the {fmt_bytes(usable)} that an engine may use{also[0] * lacks}",
-            f"**装不下**：{'仅权重' if alone else '最满的一张卡'}就要占 {fmt_bytes(needed)}，"
+            f"**装不下**：{'单卡仅权重' if alone else '最满的一张卡'}就要占 {fmt_bytes(needed)}，"
             f"是引擎可用的 {fmt_bytes(usable)} 的 {factor} 倍{also[1] * lacks}")
 
 
@@ -119,12 +121,16 @@ def _gives(deployed: Deployed) -> Text:
 
 def _printed(gap: Gap) -> Text:
     """What a document claims, and how many times ours it is."""
-    printed, times = fmt_written(gap.claim.value.written), fmt_sig(gap.ratio, 2)
+    text = printed(gap.claim).lstrip("≤≥ ")
+    less = gap.ratio < FRACTION
+    share = f"1/{fmt_int(round(1 / gap.ratio))}" if less else fmt_sig(float(f"{gap.ratio:.2g}"), 2)
     each = {"deployment": ("", ""), "replica": (" per replica", "每副本"),
             "device": (" per card", "每卡"), "layer": (" per layer", "每层")}[gap.claim.of]
     aims = gap.claim.bound is not None
-    return (f"; the document {'aims at' if aims else 'has'} {printed}{each[0]}, {times} times that",
-            f"；文档{'的目标是' if aims else '写'}{each[1]} {printed}，是它的 {times} 倍")
+    return (f"; the document {'aims at' if aims else 'prints'} {text}{each[0]}, "
+            f"{share}{' times' * (not less)} {'of ' * less}that",
+            f"；文档{'的目标是' if aims else '写'}{each[1]} {text}，"
+            f"{'仅为' if less else '是'}它的 {share}{' 倍' * (not less)}")
 
 
 def _measured(gap: Gap) -> Text:

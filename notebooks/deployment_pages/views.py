@@ -14,12 +14,14 @@ import params
 from calc.estimate import EXACT, counted, kinds
 from deployment_pages.answers import Answer, Deployed
 from params import units
+from params.claims import Letter
 from params.deployment import Claim, Documented
 from params.scenario import Family
+from params.trees import symbols_of
 from workbench.deployments import named, reach
 from workbench.display import SECTIONS, formula_link
+from workbench.documents import letters_in, printed_as, sides
 from workbench.documents import named as letters_of
-from workbench.documents import printed_as, sides
 from workbench.formulas import load_formulas
 from workbench.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 from workbench.treelatex import tree_latex
@@ -82,7 +84,11 @@ class Differing:
 def derived(deployed: Deployed, name: str) -> Answer | None:
     """Our number of a quantity; None where it is no answer of this deployment."""
     times = ("ttft", "tpot", "e2e", "output_throughput")
-    if name not in deployed.found or (name in times and name not in deployed.questions):
+    if name in deployed.inputs:  # a document may claim what we are given
+        return Answer(name, *[float(deployed.inputs[name])] * 3)
+    if name in times and name not in deployed.questions:
+        return None
+    if name not in deployed.found and name not in deployed.inputs:
         return None
     return deployed.best.get(name) or deployed.quantity(name)
 
@@ -157,15 +163,16 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
            "own": "" if claim.formula is None else fmt_like(documented.recomputed(claim), written)}
     if claim.value.kind == "measured":
         row |= {"printed": "", "seen": row["printed"], "own": row["own"]}
-    ours = derived(deployed, claim.quantity)
+    ours = derived(deployed, claim.quantity) if claim.comparable else None
     if ours is None:
         return row | {"ours": "–"}
     low, value, high = (number / count for number in (ours.low, ours.value, ours.high))
-    row |= {"ours": fmt_like(value, written),
+    row |= {"ours": fmt_like(value if ours.exact else _three(value), written),
             "reach": _interval(deployed, ours, low, high, written),
-            "formula": formula_link(claim.quantity, deployed.attention)}
+            "formula": formula_link(claim.quantity, deployed.attention) or ("an input", "输入量")}
     if value > 0:
-        row["ratio"] = fmt_sig(claim.value.value / value)
+        ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
+        row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
     if claim.value.kind != "measured" and (seen := deployed.measured(claim.quantity)):
         row["seen"] = reach(*seen, ours.unit)
     return row
@@ -189,13 +196,30 @@ def of_part(claim: Claim, lang: str) -> bool:
 def printed(claim: Claim) -> str:
     """A printed number with its unit; of a range both ends, of a limit its side."""
     value = claim.value
-    if value.kind != "documented" or value.low == value.high:
+    if not _spans(claim):
         return BOUNDS.get(claim.bound or "", "") + fmt_written(value.written)
     unit = units.split(value.written)[1]
-    ends = [fmt_sig(end / units.factor(unit)).rstrip("0").rstrip(".") if end % 1 else fmt_int(end)
-            for end in (value.low, value.high)]
+    ends = [_plain(end / units.factor(unit)) for end in (value.low, value.high)]
     shown = "" if unit in units.COUNTING else unit
     return f"{'–'.join(ends)} {shown}".rstrip()
+
+
+def _three(value: float) -> float:
+    """An estimate with three significant digits."""
+    return float(f"{value:.3g}")
+
+
+def _spans(claim: Claim) -> bool:
+    """Whether a document prints a range."""
+    return claim.value.kind == "documented" and claim.value.low < claim.value.high
+
+
+def _plain(number: float) -> str:
+    """A printed number without the zeros that scaling leaves behind its point."""
+    if round(number, 9) % 1 == 0:
+        return fmt_int(round(number))
+    text = fmt_sig(number)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
@@ -219,9 +243,12 @@ def _interval(deployed: Deployed, ours: Answer, low: float, high: float,
         return ("exact", "精确") if exact else ("no range", "无区间")
     if written is None:
         return reach(low, high, ours.unit)
-    ends = [fmt_like(end, written) for end in (low, high)]
+    ends = [fmt_like(_three(end), written) for end in (low, high)]
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
-    return f"{ends[0].removesuffix(unit).strip()}–{ends[1]}" if unit else "–".join(ends)
+    ends[0] = ends[0].removesuffix(unit).strip()
+    if low < 0:
+        return " to ".join(ends), " 至 ".join(ends)
+    return "–".join(ends)
 
 
 def _absent(deployed: Deployed) -> list[Text]:
@@ -263,7 +290,7 @@ def differing(deployed: Deployed) -> Differing:
     letters: dict[str, Text] = {}
     told: list[Claim] = []
     for claim in documented.claims if documented else ():
-        if claim.value.kind == "measured":
+        if claim.value.kind == "measured" or not claim.comparable:
             continue
         known = printed_as(claim.value.source, claim.value.section, claim.value.value)
         if known is not None and known.verdict != "right" and known.id not in found:
@@ -273,9 +300,13 @@ def differing(deployed: Deployed) -> Differing:
                                "theirs": _maths(theirs), "ours": _maths(ours)}
             told.append(claim)
         elif known is None and claim.formula is not None and _differs(deployed, documented, claim):
+            own = _letters(claim.value.source, documented)
+            used = {name: own[name] for name in symbols_of(claim.formula)}
+            letters |= {one.latex: (one.en, one.zh) for one in used.values()
+                        if not one.latex.startswith(r"\text")}
+            theirs = tree_latex(claim.formula, {name: one.latex for name, one in used.items()})
             found[f"{claim.quantity} {claim.formula}"] = {
-                "what": _wrong(claim.label, claim.note),
-                "theirs": _maths(tree_latex(claim.formula, _letters(documented))),
+                "what": _wrong(claim.label, claim.note), "theirs": _maths(theirs),
                 "ours": f"{_maths(_right(deployed, claim.quantity))} "
                         f"{formula_link(claim.quantity, deployed.attention)}".strip()}
             told.append(claim)
@@ -302,10 +333,13 @@ def _maths(latex: str | None) -> str:
     return "–" if latex is None else rf"$\displaystyle {latex}$"
 
 
-def _letters(documented: Documented | None) -> dict[str, str]:
-    """LaTeX of a document's own inputs: their names as words."""
+def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
+    """The letters of a document's own inputs: its file's, else the book's, else their names."""
+    known = letters_in(source)
     names: Iterable[str] = documented.inputs if documented else ()
-    return {name: rf"\text{{{name.replace('_', ' ')}}}" for name in names}
+    return {name: known.get(name) or Letter(
+        latex=rf"\text{{{name.replace('_', ' ')}}}", unit="1", en=name, zh=name)
+        for name in names}
 
 
 def _right(deployed: Deployed, name: str) -> str | None:

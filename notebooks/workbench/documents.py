@@ -126,14 +126,31 @@ def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -
 
 
 def printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
-    """The formula by which a document arrives at a number that it prints in a section."""
+    """The formula by which a document arrives at a number that it prints in a section.
+
+    Args:
+        source: key of the document.
+        section: of the number, several of them joined by a comma.
+        value: the number [SI].
+    """
+    places = (section or "").split(", ")
     for file in documents():
         for formula in file.formulas:
             if formula.source == source and any(
-                    example.section == section and _same(example, value)
+                    example.section in places and _same(example, value)
                     for example in formula.examples):
                 return formula
     return None
+
+
+def letters_in(source: str) -> dict[str, Letter]:
+    """The letters of a document's formulas by name, and those of the book that they leave free."""
+    own = {name: letter for file in documents() if file.formulas[0].source == source
+           for name, letter in file.symbols.items()}
+    book = {name: Letter(latex=one.latex, unit=one.unit, en=one.en, zh=one.zh)
+            for name, one in params.symbols().items()}
+    taken = {letter.latex for letter in own.values()}
+    return {name: letter for name, letter in book.items() if letter.latex not in taken} | own
 
 
 def _same(example: Example, value: float) -> bool:

@@ -81,7 +81,7 @@ def fmt_written(written: str) -> str:
     """A quantity as a document writes it, with thousands separators and without a counted unit."""
     number, unit = units.split(written)
     grouped = f"{int(number):,}" if number.isdigit() else number
-    return grouped if unit in _COUNTED else f"{grouped} {unit}".rstrip()
+    return grouped if unit in _COUNTED else f"{grouped} {_SIGNS.get(unit, unit)}".rstrip()
 
 
 def fmt_like(value: float | None, written: str) -> str:
@@ -92,13 +92,15 @@ def fmt_like(value: float | None, written: str) -> str:
     if unit in units.COUNTING:
         return fmt_int(round(value))
     scaled = value / units.factor(unit)
-    unit = "" if unit == units.DIMENSIONLESS else unit
+    unit = "" if unit == units.DIMENSIONLESS else _SIGNS.get(unit, unit)
     if abs(scaled) < 1 and scaled:
         return f"{fmt_sig(scaled)} {unit}".rstrip()
-    digits = 2 if abs(scaled) < 100 else len(number.partition(".")[2])
+    decimals = len(number.partition(".")[2])
+    digits = 2 if abs(scaled) < 100 else min(decimals, 2)
     return f"{fmt_fixed(scaled * (1 + 1e-12), digits)} {unit}".rstrip()  # 3.675 is 3.68
 
 
+_SIGNS = {"us": "µs"}
 _COUNTED = ("1", "request", "token", "token/request", "block")
 _READABLE = {
     "B": ("GB", 1e9, 2), "B/s": ("TB/s", 1e12, 2), "FLOP/s": ("TFLOPS", 1e12, 1),

@@ -82,9 +82,11 @@ def _held(tree: Tree, letters: Mapping[str, str], least: int) -> str:
 
 
 def _product(args: list[Tree], letters: Mapping[str, str]) -> str:
-    """Factors in the order of the tree, a dot before what begins with a digit."""
+    """Factors in the order of the tree, a dot before what begins with a digit and between words."""
     first, *others = (_held(arg, letters, _PRODUCT) for arg in args)
-    return first + "".join((r" \cdot " if text[0].isdigit() else r"\,") + text for text in others)
+    dotted = [text[0].isdigit() or text.startswith(r"\text") for text in others]
+    return first + "".join((r" \cdot " if dot else r"\,") + text
+                           for dot, text in zip(dotted, others, strict=True))
 
 
 def _sum(operator: str, args: list[Tree], letters: Mapping[str, str]) -> str:
