@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -62,13 +63,34 @@ def _build(folder: Path) -> tuple[float, int, str]:
     return time.perf_counter() - start, watch.peak, output
 
 
+def _timed(folder: Path, *arguments: str) -> float:
+    """Seconds of a program of this Python in a folder; it must succeed."""
+    imports = os.pathsep.join(str(folder / name) for name in (".", "notebooks", "book/_ext"))
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": imports})
+    return time.perf_counter() - start
+
+
+def _deployments(folder: Path, only: str = "*") -> float:
+    """Seconds to run the notebooks of deployments anew, or some of them."""
+    for page in (folder / "book" / "chapters" / "scenarios").glob(f"{only}.ipynb"):
+        page.unlink()
+    return _timed(folder, "-c", "import pathlib, pipeline; pipeline.build(pathlib.Path())")
+
+
 def measure() -> dict[str, tuple[float, str]]:
-    """Cold, unchanged and one-scenario builds of a copy of the tracked files."""
+    """Cold, unchanged and one-scenario builds of a copy of the tracked files; pages; a report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "copy"
         _copy(folder)
         cold, peak, _ = _build(folder)
         again, _, _ = _build(folder)
+        pages, none = _deployments(folder), _deployments(folder, "no such page")
+        single = _deployments(folder, "s1-plan-a") - none
+        report = ("book/_ext/report.py", "--out=report.html", "--", "s1-plan-a")
+        _timed(folder, *report)
+        warm = _timed(folder, *report)
         scenario = folder / "params" / "scenarios" / "s1-plan-c.yml"
         text = scenario.read_text(encoding="utf-8")
         if "80 request" not in text:
@@ -79,5 +101,6 @@ def measure() -> dict[str, tuple[float, str]]:
     return {
         "build_cold": (cold, "s"), "build_unchanged": (again, "s"),
         "build_one_scenario": (one, "s"), "pages_run_after_one_scenario": (len(rerun), "1"),
-        "build_peak_memory": (peak / 2**30, "GiB"),
+        "build_peak_memory": (peak / 2**30, "GiB"), "pages_of_deployments": (pages, "s"),
+        "page_of_one_deployment": (single, "s"), "report": (warm, "s"),
     }

@@ -13,6 +13,7 @@ from params.entries import (
     MechanismsName,
     MicrobenchmarksName,
     Named,
+    NodeName,
 )
 from params.values import (
     AnyRate,
@@ -167,6 +168,7 @@ class Node(Named):
     """A server: its devices, what connects them inside and out, and its host.
 
     Attributes:
+        like: server whose values hold for whatever this file leaves out.
         devices_per_node: devices as software sees them [1].
         package_link: between the dies of one package.
         device_link: between the devices of the node.
@@ -177,6 +179,7 @@ class Node(Named):
         power, price: of the whole server.
     """
 
+    like: NodeName | None = None
     device: DeviceName | None = None
     devices_per_node: Count
     package_link: LinkName | None = None

@@ -288,6 +288,17 @@ class TestLikeness:
         mine = self.card(tmp_path, "like: nvidia-h20\n")
         assert not [path for path, value in values(mine) if value.kind == "documented"]
 
+    def test_so_with_a_server_that_differs_from_another_in_its_network(self) -> None:
+        mine, theirs = params.load_node("hgx-h20-2x200g"), params.load_node("hgx-h20")
+        other = {name for name in type(mine).model_fields
+                 if name not in ("id", "name", "note", "like", "power", "price")
+                 and getattr(mine, name) != getattr(theirs, name)}
+        assert other == {"network_link", "ports_per_node"}
+        assert mine.price.cny == theirs.price.cny
+        per_card = (params.load_link(mine.network_link).device_bandwidth.value
+                    * mine.ports_per_node.value / mine.devices_per_node.value)
+        assert per_card == pytest.approx(6.25e9)  # S1, section 2.4.1: 2 × 200 Gb/s, 8 cards
+
     @pytest.mark.parametrize(("text", "says"), [
         ("like: card.yml\n", "in turn like this device"),
         ("like: nvidia-h21\n", "nearest names are nvidia-h20"),

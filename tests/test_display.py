@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import nbclient
 import nbformat
 import pytest
+import yaml
 from fontTools.ttLib import TTFont
 
 import params
@@ -113,6 +116,33 @@ def test_a_value_is_shown_with_its_source():
 ])
 def test_a_source_that_a_file_words_is_a_link_where_it_has_an_address(words, text):
     assert display.cited(words) == text
+
+
+def test_every_section_of_the_documents_has_a_number_or_a_name_in_both_languages():
+    def sections(item):
+        if isinstance(item, list):
+            for each in item:
+                yield from sections(each)
+        elif isinstance(item, dict):
+            for key, each in item.items():
+                if key in ("section", "sections"):
+                    yield from (each if isinstance(each, list) else str(each).split(", "))
+                else:
+                    yield from sections(each)
+
+    found = {one for path in params.ROOT.rglob("*.yml") if path.parent.name != "templates"
+             for one in sections(yaml.safe_load(path.read_text("utf-8")))}
+    named = {one for one in found if not re.fullmatch(r"([A-Z]\.)?\d+(\.\d+)*", one)}
+    assert named == set(display.SECTIONS)
+    assert all(english.isascii() for english, _ in display.SECTIONS.values())
+
+
+def test_a_section_without_a_number_is_cited_by_its_name():
+    others = params.load_link("hccs-910b").device_bandwidth.others
+    value = next(one for one in others if one.section == "性能权衡分析")
+    english, chinese = display.citation(value)
+    assert english.startswith("Document S1, performance trade-offs. ")
+    assert chinese.startswith("文档 S1，性能权衡分析。")
 
 
 # --- figures -----------------------------------------------------------------------------------

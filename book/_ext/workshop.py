@@ -28,8 +28,9 @@ from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel")
-BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "params", "calc", "workbench.display",
-           "workbench.hardware")
+BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "params", "calc", "calc.protocols",
+           "workbench.display", "workbench.hardware", "workbench.crosscheck", "workbench.measured",
+           "deployment_pages.alternatives", "deployment_pages.families")
 MANY = 4  # pages from which on it pays to import what most of them need
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run

@@ -207,6 +207,9 @@ def _least(deployed: Deployed) -> Text:
     if pace is None or pace.low < floor or deployed.inputs["draft_tokens"]:
         return "", ""
     text, routed = fmt_quantity(floor, "s"), bool(deployed.found["decode_expert_bytes"] > 0)
+    if deployed.inputs["offloaded_share"]:
+        return (f" What the cards read takes at least {text} per token; the experts on the host "
+                "come on top.", f"卡上的读取每个 token 至少要 {text}，主机上的专家另计。")
     return (f" Reading weights and cache alone takes at least {text} per token"
             f"{' if experts are chosen evenly' * routed}.",
             f"{'若各专家被选中的机会均等，' * routed}仅读取权重与缓存，"

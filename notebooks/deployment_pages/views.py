@@ -174,7 +174,7 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
         ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
         row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
     if claim.value.kind != "measured" and (seen := deployed.measured(claim.quantity)):
-        row["seen"] = reach(*seen, ours.unit)
+        row["seen"] = reach(seen[0] / count, seen[1] / count, ours.unit)
     return row
 
 

@@ -31,7 +31,18 @@ Text = str | tuple[str, str]
 KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
               "assumed": "假设"}
 DOCUMENTS = ("s0", "s1", "s2", "s3")
-SECTIONS = {"preface": ("preface", "前言")}
+SECTIONS = {  # those of the documents that have no number of their own, as the files name them
+    "preface": ("preface", "前言"),
+    "性能对比分析": ("performance comparison", "性能对比分析"),
+    "关键指标对比": ("comparison of key figures", "关键指标对比"),
+    "场景适用性分析": ("suitable uses", "场景适用性分析"),
+    "性能权衡分析": ("performance trade-offs", "性能权衡分析"),
+    "1. 性能风险": ("performance risks", "性能风险"),
+    "2. 硬件风险": ("hardware risks", "硬件风险"),
+    "1. 性能风险缓解": ("mitigating performance risks", "性能风险缓解"),
+    "2. 硬件风险缓解": ("mitigating hardware risks", "硬件风险缓解"),
+    "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
+}
 LINE = 40
 _spoken: tuple[str, ...] = LANGUAGES
 _glued: dict[str, str] = {}
@@ -229,13 +240,11 @@ def citation(value: params.Value) -> tuple[str, str]:
     if value.source in DOCUMENTS:
         where = [f"Document {value.source.upper()}", f"文档 {value.source.upper()}"]
     parts = (value.section or "").split(", ") if value.section else []
-    numbered = [part for part in parts if part[0].isdigit()]
+    numbered = [part for part in parts if part not in SECTIONS]
     where[0] += f", section {', '.join(numbered)}" if numbered else ""
     where[1] += f"，第 {'、'.join(numbered)} 节" if numbered else ""
-    for part in parts:
-        if part not in numbered:
-            named = SECTIONS.get(part, (part, part))
-            where = [f"{where[0]}, {named[0]}", f"{where[1]}，{named[1]}"]
+    for en, zh in (SECTIONS[part] for part in parts if part in SECTIONS):
+        where = [f"{where[0]}, {en}", f"{where[1]}，{zh}"]
     note = value.note or dict.fromkeys(LANGUAGES, "")
     return f"{where[0]}. {note['en']}".strip(), f"{where[1]}。{note['zh']}"
 

@@ -251,7 +251,8 @@ def _maths(latex: str) -> str:
 def _heading(formula: DocumentFormula, index: int) -> str:
     title, verdict = formula.quantity[LANGUAGES[index]], VERDICTS[formula.verdict][index]
     title = title if title[:2].isupper() else title[:1].upper() + title[1:]
-    where = [display.SECTIONS.get(part, (part, part))[index] for part in formula.sections]
+    where = [f"“{display.SECTIONS[part][index]}”" if part in display.SECTIONS else part
+             for part in formula.sections]
     if index == 0:
         place = f"section{'s' * (len(where) > 1)} {', '.join(where)}"
         return f"**{title}** ({formula.source.upper()}, {place}): *{verdict}*"
@@ -267,10 +268,11 @@ def _result(result: Numbers, index: int) -> str:
     if result.right is not None:
         texts["right number"] = f"**{_like(result.right, example)}**"
     listed = _COMMAS[index].join(f"{_WORDS[key][index]} {text}" for key, text in texts.items())
-    section = display.SECTIONS.get(example.section, (example.section,) * 2)[index]
-    numbered = section[0].isdigit() and " " not in section
-    where = f"Section {section}" if index == 0 else (
-        f"第 {section} 节" if numbered else f"“{section}”一节")
+    if example.section in display.SECTIONS:
+        name = display.SECTIONS[example.section][index]
+        where = f"Section “{name}”" if index == 0 else f"“{name}”一节"
+    else:
+        where = f"Section {example.section}" if index == 0 else f"第 {example.section} 节"
     if example.label:
         where += _COMMAS[index] + example.label[LANGUAGES[index]]
     return f"{where}{_COLONS[index]}{listed}{_STOPS[index]}"
@@ -307,7 +309,7 @@ def _like(number: float, example: Example) -> str:
         return fmt_percent(number, max(digits, 1 if abs(number) < HIDDEN else 0))
     digits_of, unit = units.split(written)
     mantissa, _, power = digits_of.partition("e")
-    scaled = number / units.factor(unit) / 10.0 ** int(power or 0) * (1 + 1e-12)  # 3.675 is 3.68
+    scaled = number / units.factor(unit) / 10.0 ** int(power or 0)
     decimals = len(mantissa.partition(".")[2])
     shown, given = fmt_fixed(scaled, decimals), float(mantissa)
     if abs(round(scaled, decimals) - scaled) > ROUNDING * abs(scaled):

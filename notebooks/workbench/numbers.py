@@ -27,8 +27,8 @@ def fmt_bytes(value: float, unit: str = "GB", digits: int = 2) -> str:
 
 
 def fmt_fixed(value: float, digits: int = 2) -> str:
-    """A number with so many decimals and thousands separators."""
-    return f"{value:,.{digits}f}".replace("-", "−")
+    """A number with so many decimals and thousands separators; halves are rounded up."""
+    return f"{value * (1 + 1e-12):,.{digits}f}".replace("-", "−")  # 3.675 is 3.68, 120.5 is 121
 
 
 def fmt_sig(value: float, digits: int = 3) -> str:
@@ -97,7 +97,7 @@ def fmt_like(value: float | None, written: str) -> str:
         return f"{fmt_sig(scaled)} {unit}".rstrip()
     decimals = len(number.partition(".")[2])
     digits = 2 if abs(scaled) < 100 else min(decimals, 2)
-    return f"{fmt_fixed(scaled * (1 + 1e-12), digits)} {unit}".rstrip()  # 3.675 is 3.68
+    return f"{fmt_fixed(scaled, digits)} {unit}".rstrip()
 
 
 _SIGNS = {"us": "µs"}
