@@ -17,6 +17,7 @@ settings.load_profile("default")
 sys.path += [str(ROOT / "book"), str(ROOT)]  # so that tests can import _ext, and tools
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep what looks at the built book in one process: it is built once, beside the rest."""
     for item in items:
