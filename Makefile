@@ -24,7 +24,7 @@ serve: book
 test: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadfile
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks

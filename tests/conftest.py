@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,25 +13,25 @@ from _browser import INSTALL, find_chromium
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+BETWEEN_LOOKS = 2  # s, at a build of another process
 settings.register_profile("default", deadline=None)  # machines are noisy
 settings.load_profile("default")
 sys.path += [str(ROOT / "book"), str(ROOT)]  # so that tests can import _ext, and tools
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what looks at the built book in one process: it is built once, beside the rest."""
-    for item in items:
-        if "site" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("book"))
-
-
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """Build the book as a reader would and return the folder of its pages."""
+    """Build the book as a reader would and return the folder of its pages.
+
+    Of several processes one builds, and the others find nothing left to do when it is done.
+    """
     command = Path(sys.executable).with_name("jupyter-book")
-    done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
-                          text=True, encoding="utf-8", check=False)
+    while True:
+        done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
+                              text=True, encoding="utf-8", check=False)
+        if "another build of it is running" not in done.stderr:
+            break
+        time.sleep(BETWEEN_LOOKS)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return ROOT / "_build" / "html"
 
