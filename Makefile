@@ -24,7 +24,7 @@ serve: book
 test: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks

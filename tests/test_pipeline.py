@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import _project
+import psutil
 import pytest
 
 from _ext import languages, pipeline, search_zh
@@ -126,7 +127,8 @@ def test_a_mistake_in_the_parameters_is_one_sentence(project: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) -> None:
     started = project / "started"
-    slow = f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)"
+    slow = (f"import os, pathlib, time\npathlib.Path({str(started)!r}).write_text(str(os.getpid()))"
+            "\ntime.sleep(60)")
     path = project / "notebooks" / "derivation.md"
     path.write_text(_project.notebook("derivation", "D", "推", slow))
     code = "import sys; from pathlib import Path; from _ext import pipeline; " \
@@ -136,10 +138,15 @@ def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) 
                                env=os.environ | {"PYTHONPATH": path_to_ext},
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not started.exists() and time.monotonic() < deadline:
+    while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
+    kernel = int(started.read_text())
     process.send_signal(how)
     assert process.wait(20) != 0
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(kernel) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not psutil.pid_exists(kernel), "a kernel outlives its build"
     for name, data in outputs(project).items():
         if not name.startswith(".work-"):
             json.loads(data)

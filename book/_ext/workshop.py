@@ -84,12 +84,14 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
         return Forked(pid)
     with contextlib.suppress(BaseException):
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.environ |= (env or {}) | {"JPY_PARENT_PID": str(os.getppid())}
+        os.environ |= env or {}
         os.chdir(cwd or ".")
         asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
         from ipykernel.kernelapp import IPKernelApp
 
-        IPKernelApp.launch_instance(argv=cmd[cmd.index("-f"):])
+        # said here: the environment was read when the module was imported, before the fork
+        parent = f"--IPKernelApp.parent_handle={os.getppid()}"
+        IPKernelApp.launch_instance(argv=[*cmd[cmd.index("-f"):], parent])
     os._exit(0)
 
 
