@@ -76,7 +76,8 @@ def _deployments(folder: Path, only: str = "*") -> float:
     """Seconds to run the notebooks of deployments anew, or some of them."""
     for page in (folder / "book" / "chapters" / "scenarios").glob(f"{only}.ipynb"):
         page.unlink()
-    return _timed(folder, "-c", "import pathlib, pipeline; pipeline.build(pathlib.Path())")
+    return _timed(folder, "-c", "import os, pathlib, pipeline; "
+                                "pipeline.build(pathlib.Path(os.getcwd()))")
 
 
 def measure() -> dict[str, tuple[float, str]]:
