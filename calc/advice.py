@@ -194,10 +194,10 @@ class Search:
     def _by_distance(self, devices: int) -> list[Cut]:
         """Cuts of so many cards, nearest to the one asked for first."""
         def distance(cut: Cut) -> tuple[float, ...]:
-            changed = sum(new != old for new, old in zip(cut, self.cut, strict=True))
+            moved = sum(new != old for new, old in zip(cut, self.cut, strict=True))
             factors = sum(abs(np.log2(new / old))
                           for new, old in zip(cut, self.cut, strict=True))
-            return changed, round(factors, 6), cut[1], cut[0]
+            return moved, round(factors, 6), cut[1], cut[0]
 
         return sorted(cuts(self.inputs, self.attention, self.scenario.model.id, devices,
                            self.widest), key=distance)

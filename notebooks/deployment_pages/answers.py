@@ -134,7 +134,7 @@ class Deployed:
                 for name in names}
 
     def quantity(self, name: str) -> Answer:
-        """Any quantity of ``calc.evaluate``, by closed form, or input; computed once."""
+        """Any quantity of ``calc.evaluate``, by closed form; computed once."""
         if name in self.answers:
             return self.answers[name]
         if name not in self._quantities:
@@ -142,10 +142,6 @@ class Deployed:
         return self._quantities[name]
 
     def _quantity(self, name: str) -> Answer:
-        if name in self.inputs:  # known within its own range
-            of = next((knob.value for knob in self.knobs if name in knob.symbols), None)
-            value = float(self.inputs[name])
-            return Answer(name, value, *((float(of.low), float(of.high)) if of else (value, value)))
         if name == "request_throughput":  # as sure as the tokens that it is counted by
             last = self.inputs["output_tokens"] <= 1
             rate = self.quantity("input_throughput" if last else "output_throughput")

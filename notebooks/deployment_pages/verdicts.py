@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from calc.estimate import counted
 from deployment_pages.answers import Deployed
-from deployment_pages.views import printed
+from deployment_pages.views import OF, printed
 from params.deployment import Claim
 from workbench.deployments import RESOURCES
 from workbench.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_written
@@ -37,18 +38,16 @@ class Gap:
 
 def gaps(deployed: Deployed) -> list[Gap]:
     """Every printed time or rate beside ours, in the order of ``RATES``; replicas are added up."""
-    from calc.estimate import counted
-
     documented, found = deployed.scenario.documented, []
     for name in RATES:
         for claim in documented.claims if documented else ():
             if claim.comparable and claim.quantity == name in deployed.best:
                 ours = deployed.best[name]
-                printed = claim.value.value * counted(deployed.scenario, claim)
-                within = ours.low <= printed <= ours.high
+                theirs = claim.value.value * counted(deployed.scenario, claim)
+                within = ours.low <= theirs <= ours.high
                 kept = claim.bound is not None and (
-                    ours.value <= printed if claim.bound == "at_most" else ours.value >= printed)
-                found.append(Gap(claim, printed / ours.value, not (within or kept)))
+                    ours.value <= theirs if claim.bound == "at_most" else ours.value >= theirs)
+                found.append(Gap(claim, theirs / ours.value, not (within or kept)))
     return found
 
 
@@ -124,8 +123,7 @@ def _printed(gap: Gap) -> Text:
     text = printed(gap.claim).lstrip("≤≥ ")
     less = gap.ratio < FRACTION
     share = f"1/{fmt_int(round(1 / gap.ratio))}" if less else fmt_sig(float(f"{gap.ratio:.2g}"), 2)
-    each = {"deployment": ("", ""), "replica": (" per replica", "每副本"),
-            "device": (" per card", "每卡"), "layer": (" per layer", "每层")}[gap.claim.of]
+    each = OF[gap.claim.of][0].lstrip(","), OF[gap.claim.of][1].strip("（）")
     aims = gap.claim.bound is not None
     return (f"; the document {'aims at' if aims else 'prints'} {text}{each[0]}, "
             f"{share}{' times' * (not less)} {'of ' * less}that",
@@ -135,10 +133,10 @@ def _printed(gap: Gap) -> Text:
 
 def _measured(gap: Gap) -> Text:
     """What was measured, and by how much the estimate is off."""
-    printed, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
+    text, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
     size = fmt_percent(abs(off), 0)
-    return (f"; {printed} were measured, so it is {size} too {'high' if off > 0 else 'low'}",
-            f"；实测 {printed}，估计偏{'高' if off > 0 else '低'} {size}")
+    return (f"; {text} were measured, so it is {size} too {'high' if off > 0 else 'low'}",
+            f"；实测 {text}，估计偏{'高' if off > 0 else '低'} {size}")
 
 
 def told(deployed: Deployed) -> Text:

@@ -22,7 +22,7 @@ from workbench.deployments import named, reach
 from workbench.display import SECTIONS, formula_link
 from workbench.documents import letters_in, printed_as, sides
 from workbench.documents import named as letters_of
-from workbench.formulas import load_formulas
+from workbench.formulas import formula_of
 from workbench.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 from workbench.treelatex import tree_latex
 
@@ -88,7 +88,7 @@ def derived(deployed: Deployed, name: str) -> Answer | None:
         return Answer(name, *[float(deployed.inputs[name])] * 3)
     if name in times and name not in deployed.questions:
         return None
-    if name not in deployed.found and name not in deployed.inputs:
+    if name not in deployed.found:
         return None
     return deployed.best.get(name) or deployed.quantity(name)
 
@@ -108,9 +108,8 @@ def three(deployed: Deployed, brief: bool = False) -> Views:
         rows += [_claimed(deployed, documented, claim) for claim in of]
         if not of:
             rows.append(_alone(deployed, name))
-    used = {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
     told = [] if brief else differing(deployed).told
-    return Views(rows, used, _absent(deployed),
+    return Views(rows, _used(rows), _absent(deployed),
                  _notes(claim for claim in claims if not any(claim is one for one in told)))
 
 
@@ -136,8 +135,12 @@ def of_the_whole(family: Family) -> Views:
             row |= {"ours": together.text, "reach": together.reach,
                     "ratio": fmt_sig(claim.value.value / together.value)}
         rows.append(row)
-    used = {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
-    return Views(rows, used, [], _notes(claims))
+    return Views(rows, _used(rows), [], _notes(claims))
+
+
+def _used(rows: Rows) -> dict[str, Text]:
+    """The columns that have anything in them."""
+    return {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
 
 
 def pair(prefill: Deployed, decode: Deployed) -> Answer:
@@ -162,7 +165,7 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
            "printed": printed(claim), "section": _section(claim),
            "own": "" if claim.formula is None else fmt_like(documented.recomputed(claim), written)}
     if claim.value.kind == "measured":
-        row |= {"printed": "", "seen": row["printed"], "own": row["own"]}
+        row |= {"printed": "", "seen": row["printed"]}
     ours = derived(deployed, claim.quantity) if claim.comparable else None
     if ours is None:
         return row | {"ours": "–"}
@@ -343,8 +346,7 @@ def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
 
 
 def _right(deployed: Deployed, name: str) -> str | None:
-    stored, letter = load_formulas(), params.symbols()[name].latex
-    entry = stored.get(name) or stored.get(f"{name}@{deployed.attention}")
+    letter, entry = params.symbols()[name].latex, formula_of(name, deployed.attention)
     if entry is None:
         return None
     return f"{letter} = {entry.latex}" if len(entry.latex) < LONG else letter

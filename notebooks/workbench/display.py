@@ -17,7 +17,7 @@ from myst_nb import glue
 import params
 from workbench import figures
 from workbench.errors import DerivationError
-from workbench.formulas import load_formulas
+from workbench.formulas import formula_of, load_formulas
 from workbench.numbers import fmt_int, fmt_sig
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
@@ -157,8 +157,7 @@ def formula_link(name: str, attention: str) -> str:
 
     Empty for a quantity that has no formula.
     """
-    stored = load_formulas()
-    entry = stored.get(name) or stored.get(f"{name}@{attention}")
+    entry = formula_of(name, attention)
     if entry is None:
         return ""
     return f"{{eq}}`{entry.anchor}`" if in_book() else f"`notebooks/{entry.notebook}.md`"

@@ -72,6 +72,12 @@ def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
     write_whole(path, ("{\n" + ",\n".join(blocks) + "\n}\n").encode())
 
 
+def formula_of(name: str, attention: str) -> Formula | None:
+    """The stored formula of a quantity, that of an attention where it has one of its own."""
+    stored = load_formulas()
+    return stored.get(name) or stored.get(f"{name}@{attention}")
+
+
 def select(formulas: Mapping[str, Formula], attention: str) -> dict[str, Formula]:
     """The formulas that hold for an attention, by name."""
     return {f.name: f for f in formulas.values() if f.variant in (None, attention)}
