@@ -111,6 +111,14 @@ def test_a_measured_number_is_said_to_be_measured(deployed):
     assert not row["printed"]
 
 
+def test_an_estimate_that_is_as_measured_has_no_side(deployed):
+    one = deployed["s3-hybrid-910b4"]
+    assert abs(verdicts.result(one).ratio - 1) < verdicts.SAME
+    en, zh = verdicts.lead(one)
+    assert "were measured, within 1% of it" in en
+    assert "相差不到 1%" in zh
+
+
 def test_what_would_run_runs(deployed):
     one = deployed["s0-scenario-1"]
     found = alternatives.rows(one)

@@ -17,6 +17,7 @@ KINDS: dict[str, Text] = {
     "input_throughput": ("prompt throughput", "提示吞吐"),
     "tpot": ("time per output token", "每输出 token 时间"),
     "ttft": ("time to first token", "首 token 延迟")}
+SAME = 0.01  # relative difference below which no side is named
 FRACTION = 0.1  # ratio below which a fraction says it better
 RATES = ("output_throughput", "input_throughput", "tpot", "ttft")  # the first that both know
 
@@ -135,6 +136,9 @@ def _measured(gap: Gap) -> Text:
     """What was measured, and by how much the estimate is off."""
     text, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
     size = fmt_percent(abs(off), 0)
+    if abs(off) < SAME:
+        return (f"; {text} were measured, within {fmt_percent(SAME, 0)} of it",
+                f"；实测 {text}，相差不到 {fmt_percent(SAME, 0)}")
     return (f"; {text} were measured, so it is {size} too {'high' if off > 0 else 'low'}",
             f"；实测 {text}，估计偏{'高' if off > 0 else '低'} {size}")
 
