@@ -34,10 +34,10 @@ lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/f
 
 sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
 	$(BIN)/python -m workbench.sync
-	$(BIN)/python -m params.jsonschema
+	$(BIN)/python -m catalogue.schemas
 
 font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
-	$(BIN)/python notebooks/workbench/fonts/subset.py
+	$(BIN)/python notebooks/workbench/showing/fonts/subset.py
 
 pin: $(VENV)/.ready-test  ## pin all versions anew
 	$(UV_COMPILE) -U requirements.in -o requirements.txt

@@ -5,15 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-PREFACE = ("import time, params, params.catalogue as c; "
-           "from params.engines import engine_names, load_engine; ")
+PREFACE = ("import time, catalogue, catalogue.library as c; "
+           "from catalogue.engines.engine import engine_names, load_engine; ")
 PROGRAMS = {
     "catalogue_all": "start = time.perf_counter(); "
-                     "[params.load(kind, name) for kind in c.KINDS for name in params.names(kind) "
-                     "if kind != 'scenarios']; "
+                     "[catalogue.load(kind, name) for kind in c.KINDS "
+                     "for name in catalogue.names(kind) if kind != 'scenarios']; "
                      "[load_engine(name) for name in engine_names()]; "
-                     "[params.load_scenario(name) for name in params.deployments()]",
-    "catalogue_one_device": "start = time.perf_counter(); params.load_device('ascend-910b2')",
+                     "[catalogue.load_scenario(name) for name in catalogue.deployments()]",
+    "catalogue_one_device": "start = time.perf_counter(); catalogue.load_device('ascend-910b2')",
 }
 REPEATS = 5
 

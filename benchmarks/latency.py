@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import calc
-import params
+import catalogue
 from benchmarks.peers import beside
-from calc import sweeping
+from calc.choosing import sweeps
 
 DEPLOYMENTS = 1 << 19
 WITH_INTERVALS = 1 << 17
@@ -29,7 +29,7 @@ IN_THE_LOOP = 500
 STREAMED, STREAMED_IN_FULL = 10**7, 10**8
 REPEATS = 5
 THREADS = 2
-KEPT = ["decode_tpot", *sorted(name for name in sweeping.DECODE_NAMES if name.endswith("_time"))]
+KEPT = ["decode_tpot", *sorted(name for name in sweeps.DECODE_NAMES if name.endswith("_time"))]
 CARDS = (
     ("ascend-910b2", "atlas-800i-a2", 2, "bf16"), ("ascend-910b4", "atlas-800i-a2", 2, "w8a8-int8"),
     ("ascend-910c-die", "atlas-800i-a3", 1, "w8a8-int8"),
@@ -43,7 +43,7 @@ class Mix:
     """Draws mixed deployments of DeepSeek-V3."""
 
     def __init__(self) -> None:
-        cards = [params.load_scenario("s0-scenario-1", overrides=[
+        cards = [catalogue.load_scenario("s0-scenario-1", overrides=[
             f"device={device}", f"cluster.node={node}", f"cluster.nodes={nodes}",
             f"precision={precision}"]).inputs() for device, node, nodes, precision in CARDS]
         values = {name: [card[name] for card in cards] for name in cards[0]}
@@ -107,7 +107,7 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
     inputs = mix.draw(np.random.default_rng(1), DEPLOYMENTS)
     few = {name: value[:WITH_INTERVALS] if np.ndim(value) else value
            for name, value in inputs.items()}
-    spreads = sweeping.Spread.of(params.load_scenario("s0-scenario-1").knobs())
+    spreads = sweeps.Spread.of(catalogue.load_scenario("s0-scenario-1").knobs())
     swept = calc.decode_sweep(inputs, "mla", KEPT, threads=THREADS)
     wall, core = _rates(
         lambda: calc.decode_sweep(inputs, "mla", KEPT, threads=THREADS), DEPLOYMENTS)
@@ -143,9 +143,9 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
 def stream(count: int) -> dict[str, float]:
     """Stream random deployments through a histogram and the ten best, in this process."""
     mix, start = Mix(), time.perf_counter()
-    best = sweeping.Best("decode_tpot", 10)
-    histogram = sweeping.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
-    for batch, found in sweeping.stream(sweeping.sampled(mix.draw, count), "mla",
+    best = sweeps.Best("decode_tpot", 10)
+    histogram = sweeps.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
+    for batch, found in sweeps.stream(sweeps.sampled(mix.draw, count), "mla",
                                         threads=THREADS):
         best.add(batch, found)
         histogram.add(batch, found)
@@ -173,6 +173,6 @@ def _streamed(count: int) -> dict[str, tuple]:
     if found["counted"] != count:
         raise AssertionError(f"{found['counted']} of {count} deployments lie in the histogram")
     note = (f"{count:,} deployments drawn, evaluated and reduced; one batch of "
-            f"{sweeping.BATCH:,} in memory at a time, so more of them take no more")
+            f"{sweeps.BATCH:,} in memory at a time, so more of them take no more")
     return {"tpot_streamed": (count / found["seconds"], "deployments/s", note),
             "tpot_streamed_memory": (found["peak"] / 2**30, "GiB", note)}

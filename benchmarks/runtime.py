@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import calc
-import params
+import catalogue
 
 DEPLOYMENTS = 1_000_000
 IN_THE_LOOP = 2_000
@@ -18,7 +18,7 @@ KEPT = ("weights_per_device", "activations_per_device", "free_for_kv_per_device"
 def random_deployments(count: int, seed: int = 1) -> dict:
     """Mixed deployments of DeepSeek-V3: cut, workload, precision and card all vary."""
     rng = np.random.default_rng(seed)
-    base = params.load_scenario("s0-scenario-1").inputs()
+    base = catalogue.load_scenario("s0-scenario-1").inputs()
     tensor, data = 2 ** rng.integers(0, 5, count), 2 ** rng.integers(0, 4, count)
     context = rng.integers(128, 131_072, count)
     return base | {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from calc.schedule import Limits, Step, schedule
-from calc.simulate import Pool, simulate
-from calc.workload import poisson
+from calc.serving.arrivals import poisson
+from calc.serving.scheduling import Limits, Step, schedule
+from calc.serving.simulation import Pool, simulate
 
 REQUESTS = 2_000
 REPEATS = 3

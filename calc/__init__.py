@@ -1,8 +1,8 @@
 """The reference runtime: what a deployment comes to, in NumPy, independent of the derivations."""
 
-from calc.estimate import Estimate, Quantity, estimate, parameters, parameters_by_class
-from calc.evaluate import evaluate
-from calc.sweeping import decode_sweep, interval_sweep, latency, sweep
+from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
+from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
+from calc.quantities.everything import evaluate
 
 __all__ = [
     "Estimate", "Quantity", "decode_sweep", "estimate", "evaluate", "interval_sweep", "latency",

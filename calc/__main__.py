@@ -2,6 +2,6 @@
 
 import sys
 
-from calc.cli import main
+from calc.commands.main import main
 
 sys.exit(main())

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BETWEEN_LOOKS = 2  # s, at a build of another process
 settings.register_profile("default", deadline=None)  # machines are noisy
 settings.load_profile("default")
-sys.path += [str(ROOT / "book"), str(ROOT)]  # so that tests can import _ext, and tools
+
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +39,7 @@ def site() -> Path:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Call the command line: its arguments to its exit code, what it printed and its errors."""
-    from calc.cli import main
+    from calc.commands.main import main
 
     def call(*args: str) -> tuple[int, str, str]:
         code = main(args)

@@ -82,13 +82,13 @@ def label(entry: str) -> str:
 def titles_of(kind: str, entry: str) -> list[tuple[str, dict[str, str]]]:
     """Identifier and title of an entry, then of its variants, in both languages.
 
-    Raises params.ParamsError if it cannot be loaded.
+    Raises catalogue.ParamsError if it cannot be loaded.
     """
-    import params
+    import catalogue
 
     if kind != "scenario":
-        return [(entry, dict(params.load(f"{kind}s", entry).name))]
-    family = params.load_family(entry)
+        return [(entry, dict(catalogue.load(f"{kind}s", entry).name))]
+    family = catalogue.load_family(entry)
     several = family.deployments if len(family.deployments) > 1 else ()
     return [(family.id, dict(family.title)), *((one.id, dict(one.title)) for one in several)]
 
@@ -138,7 +138,7 @@ def failure(error: PapermillExecutionError, texts: dict[str, str], code: str) ->
 def prepare(source: Path, entry: str | None) -> tuple[NotebookNode, dict[str, str]]:
     """Read a notebook, as the page of `entry` if it is a template, and the texts it is made of.
 
-    Raises params.ParamsError if the entry cannot be loaded.
+    Raises catalogue.ParamsError if the entry cannot be loaded.
     """
     import jupytext
 
@@ -178,12 +178,12 @@ def run(source: Path, output: Path, entry: str | None) -> str | None:
     import nbformat
     from papermill.exceptions import PapermillExecutionError
 
-    import params
+    import catalogue
 
     try:
         notebook, texts = prepare(source, entry)
         done = execute(notebook, {} if entry is None else {source.stem: entry}, source.parent)
-    except params.ParamsError as error:
+    except catalogue.ParamsError as error:
         return f"stopped before its first cell:\n    {error}"
     except PapermillExecutionError as error:
         return failure(error, texts, error.source)

@@ -31,7 +31,7 @@ from pathlib import Path
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
-CODE_FOLDERS = ("calc", "notebooks/workbench", "notebooks/deployment_pages")
+CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
@@ -106,7 +106,6 @@ class Inputs:
         """Read the code and every parameter file of the project at `root`."""
         self._params = root / "params"
         code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
-        code += files_below(self._params, "*.py")
         code += [root / name for name in CODE_FILES if (root / name).is_file()]
         code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
         self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))

@@ -85,14 +85,14 @@ def executed(scenario: str, device: str, lang: str) -> str:
     import nbformat
     from papermill.exceptions import PapermillExecutionError
 
-    import params
+    import catalogue
 
     try:
-        family = params.load_family(scenario, device or None)  # before a kernel is started
+        family = catalogue.load_family(scenario, device or None)  # before a kernel is started
         notebook, texts = execute.prepare(TEMPLATE, scenario)
         done = execute.execute(
             notebook, {"scenario": scenario, "device": device, "lang": lang}, Path.cwd())
-    except params.ParamsError as error:
+    except catalogue.ParamsError as error:
         raise ReportError(str(error)) from None
     except PapermillExecutionError as error:
         if error.ename == "ParamsError":
@@ -122,7 +122,7 @@ def rendered(notebook: str, given: argparse.Namespace) -> str:
 
 def report(given: argparse.Namespace) -> None:
     """Make the report; raise ReportError if the input is bad or the file cannot be written."""
-    from params.files import write_whole
+    from catalogue.reading.files import write_whole
 
     notebook = executed(given.scenario, given.device, given.lang)
     page = rendered(notebook, given)

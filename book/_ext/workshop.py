@@ -28,8 +28,9 @@ from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel")
-BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "params", "calc", "calc.protocols",
-           "workbench.display", "workbench.hardware", "workbench.crosscheck", "workbench.measured",
+BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
+           "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
+           "workbench.crosscheck", "workbench.evidence.measured",
            "deployment_pages.alternatives", "deployment_pages.families")
 MANY = 4  # pages from which on it pays to import what most of them need
 FORKS = sys.platform == "linux"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.advice import changed
+from calc.choosing.advice import changed
 from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import result
-from workbench.deployments import named
-from workbench.numbers import fmt_bytes, fmt_int, fmt_quantity
+from workbench.entries.deployments import named
+from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity
 
 Text = tuple[str, str]
 TOLD = ("ttft", "tpot", "output_throughput")

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 import calc
-import params
-from calc.breakdown import bound_by, parts, token_parts
-from calc.estimate import discrepancy
-from calc.evidence import METRICS, System, system
-from calc.protocols import Predictions, uncalibrated
-from calc.uncertainty import interval
-from params.scenario import Scenario
-from workbench.deployments import asked_rows, questions, reach, rounded
+import catalogue
+from calc.choosing.answers import discrepancy
+from calc.evidence.protocols import Predictions, uncalibrated
+from calc.evidence.systems import METRICS, System, system
+from calc.intervals.uncertainty import interval
+from calc.physics.breakdown import bound_by, parts, token_parts
+from catalogue.deployments.scenario import Scenario
+from workbench.entries.deployments import asked_rows, questions, reach, rounded
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
@@ -46,7 +46,7 @@ class Answer:
     @property
     def unit(self) -> str:
         """SI unit."""
-        return params.symbols()[self.name].unit
+        return catalogue.symbols()[self.name].unit
 
     @property
     def text(self) -> str:
@@ -72,7 +72,7 @@ class Step:
         phase: ``decode`` or ``prefill``.
         inputs: what it is computed from.
         found: quantities of ``calc.evaluate``.
-        parts: of ``calc.breakdown`` [s].
+        parts: of ``calc.physics.breakdown`` [s].
         bound: time by the resource that binds it [s].
     """
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-import params
-from calc.estimate import counted
+import catalogue
+from calc.choosing.answers import counted
+from catalogue.deployments.scenario import Family, Scenario
 from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import RATES
 from deployment_pages.views import OF, derived, pair, printed
-from params.scenario import Family, Scenario
-from workbench import figures
-from workbench.deployments import named
-from workbench.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+from workbench.entries.deployments import named
+from workbench.showing import figures
+from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 
@@ -91,7 +91,7 @@ def columns(family: Sequence[Deployed]) -> dict[str, Text]:
             **(document if claimed else {})}
 
 
-def of(deployed: Deployed, name: str) -> list[params.deployment.Claim]:
+def of(deployed: Deployed, name: str) -> list[catalogue.entries.deployments.Claim]:
     """What a document claims of a quantity, at this workload."""
     documented = deployed.scenario.documented
     return [claim for claim in documented.claims
@@ -107,7 +107,7 @@ def values(deployed: Deployed, name: str) -> list[float]:
 def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
     """Derived (point and 80% interval) and documented (crosses) values, a line per deployment."""
     name = quantity(family)
-    unit = params.symbols()[name].unit
+    unit = catalogue.symbols()[name].unit
     shown, factor = {"s": ("ms", 1e3), "B": ("GB", 1e-9)}.get(unit, (unit, 1.0))
 
     def draw(lang: str) -> Figure:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import calc
-from calc.advice import Change, changed
+from calc.choosing.advice import Change, changed
+from catalogue.deployments.scenario import Family
+from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
 from deployment_pages.families import cut
 from deployment_pages.summary import RATE, Text, derived, label, short
 from deployment_pages.views import pair
-from params.deployment import Claim
-from params.scenario import Family
-from workbench.numbers import fmt_int
+from workbench.showing.numbers import fmt_int
 
 MANY = 2**20  # requests; tried in vain for a rate if this many do not give it
 CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")

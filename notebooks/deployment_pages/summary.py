@@ -17,17 +17,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-import params
-from calc.advice import DTYPE, MEMORY, reasons
+import catalogue
+from calc.choosing.advice import DTYPE, MEMORY, reasons
+from catalogue.deployments.scenario import Family, Scenario
+from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
 from deployment_pages.families import cut
 from deployment_pages.verdicts import result
 from deployment_pages.views import OF, printed
-from params.deployment import Claim
-from params.scenario import Family, Scenario
-from workbench import figures
-from workbench.deployments import RESOURCES, rounded
-from workbench.numbers import fmt_bytes, fmt_int, fmt_sig
+from workbench.entries.deployments import RESOURCES, rounded
+from workbench.showing import figures
+from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
 
 Text = tuple[str, str]
 RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
@@ -72,7 +72,7 @@ class Speed:
 
 def families() -> list[Family]:
     """The files of the documents' deployments, in the order of document and section."""
-    found = [params.load_family(name) for name in params.names("scenarios")]
+    found = [catalogue.load_family(name) for name in catalogue.names("scenarios")]
     return sorted((one for one in found if one.deployments[0].file.document), key=_place)
 
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calc.estimate import counted
+from calc.choosing.answers import counted
+from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Deployed
 from deployment_pages.views import OF, printed
-from params.deployment import Claim
-from workbench.deployments import RESOURCES
-from workbench.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_written
+from workbench.entries.deployments import RESOURCES
+from workbench.showing.numbers import (
+    fmt_bytes,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+    fmt_sig,
+    fmt_written,
+)
 
 Text = tuple[str, str]
 KINDS: dict[str, Text] = {

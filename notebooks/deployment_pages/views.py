@@ -10,21 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import params
-from calc.estimate import EXACT, counted, kinds
+import catalogue
+from calc.choosing.answers import EXACT, counted, kinds
+from catalogue import units
+from catalogue.deployments.scenario import Family
+from catalogue.entries.claims import Letter
+from catalogue.entries.deployments import Claim, Documented
+from catalogue.entries.trees import symbols_of
 from deployment_pages.answers import Answer, Deployed
-from params import units
-from params.claims import Letter
-from params.deployment import Claim, Documented
-from params.scenario import Family
-from params.trees import symbols_of
-from workbench.deployments import named, reach
-from workbench.display import SECTIONS, formula_link
-from workbench.documents import letters_in, printed_as, sides
-from workbench.documents import named as letters_of
-from workbench.formulas import formula_of
-from workbench.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
-from workbench.treelatex import tree_latex
+from workbench.entries.deployments import named, reach
+from workbench.formulas.exported import formula_of
+from workbench.formulas.treelatex import tree_latex
+from workbench.showing.display import SECTIONS, formula_link
+from workbench.showing.documents import letters_in, printed_as, sides
+from workbench.showing.documents import named as letters_of
+from workbench.showing.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 
 Text = tuple[str, str]
 Rows = list[dict[str, Any]]
@@ -346,7 +346,7 @@ def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
 
 
 def _right(deployed: Deployed, name: str) -> str | None:
-    letter, entry = params.symbols()[name].latex, formula_of(name, deployed.attention)
+    letter, entry = catalogue.symbols()[name].latex, formula_of(name, deployed.attention)
     if entry is None:
         return None
     return f"{letter} = {entry.latex}" if len(entry.latex) < LONG else letter

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import calc
-from workbench.errors import DerivationError
-from workbench.formulas import Formula, evaluate_all, load_formulas, select, stagewise
+from workbench.formulas.errors import DerivationError
+from workbench.formulas.exported import Formula, evaluate_all, load_formulas, select, stagewise
 
 TOLERANCE = 1e-9
 # Differences of large numbers: what they are of the same size as.

@@ -10,8 +10,8 @@ from pathlib import Path
 import jupytext
 import nbclient
 
-from workbench.derivation import LOCK
-from workbench.formulas import FORMULAS, load_formulas, save_formulas
+from workbench.formulas.derivation import LOCK
+from workbench.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = FORMULAS.parent
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")

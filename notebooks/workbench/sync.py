@@ -17,7 +17,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from params.files import write_whole
+from catalogue.reading.files import write_whole
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 TITLES = {

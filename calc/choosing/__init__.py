@@ -1,0 +1,1 @@
+"""Answers for a deployment and choices among many: estimate, advice, sweeps; nothing is printed."""

@@ -1,0 +1,243 @@
+"""A scenario's answer: does it fit, what bounds it, each quantity with its 80% interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from calc.choosing.advice import MEMORY, Change, Reason, Search, reasons
+from calc.evidence import systems
+from calc.intervals.uncertainty import interval
+from calc.physics.breakdown import bottleneck, token_parts
+from calc.physics.breakdown import parts as step_parts
+from calc.physics.shapes import count_parameters
+from calc.quantities.everything import evaluate
+from catalogue import Scenario, model_inputs, symbols
+from catalogue.entries.deployments import Claim
+from catalogue.entries.models import Model
+from catalogue.reading.units import COUNTING
+
+if TYPE_CHECKING:
+    from calc.evidence.calibrated import Applied
+
+EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
+CAPACITY = MEMORY
+
+QUANTITIES: dict[str, str] = {
+    "weights_per_device": EXACT,
+    "replicated_weights_per_device": EXACT,
+    "kv_bytes_per_token": EXACT,
+    "activations_per_device": ESTIMATE,
+    "usable_memory": ESTIMATE,
+    "free_for_kv_per_device": ESTIMATE,
+    "kv_per_device": EXACT,
+    "memory_per_device": ESTIMATE,
+    "headroom_per_device": ESTIMATE,
+    "kv_blocks": ESTIMATE,
+    "max_concurrency": ESTIMATE,
+    "tpot_floor": LOWER_BOUND,
+    "throughput_ceiling": UPPER_BOUND,
+    "ttft": ESTIMATE,
+    "tpot": ESTIMATE,
+    "e2e": ESTIMATE,
+    "output_throughput": ESTIMATE,
+}
+LATENCIES = ("ttft", "e2e")  # need the length of prompts, not only the longest context
+WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
+
+
+def discrepancy() -> dict[str, float]:
+    """How far the formulas themselves are off: standard deviation of a logarithm, by quantity [1].
+
+    Source: ``calc.evidence.systems.discrepancy``.
+    """
+    return systems.discrepancy().by_quantity
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One result: SI value, unit, 80% interval, and what kind of statement it is."""
+
+    value: float | int
+    unit: str
+    low: float | int
+    high: float | int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A documented result beside what its formula gives on its own inputs, and ours (SI)."""
+
+    quantity: str
+    unit: str
+    section: str | None
+    printed: float | int
+    recomputed: float | int | None
+    derived: float | int | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The answer for one scenario; :meth:`as_json` is the interface for programs.
+
+    Attributes:
+        scenario: its identifier.
+        fits: whether it runs as asked.
+        reasons: why not, if it does not.
+        changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
+        bottleneck: by phase, the resource that binds the largest part of a step.
+        quantities: by name of ``params/symbols.yml``.
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to it [s].
+        documented: what a document prints beside what its formula gives, and ours.
+        everything: all quantities of ``calc.evaluate``.
+        applied: the calibration, if one is used.
+    """
+
+    scenario: str
+    fits: bool
+    bottleneck: dict[str, str]
+    quantities: dict[str, Quantity]
+    parts: dict[str, dict[str, float]]
+    documented: tuple[Comparison, ...]
+    everything: dict[str, Any]
+    reasons: tuple[Reason, ...] = ()
+    changes: tuple[Change, ...] = ()
+    applied: Applied | None = None
+
+    @property
+    def nearest(self) -> Change | None:
+        """The change that makes it run and is nearest to what was asked."""
+        return self.changes[0] if self.changes else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units. What is not computed is absent."""
+        answer: dict[str, Any] = {"scenario": self.scenario, "fits": self.fits}
+        if not self.fits:
+            answer |= {"reasons": [reason.as_json() for reason in self.reasons],
+                       "nearest": self.nearest.as_json() if self.nearest else None,
+                       "alternatives": [change.as_json() for change in self.changes[1:]]}
+        if self.applied is not None:
+            answer["calibration"] = self.applied.as_json()
+        return answer | {
+            "bottleneck": self.bottleneck,
+            "quantities": {name: vars(quantity) for name, quantity in self.quantities.items()},
+            "parts": self.parts,
+            "documented": [vars(comparison) for comparison in self.documented],
+        }
+
+
+def parameters(model: Model) -> dict[str, int]:
+    """Total, active and routed parameters of a model [1], counted from its shapes."""
+    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
+            "routed": int(counted.routed_parameters)}
+
+
+def parameters_by_class(model: Model) -> dict[str, int]:
+    """Parameters of a whole model [1] by class of tensors; the values sum to its total."""
+    shapes = model_inputs(model)
+    counted = count_parameters(model.attention, SimpleNamespace(**shapes))
+    layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
+    found = {
+        "embedding": counted.embedding_parameters,
+        "head": counted.head_parameters,
+        "attention_divided": layers * counted.attention_divided_parameters,
+        "attention_kv": layers * counted.attention_kv_parameters,
+        "attention_replicated": layers * counted.attention_replicated_parameters,
+        "norm": layers * counted.norm_parameters + shapes["hidden_size"],
+        "dense_mlp": dense * counted.dense_mlp_parameters,
+        "router": counted.moe_layers * counted.router_parameters,
+        "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
+        "routed_expert": counted.routed_parameters,
+    }
+    return {name: int(count) for name, count in found.items()}
+
+
+def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
+    """What kind of statement each quantity is, for a deployment.
+
+    The cache is counted to the byte, but for layers that look back over a window shorter than the
+    context an engine may keep less.
+
+    Args:
+        inputs: input symbols in SI units.
+    """
+    windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
+                and inputs["sliding_window"] < inputs["context_tokens"])
+    return QUANTITIES | (dict.fromkeys(WINDOWED, UPPER_BOUND) if windowed else {})
+
+
+def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
+    """Evaluate a scenario.
+
+    A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
+    an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
+    times are then those of the same cut on cards with enough memory, with weights widened to 16
+    bits.
+
+    Args:
+        scenario: the deployment.
+        applied: calibration whose values take the place of the priors
+            (``calc.evidence.calibrated.apply``).
+    """
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    knobs, fitted = scenario.knobs(), {}
+    if applied is not None:
+        inputs |= applied.inputs
+        knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
+    everything = evaluate(inputs, attention)
+    stated = kinds(inputs)
+    if scenario.file.workload.output_tokens is None:
+        stated = {name: kind for name, kind in stated.items() if name not in LATENCIES}
+    values = {name: _number(everything[name]) for name in stated}
+    bounds = interval(inputs, knobs, attention, values, discrepancy())
+    if applied is not None:
+        fitted = applied.bounds(values, bounds)
+    known = symbols()
+    quantities = {}
+    for name, kind in stated.items():
+        low, high = fitted.get(name, bounds[name])
+        if known[name].unit in COUNTING:
+            low, high = max(0, math.floor(low)), max(0, math.floor(high))
+        quantities[name] = Quantity(values[name], known[name].unit, low, high, kind)
+    why = reasons(scenario, everything)
+    short = any(reason.kind == MEMORY for reason in why)
+    binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
+               for phase in ("prefill", "decode")}
+    parts = {"tpot": token_parts(inputs, everything),
+             "prefill_chunk": step_parts(inputs, everything, "prefill")}
+    apart = {whole: {name: float(part) for name, part in pieces.items()}
+             for whole, pieces in parts.items()}
+    changes = Search(scenario, everything).changes() if why else []
+    return Estimate(scenario.id, not why, binding, quantities, apart,
+                    _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
+                    applied)
+
+
+def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:
+    """What a document prints beside ours; known are quantities, and inputs, which it may claim."""
+    documented = scenario.documented
+    if documented is None:
+        return ()
+    return tuple(
+        Comparison(
+            claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
+            documented.recomputed(claim),
+            _number(known[claim.quantity] / counted(scenario, claim))
+            if claim.comparable and claim.quantity in known else None)
+        for claim in documented.claims)
+
+
+def counted(scenario: Scenario, claim: Claim) -> int:
+    """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
+    return {"deployment": 1, "replica": scenario.replicas, "device": scenario.devices,
+            "layer": int(scenario.model.num_hidden_layers.value)}[claim.of]
+
+
+def _number(value: Any) -> float | int:
+    number = float(value)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,381 @@
+"""Many deployments at once: chosen quantities, their intervals in closed form, endless streams.
+
+A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
+threads, since NumPy lets go of the interpreter while it computes. What is one number for all
+deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from calc.intervals.gradient import Traced, slopes, traced
+from calc.intervals.uncertainty import NORMAL
+from calc.physics.arrays import Number, ceil_div
+from calc.physics.decode_floor import Decode, mean_attended, mean_context
+from calc.physics.memory import Weights, cache
+from calc.physics.shapes import count_parameters
+from calc.physics.step import Step, step
+from calc.quantities.everything import PHASES, check_names, evaluate
+from calc.quantities.planning import transfer_time
+from calc.quantities.waves import Prompts, Serving, chunk, decode_step, prompts, serving
+from catalogue.deployments.physics_inputs import Knob
+
+CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
+TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
+BATCH = 1 << 17  # deployments that a stream has in memory at once
+FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
+STEP_NAMES = tuple(entry.name for entry in fields(Step))
+DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
+    f"decode_{name}" for name in STEP_NAMES)})
+SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
+    f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
+NOTHING = cast("Step", SimpleNamespace(step_time=0.0))  # a step that no time is spent on
+ONE_CHUNK = cast("Prompts", SimpleNamespace(prompt_chunks=1, burst_chunks=1, burst_requests=1))
+
+Columns = Mapping[str, Number]
+Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
+
+
+def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool = True,
+          threads: int = 1) -> dict[str, np.ndarray]:
+    """Chosen quantities of many deployments, each equal to what :func:`calc.evaluate` gives.
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep, without ``stage_*``.
+        decode: as for :func:`calc.evaluate`.
+        threads: that share the passes.
+
+    Returns one array of shape (n,) per name.
+
+    Raises ValueError for arrays that are not of one length, no array at all, a quantity that does
+    not exist or depends on the stage, and as :func:`calc.evaluate` does.
+    """
+    names = list(names)
+    if staged := [name for name in names if name.startswith("stage_")]:
+        raise ValueError(f"'{staged[0]}' depends on the stage, evaluate() gives it")
+    return _in_passes(lambda part: evaluate(part, attention, decode=decode), inputs, names,
+                      threads, CHUNK)
+
+
+def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
+                 threads: int = 2) -> dict[str, np.ndarray]:
+    """Latency of many deployments and its parts, without their memory budget.
+
+    The names of a decode step (``decode_step_time``, ``decode_core_time`` and so on),
+    ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
+    other requests' prompts, need one step. Any other name of a wave (``tpot``, ``ttft``,
+    ``output_throughput``, ``prefill_step_time``) needs those of prefill as well: three times the
+    work.
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep.
+        threads: that share the passes.
+
+    Returns one array of shape (n,) per name, equal to what :func:`calc.evaluate` gives.
+
+    Raises ValueError for inputs as :func:`sweep` does, and for a name that no step gives.
+    """
+    names = list(names)
+    whole = _needs_prefill(names)
+    check_names(inputs)
+    return _in_passes(lambda part: _latencies(attention, SimpleNamespace(**part), whole), inputs,
+                      names, threads, CHUNK)
+
+
+def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
+    """What :func:`decode_sweep` does in each pass, of inputs of any shape: scalars give scalars.
+
+    Args:
+        inputs: input symbols in SI units; those traced by ``calc.intervals.gradient`` give slopes.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep.
+
+    Raises ValueError for a missing or unknown input, and for a name that no step gives.
+    """
+    names = list(names)
+    whole = _needs_prefill(names)
+    check_names(inputs)
+    found = _latencies(attention, SimpleNamespace(**{
+        name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
+        for name, value in inputs.items()}), whole)
+    return {name: found[name] for name in names}
+
+
+def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,
+               size: int) -> dict[str, np.ndarray]:
+    """Chosen results of a computation, pass by pass.
+
+    Raises ValueError for arrays that are not of one length, or for a name that is not computed.
+    """
+    columns = {name: np.asarray(value) for name, value in inputs.items()}
+    arrays = {name: value for name, value in columns.items() if value.ndim}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise ValueError("a sweep takes arrays of one length")
+    (count,), = shapes
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    fixed = {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
+    result = {name: np.empty(count) for name in names}
+    # glibc hands small blocks back to the system and fetches them again, pass by pass, until a
+    # large one was freed once; that alone would halve the speed
+    np.empty(1 << 21)
+
+    def run(start: int) -> None:
+        part = slice(start, start + size)
+        found = compute(fixed | {name: array[part].astype(float, copy=False)
+                                 for name, array in arrays.items()})
+        for name in names:
+            if name not in found:
+                raise ValueError(f"there is no quantity '{name}'")
+            result[name][part] = found[name]
+
+    starts = range(0, count, size)
+    if threads == 1 or len(starts) == 1:
+        for start in starts:
+            run(start)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(run, starts):
+                pass
+    return result
+
+
+def _needs_prefill(names: Iterable[str]) -> bool:
+    """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
+    if unknown := [name for name in names if name not in SERVED_NAMES]:
+        raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
+    return not DECODE_NAMES.issuperset(names)
+
+
+def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
+    """Quantities of the decode step, and of prefill and the wave where asked for."""
+    n = count_parameters(attention, q)
+    t = q.tensor_parallel
+    held = cast("Weights", SimpleNamespace(
+        attention_weights_per_layer=q.norm_weight_bytes * n.norm_parameters
+        + q.attention_weight_bytes * (
+            n.attention_divided_parameters / t + n.attention_replicated_parameters
+            + n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)),
+        head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
+    cached = cache(attention, q)
+    requests = ceil_div(q.concurrency, q.data_parallel)
+    lengths = q.input_tokens, q.output_tokens
+    made = decode_step(q, cast("Decode", SimpleNamespace(
+        decode_batch=ceil_div(requests, q.pipeline_parallel),
+        decode_context_tokens=mean_context(*lengths),
+        decode_attended_tokens=mean_attended(q.index_topk, *lengths),
+        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
+    decode = step(attention, q, n, held, cached, made)
+    alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)
+    found = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
+    found |= {"decode_tokens": made.tokens, FAST: alone.tpot, "draft_time": alone.draft_time,
+              "tokens_per_step": alone.tokens_per_step}
+    if not whole:
+        return found
+    cut = prompts(q, requests)
+    prefill, burst = (step(attention, q, n, held, cached, chunk(q, cut, tokens))
+                      for tokens in (cut.prefill_tokens, cut.burst_tokens))
+    for phase, done in (("prefill", prefill), ("burst", burst)):
+        found |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+    return found | vars(serving(q, cut, requests, decode, prefill, burst,
+                                transfer_time(q, cached)))
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A range of inputs that move together: log-uniform, or uniform where it begins at zero.
+
+    Attributes:
+        symbols: the inputs.
+        low, high: scalars, or arrays of one value per deployment.
+    """
+
+    symbols: tuple[str, ...]
+    low: Number
+    high: Number
+
+    @classmethod
+    def of(cls, knobs: Iterable[Knob]) -> tuple[Spread, ...]:
+        """The ranges of a deployment's mechanisms, without those of a single point."""
+        return tuple(cls(knob.symbols, float(knob.value.low), float(knob.value.high))
+                     for knob in knobs if knob.value.low < knob.value.high)
+
+
+def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
+                   names: Iterable[str] = (FAST,), discrepancy: Mapping[str, float] | None = None,
+                   *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
+
+    The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
+    ranges are log-uniform), so its variance is the sum of (slope x range)^2 / 12 and of the square
+    of the discrepancy, and the interval is that of a normal variable.
+    ``calc.intervals.uncertainty`` moves every input to points of its range instead:
+    slower by the number of ranges, and aware of bends.
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        spreads: what has a range.
+        attention: ``mla`` or ``gqa``.
+        names: positive quantities of :func:`decode_sweep`.
+        discrepancy: standard deviation of a quantity's logarithm, by name [1].
+        threads: that share the passes.
+
+    Returns (low, value, high) per name, arrays of shape (n,); the interval holds the value at the
+    inputs as they are.
+
+    Raises ValueError as :func:`decode_sweep` does.
+    """
+    names = list(names)
+    whole = _needs_prefill(names)
+    check_names(inputs)
+    ends = {f"{end} {number}": getattr(spread, end)
+            for number, spread in enumerate(spreads) for end in ("low", "high")}
+    own = dict.fromkeys(names, 0.0) | dict(discrepancy or {})
+
+    def bounds(part: dict[str, Any]) -> dict[str, Number]:
+        ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
+        given = _latencies(attention, SimpleNamespace(**part), whole)
+        middles = traced([_middle(*ends) for ends in ranges])
+        for spread, moved in zip(spreads, middles, strict=True):
+            part |= dict.fromkeys(spread.symbols, moved)
+        central = _latencies(attention, SimpleNamespace(**part), whole)
+        found: dict[str, Number] = {}
+        for name in names:
+            value, at = given[name], central[name]
+            variance = own[name] ** 2
+            middle = getattr(at, "value", at)
+            for slope, ends in zip(slopes(at, middles), ranges, strict=True):
+                variance = variance + (slope * _deviation(*ends) / middle) ** 2
+            factor = np.exp(NORMAL * np.sqrt(variance))
+            found |= {f"{name} low": np.minimum(middle / factor, value), name: value,
+                      f"{name} high": np.maximum(middle * factor, value)}
+        return found
+
+    kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
+    found = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
+    return {name: (found[f"{name} low"], found[name], found[f"{name} high"]) for name in names}
+
+
+def _middle(low: Number, high: Number) -> Number:
+    """The middle of a range: the geometric mean, or the mean where it begins at zero."""
+    return np.where(np.greater(low, 0), np.sqrt(low * high), (low + high) / 2)[()]
+
+
+def _deviation(low: Number, high: Number) -> Number:
+    """Standard deviation of an input about its middle, to first order."""
+    ratio = np.where(np.greater(low, 0), high / np.where(np.greater(low, 0), low, 1), 1)
+    in_log = _middle(low, high) * np.log(ratio)
+    return np.where(np.greater(low, 0), in_log, high - low)[()] / np.sqrt(12)
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+def grid(fixed: Columns, axes: Mapping[str, Sequence[float]],
+         size: int = BATCH) -> Iterator[dict[str, Number]]:
+    """All combinations of the values of axes, batch by batch.
+
+    Args:
+        fixed: the other inputs, scalars.
+        axes: input symbol -> its values; the last axis runs fastest.
+        size: deployments of a batch.
+    """
+    values = {name: np.asarray(axis, dtype=float) for name, axis in axes.items()}
+    shape = tuple(len(axis) for axis in values.values())
+    total = int(np.prod(shape))
+    for start in range(0, total, size):
+        places = np.unravel_index(np.arange(start, min(total, start + size)), shape)
+        yield {**fixed, **{name: axis[place]
+                           for (name, axis), place in zip(values.items(), places, strict=True)}}
+
+
+def sampled(draw: Callable[[np.random.Generator, int], Columns], count: int, seed: int = 0,
+            size: int = BATCH) -> Iterator[Columns]:
+    """Random deployments, batch by batch; the same for the same seed and size of a batch.
+
+    Args:
+        draw: gives all inputs of so many deployments.
+        count: deployments in all.
+        seed: of the random numbers.
+        size: deployments of a batch.
+    """
+    for start in range(0, count, size):
+        yield draw(np.random.default_rng([seed, start]), min(size, count - start))
+
+
+def stream(batches: Iterable[Columns], attention: str, names: Iterable[str] = (FAST,), *,
+           threads: int = 2) -> Iterator[tuple[Columns, dict[str, np.ndarray]]]:
+    """Batches of deployments with their quantities, one batch in memory at a time.
+
+    Args:
+        batches: of inputs, as :func:`grid` and :func:`sampled` give them.
+        attention: ``mla`` or ``gqa``.
+        names: quantities of :func:`decode_sweep`.
+        threads: that share the passes of a batch.
+
+    Yields each batch and its quantities.
+    """
+    names = list(names)
+    for batch in batches:
+        yield batch, decode_sweep(batch, attention, names, threads=threads)
+
+
+@dataclass
+class Best:
+    """The deployments with the least of a quantity, of all that were added.
+
+    Attributes:
+        name: the quantity.
+        count: how many are kept.
+        kept: quantities and the inputs that vary, by name, in ascending order.
+    """
+
+    name: str
+    count: int
+    kept: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def add(self, batch: Columns, found: Mapping[str, np.ndarray]) -> None:
+        """Take in a batch; what it holds of each name has to be the same in every batch."""
+        columns = {name: value for name, value in batch.items() if np.ndim(value)} | dict(found)
+        order = np.argsort(columns[self.name], kind="stable")[:self.count]
+        rows = {name: column[order] for name, column in columns.items()}
+        if self.kept:
+            rows = {name: np.concatenate([self.kept[name], row]) for name, row in rows.items()}
+        order = np.argsort(rows[self.name], kind="stable")[:self.count]
+        self.kept = {name: row[order] for name, row in rows.items()}
+
+
+@dataclass
+class Histogram:
+    """How often a quantity lies between edges, over all that were added.
+
+    Attributes:
+        name: the quantity.
+        edges: ascending, the last one included; what lies outside is not counted.
+        counts: deployments between an edge and the next.
+    """
+
+    name: str
+    edges: np.ndarray
+    counts: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = np.zeros(len(self.edges) - 1, dtype=np.int64)
+
+    def add(self, _batch: Columns, found: Mapping[str, np.ndarray]) -> None:
+        """Take in a batch."""
+        self.counts += np.histogram(found[self.name], self.edges)[0]

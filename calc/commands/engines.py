@@ -1,0 +1,92 @@
+"""``engines``: which arguments, variables and metrics an engine has in which release."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from rich.table import Table
+
+from calc.commands.printing import console
+from catalogue.engines.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
+
+OK = 0
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``engines`` takes, besides ``--json``."""
+    command.add_argument("name", nargs="?", help="vllm, vllm-ascend or sglang; without it, all")
+    command.add_argument("flags", nargs="*", metavar="flag",
+                         help="an argument (without its dashes), environment variable or metric: "
+                              "its history")
+    command.add_argument("--release", help="only what this pinned release has")
+
+
+def run_engines(args: argparse.Namespace) -> int:
+    """Print engines, the entries of one, or the history of some of its names.
+
+    Raises ParamsError for an engine, a release or a name that the catalogue does not have.
+    """
+    if args.name is None:
+        engines = [load_engine(name) for name in engine_names()]
+        _print(args, {engine.name: _summary(engine) for engine in engines}, _engines_table)
+        return OK
+    engine = load_engine(args.name)
+    release = engine.release(args.release).version if args.release else None
+    entries = [engine.lookup(flag) for flag in args.flags] or [
+        entry for kind in KINDS for entry in engine.entries[kind].values()
+        if release is None or entry.at(release)]
+    data = {entry.name: _history(engine, entry, release) for entry in entries}
+    _print(args, data, _history_table if args.flags else _names_table)
+    return OK
+
+
+def _print(args: argparse.Namespace, data: dict[str, Any], show: Any) -> None:
+    if args.json:
+        print(json.dumps(data, indent=2, allow_nan=False))
+    else:
+        console().print(show(data))
+
+
+def _summary(engine: Engine) -> dict[str, Any]:
+    return {"title": engine.title,
+            "releases": {item.version: item.date for item in engine.releases},
+            "entries": {kind: len(engine.entries[kind]) for kind in KINDS}}
+
+
+def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
+    """What an entry is, in the release asked for or in each that it differs in."""
+    told = [version for version in engine.versions if entry.at(version) and (
+        version == release if release else version == entry.since or version in entry.changed)]
+    data = plain(entry)
+    states = data.pop("releases")
+    return data | {"releases": list(states), "states": {name: states[name] for name in told}}
+
+
+def _engines_table(data: dict[str, Any]) -> Table:
+    table = Table("engine", "releases", *KINDS)
+    for name, entry in data.items():
+        versions = list(entry["releases"])
+        table.add_row(name, f"{len(versions)}, {versions[0]} to {versions[-1]}",
+                      *(str(entry["entries"][kind]) for kind in KINDS))
+    return table
+
+
+def _names_table(data: dict[str, Any]) -> Table:
+    table = Table("name", "kind", "since", "until")
+    for name, entry in data.items():
+        table.add_row(name, entry["kind"], entry["since"], entry["until"] or "")
+    return table
+
+
+def _history_table(data: dict[str, Any]) -> Table:
+    table = Table("name", "release", "what it is there")
+    for name, entry in data.items():
+        for number, (version, state) in enumerate(entry["states"].items()):
+            text = ", ".join(f"{key} {value}" for key, value in state.items())
+            table.add_row(name if number == 0 else "", version, text)
+        last = entry["until"]
+        table.add_row("", last or entry["releases"][-1],
+                      "the last pinned release that has it" if last else "still there")
+    return table

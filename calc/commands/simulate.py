@@ -1,0 +1,339 @@
+"""``simulate``: users in front of a deployment, step by step, with the runtime's step times."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from rich.table import Table
+
+from calc.choosing.advice import DTYPE, Reason, reasons
+from calc.commands.printing import console
+from calc.quantities.everything import evaluate
+from calc.serving.arrivals import ClosedLoop, Shape, poisson
+from calc.serving.capacity import WAVES, saturation_rate
+from calc.serving.metrics import Latency, Objective, Summary, summarise
+from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.requests import Limits, Request, Step
+from calc.serving.simulation import Pool, Run, Transfer, simulate
+from calc.serving.step_times import Clock
+from catalogue import ParamsError, Scenario, load_scenario
+from catalogue.reading.amounts import human
+from catalogue.reading.units import parse
+
+OK = 0
+REQUESTS = 1000  # unless told otherwise
+MOST_REQUESTS = 100_000
+MOST_TOKENS = 20_000_000  # output tokens of a run; some microseconds each
+NOTHING = 1e-9
+SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``simulate`` takes, besides ``--json``."""
+    command.add_argument("scenario", help="identifier or path of a scenario file")
+    asked = command.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--rate", help="mean rate of independent arrivals, e.g. 2 (per second)")
+    asked.add_argument("--users", help="users who each wait for an answer and ask again")
+    length = command.add_mutually_exclusive_group()
+    length.add_argument("--duration", help="time in which requests arrive, e.g. '10 min'")
+    length.add_argument("--requests", help=f"how many requests ({REQUESTS:,} by default)")
+    command.add_argument("--think-time", default="0 s",
+                         help="of a user between an answer and the next question, e.g. '5 s'")
+    command.add_argument("--ramp", default="0 s",
+                         help="time over which the users begin, evenly (all at once by default)")
+    command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
+    command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
+    command.add_argument("--policy", choices=("mixed", "prefill-first"),
+                         help="chunks of prompts beside decode (vLLM) or before it (SGLang); by "
+                              "default as the scenario has it")
+    command.add_argument("--max-num-seqs", help="requests in work at once in one replica "
+                                                f"({MOST_SEQUENCES:,} by default)")
+    command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")
+    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
+                         dest="settings", help="override, as for estimate")
+
+
+@dataclass(frozen=True)
+class System:
+    """A deployment as the simulation takes it.
+
+    Attributes:
+        pool: replicas that serve, or that prefill.
+        decode: replicas that decode, where the deployment has pools of their own.
+        transfer: of the cache between the pools.
+        shape: input and output tokens of every request, and those that a prefix cache holds.
+        overhead: before a request reaches the scheduler [s].
+        closed_form: requests per second with as many in work as the replicas hold [request/s].
+        reasons: why it does not run as written: a dtype that the device lacks.
+    """
+
+    pool: Pool
+    decode: Pool | None
+    transfer: Transfer | None
+    shape: Shape
+    overhead: float
+    closed_form: float
+    reasons: tuple[Reason, ...]
+
+    @property
+    def at_once(self) -> int:
+        """Requests that one replica holds, of the pool that decodes [request]."""
+        return _held((self.decode or self.pool).limits, self.shape)
+
+
+def _held(limits: Limits, shape: Shape) -> int:
+    """Requests of one shape that an engine's limits let in at once [request]."""
+    fit = (limits.kv_blocks or 0) // limits.blocks(shape[0] + shape[1])
+    return max(1, min(limits.max_num_seqs, fit))
+
+
+def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
+              policy: Any = None) -> System:
+    """Replicas of a deployment with their blocks, limits and step times.
+
+    The stages of a pipeline work on different batches at the same time: p stages are simulated as
+    p engines that share the replica's blocks, and each step passes all stages. With draft tokens a
+    step of decode brings several tokens of a request; it is simulated as so many steps of one
+    token each. Where prefill has a pool of its own, it gets as many replicas as keep up with those
+    that decode.
+
+    Args:
+        scenario: the deployment.
+        max_num_seqs: requests in work at once in a replica [request].
+        policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
+
+    Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
+    tokens its requests have.
+    """
+    if scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
+                          "they are, expected workload.input_tokens and workload.output_tokens.")
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    found = evaluate(inputs, attention)
+    stages = int(inputs["pipeline_parallel"])
+    shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
+    blocks = int(found["kv_blocks"]) // stages
+    size = int(inputs["block_size"])
+    why = reasons(scenario, found)
+    if blocks * size < sum(shape):
+        told = why[0].text["en"] if why else "its cache does not hold one request."
+        raise ParamsError(f"'{scenario.id}' cannot be simulated: {told[0].lower()}{told[1:]}")
+    limits = Limits(
+        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
+        max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
+        policy=policy or scenario.file.scheduling)
+    clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
+    per_step, drafts = float(found["tokens_per_step"]), float(found["draft_time"])
+
+    def step_time(step: Step) -> float:
+        """Time of a step and of the gap before it [s]."""
+        if step.prefill:
+            return clock(step) + gap
+        return (clock(step) + drafts + gap) / per_step
+
+    pool = Pool(limits, step_time, replicas=int(inputs["data_parallel"]) * stages)
+    decode = transfer = None
+    if inputs["separate_pools"]:
+        decode, per_token = pool, float(found["kv_transfer_time"]) / max(1, shape[0])
+        pool = replace(pool, replicas=max(1, math.ceil(float(found["pool_ratio"])
+                                                       * inputs["data_parallel"])) * stages)
+        transfer = Transfer(lambda tokens: tokens * per_token)
+    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
+    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
+    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
+                  float(evaluate(full, attention)["request_throughput"]),
+                  tuple(reason for reason in why if reason.kind == DTYPE))
+
+
+def saturation(system: System) -> tuple[float, str]:
+    """Requests per second that come out while there are always more waiting [request/s].
+
+    One of the equal replicas is simulated. Where that takes too long, and where pools are apart
+    (prefill keeps up by construction), it is the closed form with as many requests in work as the
+    replicas hold.
+
+    Returns the rate and where it comes from, ``simulation`` or ``closed form``.
+    """
+    size = WAVES * system.at_once * system.shape[1]
+    if system.decode is not None or size > SATURATION_TOKENS:
+        return system.closed_form, "closed form"
+    one = replace(system.pool, replicas=1,
+                  limits=replace(system.pool.limits, max_num_seqs=system.at_once))
+    return system.pool.replicas * saturation_rate(one, [system.shape]), "simulation"
+
+
+def run_simulate(args: argparse.Namespace) -> int:
+    """Simulate, and print percentiles, throughput, goodput, utilisation and saturation.
+
+    Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
+    """
+    scenario = load_scenario(args.scenario, overrides=args.settings)
+    given = _arguments(args)
+    system = system_of(scenario, given["max_num_seqs"], args.policy)
+    objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
+    try:
+        run = _run(system, given)
+        made = summarise(run, objective=objective)
+        most = saturation(system)
+    except ValueError as error:
+        raise ParamsError(str(error).rstrip(".") + ".") from None
+    made = _with_overhead(made, system.overhead)
+    # the queue of a closed loop is never longer than its users
+    bounded = given["rate"] is None or given["rate"] < most[0]
+    answer = _answer(scenario, given, made, most) | {
+        "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
+    if args.json:
+        print(json.dumps(answer, indent=2, allow_nan=False))
+    else:
+        _print(scenario, answer, made)
+    return OK
+
+
+def _arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Arguments as SI numbers; None where one is not given, infinity for no objective."""
+    def quantity(name: str, unit: str, least: float = 0.0, whole: bool = False) -> Any:
+        text = getattr(args, name)
+        if text is None:
+            return None
+        try:
+            number = parse(text, unit) if not _plain(text) or unit == "s" else float(text)
+        except ValueError as error:
+            raise ParamsError(f"--{name.replace('_', '-')} {text}: {error}.") from None
+        if number < least or (whole and number != int(number)) or not math.isfinite(number):
+            expected = "a whole number of" if whole else "a number of"
+            raise ParamsError(f"--{name.replace('_', '-')} {text}: expected {expected} at least "
+                              f"{least:g}.")
+        return int(number) if whole else float(number)
+
+    found = {"rate": quantity("rate", "request/s", 1e-9),
+             "users": quantity("users", "request", 1, whole=True),
+             "duration": quantity("duration", "s"), "requests": quantity(
+                 "requests", "request", 1, whole=True),
+             "think_time": quantity("think_time", "s"), "ramp": quantity("ramp", "s"),
+             "seed": quantity("seed", "1", whole=True),
+             "max_num_seqs": quantity("max_num_seqs", "request", 1, whole=True),
+             "ttft": quantity("ttft", "s"), "tpot": quantity("tpot", "s")}
+    for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("max_num_seqs", MOST_SEQUENCES)):
+        if found[name] is None:
+            found[name] = usual
+    if found["requests"] is None and found["duration"] is None:
+        found["requests"] = max(REQUESTS, found["users"] or 0)
+    return found
+
+
+def _plain(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _run(system: System, given: Mapping[str, Any]) -> Run:
+    """The run that was asked for; of a duration, with the requests that arrive in it."""
+    def serve(count: int) -> Run:
+        _check_size(count, system.shape[1])
+        workload: Sequence[Request] | ClosedLoop
+        if given["rate"] is not None:
+            workload = poisson(given["rate"], count, [system.shape], given["seed"])
+        else:
+            workload = ClosedLoop(given["users"], count, [system.shape],
+                                  given["think_time"] + system.overhead, ramp=given["ramp"],
+                                  seed=given["seed"])
+        return simulate(workload, system.pool, system.decode, system.transfer)
+
+    if given["duration"] is None:
+        return serve(given["requests"])
+    if given["rate"] is not None:
+        expected = given["rate"] * given["duration"]
+        _check_size(expected, system.shape[1])
+        drawn = poisson(given["rate"], int(expected + 10 * math.sqrt(expected) + 10),
+                        [system.shape], given["seed"])
+        arrived = sum(request.arrival <= given["duration"] for request in drawn)
+        if not arrived:
+            raise ParamsError("no request arrives in this time, expected a longer duration or a "
+                              "higher rate.")
+        return serve(arrived)
+    count = 10 * given["users"]
+    while True:  # a run of more requests begins as one of fewer does
+        run = serve(count)
+        asked = sum(outcome.arrival <= given["duration"] for outcome in run.outcomes)
+        if asked < count:
+            return serve(max(asked, given["users"]))
+        count *= 2
+
+
+def _check_size(count: float, output_tokens: int) -> None:
+    most = min(MOST_REQUESTS, MOST_TOKENS // max(1, output_tokens))
+    if count > most:
+        raise ParamsError(f"{count:,.0f} requests of {output_tokens:,} output tokens are too many "
+                          f"to simulate, expected at most {most:,}.")
+
+
+def _with_overhead(made: Summary, overhead: float) -> Summary:
+    """What a user sees: the front end's share of TTFT and end-to-end latency is on top."""
+    def later(times: Latency) -> Latency:
+        return Latency(times.mean + overhead, times.half_width, *(
+            each + overhead for each in (times.p50, times.p90, times.p99)))
+
+    return replace(made, ttft=later(made.ttft), e2e=later(made.e2e))
+
+
+def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
+            most: tuple[float, str]) -> dict[str, Any]:
+    """Plain data, SI units; what does not exist is null."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, Latency):
+            return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        return value
+
+    workload = {name: plain(value) for name, value in given.items() if value is not None}
+    numbers = {field.name: plain(getattr(made, field.name)) for field in fields(made)}
+    objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
+    if not objective:
+        numbers |= {"goodput": None, "good": None}
+    return {"scenario": scenario.id, "workload": workload, **numbers,
+            "saturation_rate": most[0], "saturation_from": most[1]}
+
+
+def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None:
+    screen = console()
+    given = answer["workload"]
+    asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
+    screen.print(f"{scenario.heading['en']}: {asked}, {made.requests} requests counted over "
+                 f"{human(made.window, 's')}, seed {given['seed']}.")
+    for reason in answer["reasons"]:
+        screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
+    table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
+    for name in ("wait", "ttft", "tpot", "e2e"):
+        times: Latency = getattr(made, name)
+        if math.isfinite(times.mean):
+            known = times.half_width > NOTHING * times.mean  # of equal values only rounding is left
+            half = f"± {human(times.half_width, 's')}" if known else ""
+            table.add_row(name, human(times.mean, "s"), half,
+                          *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
+    screen.print(table)
+    lines = [f"throughput: {made.request_throughput:.4g} request/s, "
+             f"{made.output_throughput:,.4g} output tokens/s",
+             f"in the system: {made.concurrency:.4g} requests on average"]
+    if answer["good"] is not None:
+        lines.append(f"goodput: {made.goodput:.4g} request/s, {made.good:.1%} of the requests "
+                     "meet the objective")
+    lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
+              for pool, share in made.utilisation.items()]
+    lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
+                 f"({answer['saturation_from']})")
+    if not answer["bounded"]:
+        lines.append("The queue grows without end at this rate; the times depend on how long it "
+                     "is simulated.")
+    if made.preemptions:
+        lines.append(f"preemptions: {made.preemptions}")
+    for line in lines:
+        screen.print(line, highlight=False, soft_wrap=True)

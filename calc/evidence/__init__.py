@@ -1,0 +1,1 @@
+"""Predictions held against measurements: systems, fits, baselines; no decision."""

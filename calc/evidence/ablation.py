@@ -1,0 +1,59 @@
+"""What a term is worth: the calibration refitted without it, on the same rows held out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from calc.evidence.protocols import Predictions, calibrate, halves
+from calc.evidence.systems import System
+
+SEEDS = 40
+# a term -> the inputs that switch it off; with pools of their own no prompt stalls a decode, and
+# without boundaries between kernels a path for one token has none to save
+TERMS: dict[str, dict[str, float]] = {
+    "dequantisation": {"dequantisation_traffic": 0.0},
+    "single_token_path": {"single_token_path": 0.0},
+    "stall": {"separate_pools": 1.0},
+    "routing_skew": {"routing_skew": 0.0},
+    "kernel_boundary": {"kernel_boundary": 0.0, "single_token_path": 0.0},
+    "host_gap": {"host_gap_per_step": 0.0},
+}
+
+
+def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
+           seeds: int = SEEDS) -> dict[str, Predictions]:
+    """Time per output token, held out by random halves, with all terms and without each in turn.
+
+    What is left of the mechanisms is fitted again, so that the others may take a term's place. A
+    mechanism that is switched off is not fitted. There are no intervals.
+
+    Args:
+        system: what was measured, a wave of equal requests.
+        names: mechanisms that the calibration fits.
+        rows: indices, all measured ones unless given.
+        seeds: how many halves, those of the seeds 0, 1, ... [1].
+
+    Returns predictions by term, of ``TERMS``; first those with all of them, under ``""``.
+
+    Source: notebooks/validation.md, section Without one term.
+    """
+    rows = system.measured("tpot") if rows is None else rows
+    terms: dict[str, dict[str, float]] = {"": {}} | TERMS
+    return {term: _held_out(system.with_inputs(off), [name for name in names if name not in off],
+                            rows, seeds)
+            for term, off in terms.items()}
+
+
+def _held_out(system: System, names: Sequence[str], rows: np.ndarray, seeds: int) -> Predictions:
+    found, held_rows, calibrations = [], [], []
+    for fitted, held in itertools.islice(halves(system, rows), seeds):
+        calibration = calibrate(system, "tpot", names, fitted)
+        calibrations.append(calibration)
+        found.append(system.predict("tpot", held, calibration.inputs))
+        held_rows.append(held)
+    row, centre = np.concatenate(held_rows), np.concatenate(found)
+    return Predictions(row, system.rows["tpot"][row], centre, centre, centre,
+                       tuple(calibrations), tuple(range(seeds)))

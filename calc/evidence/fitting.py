@@ -1,0 +1,143 @@
+"""Fitting a few mechanisms to measured rows: the maximum a posteriori, with ranges as priors.
+
+Each mechanism is a coordinate z: 0 in the middle of its range, and of unit variance under its
+prior (uniform over the range, in logarithms where the range does not begin at zero). Residuals are
+logarithms of predicted over measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from catalogue.deployments.physics_inputs import Knob
+from catalogue.entries.calibrations import MOST
+
+SPREAD = 1 / math.sqrt(12)  # standard deviation of a uniform variable over a range of one
+STEP = 1e-4  # of z, for derivatives
+LEAST_NOISE = 0.01  # documents print three digits; what is measured scatters more
+FIRST_NOISE = 0.05
+NORMAL_MEDIAN = 1.4826  # standard deviation of a normal variable over its median distance
+
+Predict = Callable[[Mapping[str, np.ndarray]], np.ndarray]
+
+
+def value_at(knob: Knob, z: float) -> float:
+    """The value of a mechanism at a coordinate; a uniform range is not left below zero.
+
+    Args:
+        knob: the mechanism.
+        z: coordinate [1].
+    """
+    return max(0.0, knob.at(0.5 + SPREAD * z))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Mechanisms fitted to rows.
+
+    Attributes:
+        knobs: what was fitted.
+        z: their coordinates, shape (parameters,).
+        covariance: of the coordinates, shape (parameters, parameters).
+        noise: standard deviation of the residuals [1], logarithmic.
+    """
+
+    knobs: tuple[Knob, ...]
+    z: np.ndarray
+    covariance: np.ndarray
+    noise: float
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Fitted value of each mechanism, by name."""
+        return {knob.name: value_at(knob, float(z))
+                for knob, z in zip(self.knobs, self.z, strict=True)}
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """The same, by input symbol."""
+        values = self.values
+        return {symbol: values[knob.name] for knob in self.knobs for symbol in knob.symbols}
+
+    @property
+    def inside(self) -> bool:
+        """Whether every fitted value lies in its range."""
+        return bool((np.abs(self.z) * SPREAD <= 0.5 + 1e-9).all())
+
+
+def neighbours(knobs: Sequence[Knob], z: np.ndarray) -> dict[str, np.ndarray]:
+    """Inputs at a point and one small step along each coordinate, shape (1 + parameters, 1).
+
+    Args:
+        knobs: the mechanisms.
+        z: coordinates of the point, shape (parameters,).
+    """
+    points = np.vstack([z, z + STEP * np.eye(len(z))])
+    return {symbol: np.array([[value_at(knob, float(at))] for at in column])
+            for knob, column in zip(knobs, points.T, strict=True) for symbol in knob.symbols}
+
+
+def slopes(logs: np.ndarray) -> np.ndarray:
+    """Derivatives by the coordinates, shape (parameters, ...).
+
+    Args:
+        logs: logarithms at :func:`neighbours`, shape (1 + parameters, ...).
+    """
+    return np.asarray((logs[1:] - logs[0]) / STEP)
+
+
+def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibration:
+    """Fit mechanisms to measured rows.
+
+    The noise is not known beforehand: a first fit with 5% gives residuals, whose median gives that
+    of the second. A row far off weighs less than its square (soft L1), so that one outlier neither
+    bends the fit nor loosens it.
+
+    Args:
+        predict: predicted rows for overridden inputs; an override has shape (n, 1), the result
+            (n, rows).
+        knobs: what to fit, at most four.
+        measured: measured rows, positive, shape (rows,).
+
+    Raises ValueError for more than four mechanisms, none, or no rows.
+
+    Source: notebooks/validation.md, section How a calibration is made.
+    """
+    if not 1 <= len(knobs) <= MOST:
+        raise ValueError(f"{len(knobs)} mechanisms, expected 1 to {MOST}")
+    if not len(measured):
+        raise ValueError("there are no rows to fit")
+    logs = np.log(measured)
+
+    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def both(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and their derivatives, in one evaluation."""
+        key = z.tobytes()
+        if key not in known:
+            moved = np.log(predict(neighbours(knobs, z)))
+            known[key] = moved[0] - logs, slopes(moved).T
+        return known[key]
+
+    def residuals(z: np.ndarray, noise: float) -> np.ndarray:
+        return np.concatenate([both(z)[0] / noise, z])
+
+    def jacobian(z: np.ndarray, noise: float) -> np.ndarray:
+        return np.vstack([both(z)[1] / noise, np.eye(len(z))])
+
+    dilution = math.sqrt(len(measured) / max(1, len(measured) - len(knobs)))
+    noise, z = FIRST_NOISE, np.zeros(len(knobs))
+    for _ in range(2):
+        z = least_squares(residuals, z, jac=jacobian, loss="soft_l1", args=(noise,),
+                          xtol=1e-6, ftol=1e-6).x
+        found, moves = both(z)
+        typical = NORMAL_MEDIAN * float(np.median(np.abs(found)))
+        noise = max(LEAST_NOISE, typical * dilution)
+    curvature = moves.T @ moves / noise**2 + np.eye(len(z))
+    scatter = max(LEAST_NOISE, math.sqrt(float(np.mean(found**2))) * dilution)
+    return Calibration(tuple(knobs), z, np.linalg.inv(curvature), scatter)

@@ -1,0 +1,181 @@
+"""The plain baselines that a prediction has to beat: rooflines, uncalibrated and with two numbers.
+
+A roofline knows how many bytes a step reads and how many operations it makes, and what the data
+sheet says of the card. A step takes the longer of bytes over bandwidth and operations over peak;
+experts are those that uniform choices hit. There is no efficiency, no kernel boundary, no
+dequantisation, no communication, no skew, no queue and no stall. Experts in host memory take the
+longer of the same two on the host, before or after the card. The first token of c requests that
+are prefilled one after another comes after (c + 1)/2 prompts on average.
+
+The calibrated one has two numbers, fitted to rows by least squares of relative errors in closed
+form: the share of the roofline that is reached, and a constant. For a first token it counts the
+operations with weights only, the usual two per parameter and token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calc.evidence.protocols import PROTOCOLS, Predictions, seeds_of
+from calc.evidence.systems import METRICS, UNCALIBRATED, System
+from calc.evidence.validation import Result, calibrations, measured_systems
+from calc.physics.arrays import Number, select
+from calc.physics.breakdown import CLASSES
+from calc.quantities.everything import evaluate
+
+# what a roofline does not know, taken out of the counting
+PLAIN = {"routing_skew": 0.0, "expert_imbalance": 0.0, "kv_imbalance": 1.0, "micro_batches": 1.0}
+PARAMETERS = ("share", "constant")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A calibrated roofline.
+
+    Attributes:
+        share: of the roofline that is reached [1].
+        constant: that every row pays [s].
+    """
+
+    share: float
+    constant: float
+
+
+def roofline_time(inputs: Mapping[str, Number], found: Mapping[str, Any], phase: str,
+                  core: bool = True) -> Number:
+    """The longer of bytes over bandwidth and operations over peak, of a step [s].
+
+    >>> card = {"memory_bandwidth": 1e12, "offloaded_share": 0.0} | {
+    ...     f"{name}_peak": 1e14 for name in CLASSES}
+    >>> counts = {f"decode_{name}_{kind}": 0.0 for name in CLASSES for kind in ("bytes", "flops")}
+    >>> counts |= {"decode_core_bytes": 2e9, "decode_head_flops": 1e11}
+    >>> round(float(roofline_time(card, counts, "decode")), 6)  # 2 ms of bytes, 1 ms of operations
+    0.002
+
+    Args:
+        inputs: input symbols in SI units.
+        found: quantities of ``calc.evaluate`` for them, without skew and imbalance.
+        phase: ``decode``, ``prefill`` or ``burst``.
+        core: whether the attention core counts.
+
+    Source: notebooks/validation.md, section The plain baselines.
+    """
+    counted = [name for name in CLASSES if core or name != "core"]
+    read = sum(found[f"{phase}_{name}_bytes"] for name in counted)
+    made = sum(found[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"] for name in counted)
+    card: Number = np.maximum(read / inputs["memory_bandwidth"], made)
+    if not np.any(inputs["offloaded_share"]):
+        return card
+    each = inputs["offloaded_share"] * found["moe_layers"] * found["routed_expert_parameters"]
+    loaded = each * found[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
+    multiplied = (inputs["multiply_add_flops"] * each * inputs["num_experts_per_tok"]
+                  * found[f"{phase}_group_tokens"])
+    on_host: Number = np.maximum(loaded / inputs["host_memory_bandwidth"],
+                                 multiplied / inputs["host_peak"])
+    return card + on_host
+
+
+def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, np.ndarray]:
+    """What a roofline says of measured rows; nothing is fitted.
+
+    Args:
+        system: what was measured.
+        rows: indices.
+        core: whether prefill counts the attention core.
+
+    Returns tpot, ttft and e2e [s] and output_throughput [token/s], each of shape (rows,).
+
+    Source: notebooks/validation.md, section The plain baselines.
+    """
+    inputs = system.at(rows) | PLAIN
+    found = evaluate(inputs, system.scenario.model.attention)
+    tpot = roofline_time(inputs, found, "decode") / found["tokens_per_step"]
+    prompt = found["prompt_chunks"] * roofline_time(inputs, found, "prefill", core)
+    ttft = (found["requests_per_rank"] + 1) / 2 * prompt
+    e2e = ttft + (inputs["output_tokens"] - 1) * tpot
+    # a decode pool of its own holds a request for its output tokens only
+    held = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)
+    whole = {"tpot": tpot, "ttft": ttft, "e2e": e2e,
+             "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / held}
+    return {name: np.broadcast_to(np.asarray(value, float), rows.shape)
+            for name, value in whole.items()}
+
+
+def fit_line(bounds: np.ndarray, measured: np.ndarray) -> Line:
+    """Share and constant of the calibrated roofline: t = bound / share + constant.
+
+    Least squares of relative errors, in closed form; neither number is held to a range.
+
+    >>> line = fit_line(np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, 9.0]))
+    >>> round(line.share, 6), round(line.constant, 6)
+    (0.5, 1.0)
+
+    Args:
+        bounds: what the roofline says of the rows [s].
+        measured: what was measured [s].
+
+    Raises ValueError for fewer than two rows.
+
+    Source: notebooks/validation.md, section The plain baselines.
+    """
+    if len(measured) < 2:
+        raise ValueError(f"{len(measured)} rows, expected at least 2 for two numbers")
+    columns = np.stack([bounds / measured, 1 / measured], axis=1)
+    slope, constant = np.linalg.lstsq(columns, np.ones(len(measured)), rcond=None)[0]
+    return Line(float(1 / slope), float(constant))
+
+
+def held_out(system: System, metric: str, protocol: str, rows: np.ndarray | None = None,
+             core: bool | None = None) -> Predictions:
+    """Rows that the calibrated roofline was not fitted to, under a protocol; without intervals.
+
+    Args:
+        system: what was measured.
+        metric: ``tpot`` or ``ttft``.
+        protocol: one of ``protocols.PROTOCOLS``.
+        rows: indices, all measured ones unless given.
+        core: whether prefill counts the attention core; not for a first token unless given.
+    """
+    rows = system.measured(metric) if rows is None else rows
+    with_core = metric != "ttft" if core is None else core
+    bounds = np.full(len(system.rows[metric]), np.nan)
+    bounds[rows] = roofline(system, rows, with_core)[metric]
+    measured = system.rows[metric]
+    predicted, predicted_rows = [], []
+    for fitted, held in PROTOCOLS[protocol](system, rows):
+        line = fit_line(bounds[fitted], measured[fitted])
+        predicted.append(bounds[held] / line.share + line.constant)
+        predicted_rows.append(held)
+    row, centre = np.concatenate(predicted_rows), np.concatenate(predicted)
+    return replace(_without_intervals(system, metric, row, centre), seeds=seeds_of(protocol))
+
+
+def uncalibrated(system: System, metric: str, rows: np.ndarray | None = None) -> Predictions:
+    """Rows as the uncalibrated roofline says them; without intervals.
+
+    Args:
+        system: what was measured.
+        metric: ``tpot``, ``ttft``, ``e2e`` or ``output_throughput``.
+        rows: indices, all measured ones unless given.
+    """
+    rows = system.measured(metric) if rows is None else rows
+    return _without_intervals(system, metric, rows, roofline(system, rows)[metric])
+
+
+def _without_intervals(system: System, metric: str, rows: np.ndarray,
+                       centre: np.ndarray) -> Predictions:
+    return Predictions(rows, system.rows[metric][rows], centre, centre, centre)
+
+
+def results() -> list[Result]:
+    """What ``calc.evidence.validation.results`` has, in its order, as the rooflines predict it."""
+    found = [Result(one.id, metric, UNCALIBRATED, (), uncalibrated(one, metric))
+             for one in measured_systems() for metric in METRICS if len(one.measured(metric))]
+    return found + [Result(one.id, chosen.metric, protocol, PARAMETERS,
+                           held_out(one, chosen.metric, protocol, rows),
+                           left_out=tuple(chosen.without))
+                    for chosen, protocol, one, rows in calibrations()]

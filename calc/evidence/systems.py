@@ -1,0 +1,157 @@
+"""Measured systems and what the runtime predicts of them: the ground of every error we print.
+
+A system is a scenario with a table of measured rows. A prediction takes a row's lengths, number of
+requests and concurrency, and nothing else of the row. A wave of equal requests has a closed form;
+a run that sends many requests at once goes through the scheduler, step by step.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self, get_args
+
+import numpy as np
+
+from calc.quantities.everything import evaluate
+from calc.serving.replay import serve_all
+from catalogue import Scenario, library
+from catalogue.deployments.physics_inputs import Knob, knobs
+from catalogue.entries.calibrations import Discrepancy, Metric
+
+METRICS: tuple[str, ...] = get_args(Metric)
+VARIED = ("concurrency", "input_tokens", "output_tokens")
+UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
+
+
+@dataclass(frozen=True)
+class System:
+    """One measured deployment.
+
+    Attributes:
+        scenario: the deployment.
+        rows: measured columns in SI units, each of shape (rows,); NaN where nothing was measured.
+        suspect: row (from 0) -> reason, in both languages.
+        unequal: rows (from 0) whose requests have many lengths.
+        limited: rows (from 0) whose client holds requests back until there is a place.
+    """
+
+    scenario: Scenario
+    rows: Mapping[str, np.ndarray]
+    suspect: Mapping[int, dict[str, str]]
+    unequal: frozenset[int] = frozenset()
+    limited: frozenset[int] = frozenset()
+
+    @property
+    def id(self) -> str:
+        """The scenario's identifier."""
+        return self.scenario.id
+
+    @functools.cached_property
+    def inputs(self) -> dict[str, float]:
+        """Input symbols of the scenario, computed once."""
+        return self.scenario.inputs()
+
+    @functools.cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Its mechanisms by name."""
+        return {knob.name: knob for knob in knobs(self.scenario)}
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether its rows are runs of many requests, which the scheduler serves."""
+        sent = self.rows.get("requests")
+        return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
+
+    def with_inputs(self, inputs: Mapping[str, float]) -> Self:
+        """The same rows of a deployment that has these inputs in place of its own."""
+        other = replace(self)
+        other.inputs.update(self.inputs | dict(inputs))
+        return other
+
+    @functools.cached_property
+    def _memory(self) -> dict[str, np.ndarray]:
+        """The memory budget, by row: ``kv_blocks`` of a replica, and ``max_concurrency``."""
+        found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
+        return {name: np.broadcast_to(found[name], self.rows["concurrency"].shape)
+                for name in ("kv_blocks", "max_concurrency")}
+
+    def admitted(self) -> np.ndarray:
+        """Requests that run at once, by row: the row's limit, or what the cache holds.
+
+        What was measured did run: a budget without room for a single request limits nothing.
+        """
+        most = self._memory["max_concurrency"]
+        return np.minimum(self.rows["concurrency"], np.where(most > 0, most, np.inf))
+
+    def _varied(self) -> dict[str, np.ndarray]:
+        lengths = {name: self.rows[name] for name in VARIED}
+        return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
+
+    def run(self, row: int) -> dict[str, float]:
+        """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
+
+        Args:
+            row: index.
+        """
+        if row not in self._runs:
+            column = {name: float(values[row]) for name, values in self.rows.items()}
+            self._runs[row] = serve_all(
+                self.inputs, self.scenario.model.attention, column,
+                blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
+                policy=self.scenario.file.scheduling, queued=row not in self.limited)
+        return self._runs[row]
+
+    @functools.cached_property
+    def _runs(self) -> dict[int, dict[str, float]]:
+        return {}
+
+    def measured(self, metric: str) -> np.ndarray:
+        """Indices of the rows that have this metric."""
+        column = self.rows.get(metric)
+        return np.array([], int) if column is None else np.flatnonzero(np.isfinite(column))
+
+    def at(self, rows: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Input symbols of some rows: the scenario's, with the rows' lengths and concurrency."""
+        varied = self._varied() | {"concurrency": self.admitted()}
+        return self.inputs | {name: column[rows] for name, column in varied.items()}
+
+    def predict(self, metric: str, rows: np.ndarray,
+                overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
+        """Predicted values of a metric, shape (rows,) or that of the overrides before it.
+
+        Args:
+            metric: a quantity of ``evaluate``.
+            rows: indices.
+            overrides: inputs in place of the scenario's; of shape (n, 1) for n variants.
+        """
+        if self.scheduled and not overrides:
+            return np.array([self.run(int(row))[metric] for row in rows])
+        found = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
+        return np.asarray(found[metric], dtype=float)
+
+
+@functools.cache
+def discrepancy() -> Discrepancy:
+    """The formulas' own error, beyond what ranges explain, set on the systems of this repository.
+
+    Source: ``params/discrepancies/uncalibrated.yml``.
+    """
+    found: Discrepancy = library.load("discrepancies", UNCALIBRATED)
+    return found
+
+
+def system(scenario: Scenario) -> System:
+    """The measured system of a scenario.
+
+    Raises ValueError if nothing was measured of it.
+    """
+    measured = scenario.measured
+    if measured is None:
+        raise ValueError(f"nothing was measured of '{scenario.id}'")
+    rows = {name: np.array(measured.column(name)) for name in measured.columns}
+    suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
+    unequal = frozenset(number - 1 for number in measured.unequal)
+    limited = frozenset(number - 1 for number in measured.limited_by_client)
+    return System(scenario, rows, suspect, unequal, limited)

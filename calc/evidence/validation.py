@@ -1,0 +1,125 @@
+"""Every prediction held against every measurement: the table that is printed, and its details."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.evidence.protocols import Predictions, held_out, uncalibrated
+from calc.evidence.systems import METRICS, UNCALIBRATED, System, discrepancy, system
+from catalogue import deployments, library, load_scenario
+from catalogue.entries.calibrations import CalibrationFile
+
+
+@dataclass(frozen=True)
+class Result:
+    """Errors of one system and metric under one protocol, on rows that were not fitted.
+
+    Attributes:
+        system: scenario's identifier.
+        metric: quantity.
+        protocol: how rows were held out.
+        parameters: mechanisms that were fitted, by name.
+        predictions: the rows themselves.
+        inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
+        left_out: numbers of rows (from 1) that were neither fitted nor predicted.
+    """
+
+    system: str
+    metric: str
+    protocol: str
+    parameters: tuple[str, ...]
+    predictions: Predictions
+    inside: float | None = None
+    left_out: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Plain data; errors are fractions."""
+        found = {name: round(value, 6) if isinstance(value, float) else value
+                 for name, value in self.predictions.summary().items()}
+        return {"system": self.system, "metric": self.metric, "protocol": self.protocol,
+                "parameters": list(self.parameters), **found,
+                "seeds": [self.predictions.seeds[0], self.predictions.seeds[-1]]
+                if self.predictions.seeds else None, "inside": self.inside,
+                "left_out": list(self.left_out)}
+
+
+@functools.cache
+def measured_system(name: str) -> System:
+    """A measured system by its scenario's identifier, prepared once."""
+    return system(load_scenario(name))
+
+
+def measured_systems() -> list[System]:
+    """Every measured system of the repository."""
+    return [measured_system(name) for name in deployments()
+            if load_scenario(name).measured is not None]
+
+
+def uncalibrated_results(systems: Iterable[System],
+                         metrics: Sequence[str] = METRICS) -> Iterator[Result]:
+    """Systems and metrics predicted from micro-measurements alone."""
+    for one in systems:
+        for metric in metrics:
+            rows = one.measured(metric)
+            if len(rows):
+                yield Result(one.id, metric, UNCALIBRATED, (),
+                             uncalibrated(one, metric, discrepancy().by_quantity, rows))
+
+
+def calibrated_results(systems: Collection[str] | None = None,
+                       metrics: Collection[str] = METRICS) -> Iterator[Result]:
+    """The calibrations of the repository under each of their protocols."""
+    for chosen, protocol, one, rows in calibrations(systems, metrics):
+        found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
+                         discrepancy().extrapolation)
+        inside = float(np.mean([fit.inside for fit in found.calibrations]))
+        yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
+                     tuple(chosen.without))
+
+
+def calibrations(systems: Collection[str] | None = None, metrics: Collection[str] = METRICS,
+                 ) -> Iterator[tuple[CalibrationFile, str, System, np.ndarray]]:
+    """The calibrations of the repository: each with its protocols in turn, its system and rows.
+
+    Args:
+        systems: only those fitted to one of these, by the scenario's identifier.
+        metrics: only those of one of these.
+    """
+    for name in library.names("calibrations"):
+        chosen: CalibrationFile = library.load("calibrations", name)
+        if chosen.metric in metrics and (systems is None or chosen.scenario in systems):
+            one = measured_system(chosen.scenario)
+            for protocol in chosen.protocols:
+                yield chosen, protocol, one, calibrated_rows(one, chosen)
+
+
+def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:
+    """Indices of the rows that a calibration is about."""
+    left_out = {number - 1 for number in chosen.without}
+    return np.array([row for row in one.measured(chosen.metric) if row not in left_out])
+
+
+def results(system: str | None = None, metric: str | None = None) -> list[Result]:
+    """What is validated, in the order in which it is printed.
+
+    Args:
+        system: only this one, by its scenario's identifier.
+        metric: only this one.
+    """
+    metrics = METRICS if metric is None else (metric,)
+    chosen = measured_systems() if system is None else [measured_system(system)]
+    return [*uncalibrated_results(chosen, metrics),
+            *calibrated_results(None if system is None else {system}, metrics)]
+
+
+def as_json(found: list[Result]) -> dict[str, object]:
+    """``{"results": [...]}``, one entry per system, metric and protocol, with all measured rows.
+
+    What was calibrated without suspect rows stands apart, under ``without_suspect_rows``.
+    """
+    return {"results": [one.as_json() for one in found if not one.left_out],
+            "without_suspect_rows": [one.as_json() for one in found if one.left_out]}

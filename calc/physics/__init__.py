@@ -1,0 +1,1 @@
+"""What one step of one device reads, multiplies, sends and holds; no request, no queue."""

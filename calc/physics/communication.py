@@ -1,0 +1,185 @@
+"""Communication over the real topology: alpha-beta time of collectives, level by level.
+
+A message of S bytes takes alpha + S / rate. Inside a node a full mesh gives a group only the links
+between its own members, a switch gives each device its full rate. Between nodes every device has
+its port of the network. All bandwidths are of ONE direction [B/s], payloads are those of one rank
+[B], times are in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div, select
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of ranks laid over nodes: sizes inside and across [1], links of a device [B/s].
+
+    What of its links a message reaches depends on what is sent: collectives and exchanges have
+    efficiencies of their own.
+    """
+
+    ranks: Number
+    inside: Number
+    across: Number
+    inside_rate: Number
+    across_rate: Number
+
+
+def group(q: Any, ranks: Number) -> Group:
+    """Where the ranks of a group are and which links they have between them.
+
+    Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
+    n - 1 others of its group at n - 1 times the rate of a pair; a switch gives its full rate to
+    any group of two or more.
+
+    Args:
+        q: input symbols as attributes.
+        ranks: size of the group [1].
+
+    Source: notebooks/communication.md, section What a group of cards has between it.
+    """
+    inside = np.minimum(ranks, q.devices_per_node)
+    across = ceil_div(ranks, q.devices_per_node)
+    mesh = (inside - 1) * q.pair_bandwidth
+    links = select(q.full_mesh > 0, mesh, q.device_link_bandwidth)
+    return Group(ranks, inside, across, links, q.network_bandwidth)
+
+
+def _over(amount: Number, rate: Number) -> Number:
+    """Time of bytes at a rate; nothing to send takes no time, whatever the rate."""
+    return select(amount > 0, amount / np.where(np.greater(rate, 0), rate, 1), 0)
+
+
+def one_shot(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce in one exchange [s]: each rank sends its whole payload to every other.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return q.collective_alpha + _over((g.inside - 1) * payload,
+                                      g.inside_rate * q.collective_efficiency)
+
+
+def two_shot(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce as direct reduce-scatter and all-gather [s]: 2 exchanges of (n - 1)/n payloads.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload,
+                                          g.inside_rate * q.collective_efficiency)
+
+
+def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
+    """All-reduce around a ring [s]: 2(n - 1) steps of 1/n of the payload each.
+
+    Args:
+        alpha: latency of a step [s].
+        ranks: n [1].
+        payload: of one rank [B].
+        rate: from a rank to the next [B/s].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return 2 * (ranks - 1) * alpha + _over(2 * (ranks - 1) / ranks * payload, rate)
+
+
+def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
+    """All-reduce up and down a binary tree [s]: 2 log2(n) steps of the whole payload.
+
+    Args:
+        alpha: latency of a step [s].
+        ranks: n [1].
+        payload: of one rank [B].
+        rate: between two ranks [B/s].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    hops = 2 * np.log2(np.maximum(ranks, 1))
+    return hops * alpha + _over(hops * payload, rate)
+
+
+def all_reduce(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce over a group [s], with the fastest algorithm that its topology has.
+
+    Inside one node the better of one-shot and two-shot. Across nodes: reduce-scatter inside, the
+    better of ring and tree over the network on what each device then holds, all-gather inside.
+    A group of one communicates nothing.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    two = two_shot(q, g, payload)
+    single = np.minimum(one_shot(q, g, payload), two)
+    part, rate = payload / g.inside, g.across_rate * q.network_efficiency
+    outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
+                         tree(q.network_alpha, g.across, part, rate))
+    several = select(g.inside > 1, two, 0) + outside
+    return select(g.ranks > 1, select(g.across > 1, several, single), 0)
+
+
+def all_gather(q: Any, g: Group, payload: Number) -> Number:
+    """All-gather over a group [s]: each rank ends with every rank's payload.
+
+    Inside a node one direct exchange; across nodes a ring over the network first, whose result is
+    then spread inside.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Gathering the logits.
+    """
+    outside = ((g.across - 1) * q.network_alpha
+               + _over((g.across - 1) * payload, g.across_rate * q.network_efficiency))
+    inside = select(g.inside > 1, q.collective_alpha, 0) + _over(
+        (g.inside - 1) * g.across * payload, g.inside_rate * q.collective_efficiency)
+    return select(g.ranks > 1, outside + inside, 0)
+
+
+def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number) -> Number:
+    """One direction of an all-to-all of experts [s]: dispatch, or combine.
+
+    Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
+    mode sends it once to each node that has one of them, where it is forwarded over the links
+    inside, once to each rank. Both levels work at the same time; the slower one decides.
+
+    Args:
+        q: input symbols as attributes.
+        g: the expert-parallel group.
+        tokens: that one rank sends [token].
+        token_bytes: of one token [B/token].
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    copies = q.num_experts_per_tok * tokens * token_bytes
+    near = copies * (g.inside - 1) / g.ranks
+    far = copies * (g.ranks - g.inside) / g.ranks
+    nodes = g.across * (1 - (1 - 1 / g.across) ** q.num_experts_per_tok)
+    once = tokens * token_bytes * nodes * (g.across - 1) / g.across
+    ranks = g.ranks * (1 - (1 - 1 / g.ranks) ** q.num_experts_per_tok)
+    forwarded = tokens * token_bytes * ranks * (g.inside - 1) / g.inside
+    over_network = select(q.exchange_normal > 0, once, far)
+    over_links = select(q.exchange_normal > 0, forwarded, near)
+    moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
+                       _over(over_links, g.inside_rate * q.exchange_efficiency))
+    return select(g.ranks > 1, q.exchange_alpha + moved, 0)

@@ -1,0 +1,130 @@
+"""The floor under decode latency: the bytes that a step has to read from device memory.
+
+No step that reads them at the achieved bandwidth is faster. Communication, kernel boundaries and
+the host are not in it, so a measured TPOT lies above; the ratio of the two is to be explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.experts import distinct_experts
+from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
+from calc.physics.shapes import Parameters
+
+
+@dataclass(frozen=True)
+class Decode:
+    """One decode step: tokens, bytes read per device [B], their times [s], the resulting rate."""
+
+    decode_context_tokens: Number
+    decode_attended_tokens: Number
+    decode_window_tokens: Number
+    decode_batch: Number
+    expert_group_tokens: Number
+    distinct_experts: Number
+    decode_dense_bytes: Number
+    decode_expert_bytes: Number
+    decode_kv_bytes: Number
+    decode_dense_time: Number
+    decode_expert_time: Number
+    decode_kv_time: Number
+    tpot_floor: Number
+    throughput_ceiling: Number
+
+
+def mean_context(input_tokens: Number, output_tokens: Number) -> Number:
+    """Mean context of a request while it decodes [token].
+
+    The token number i of n sees the prompt and i tokens, itself included: the mean over i = 1 … n.
+
+    Args:
+        input_tokens: of the prompt [token].
+        output_tokens: generated, n [token].
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    return input_tokens + (output_tokens + 1) / 2
+
+
+def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) -> Number:
+    """Mean tokens that a request attends to while it decodes, of at most ``limit`` at once [token].
+
+    Output tokens see one token more each, up to the limit, and the limit from there on. It is the
+    mean of the minimum, which is less than the minimum of the mean if the limit is met on the way.
+
+    >>> float(mean_attended(4, 2, 4))  # 3, 4, 4, 4
+    3.75
+
+    Args:
+        limit: tokens that an indexer picks, or of a window [token]; 0: no limit.
+        input_tokens: of the prompt [token].
+        output_tokens: generated [token].
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    growing = np.clip(limit - input_tokens, 0, output_tokens)
+    seen = growing * mean_context(input_tokens, growing) + (output_tokens - growing) * limit
+    return select(np.greater(limit, 0), seen / output_tokens,
+                  mean_context(input_tokens, output_tokens))
+
+
+def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
+    """What a step reads of the cache for one request, all layers of all stages [B/request].
+
+    A layer without a window reads what is attended to, and every index key if an indexer has to
+    choose; a layer with a window reads its window and no index keys. Every stage's layers are read
+    for every token, so it does not matter which stage has those with a window.
+
+    Args:
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+
+    Returns mean tokens attended to without and with a window [token/request], and the bytes.
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    lengths = q.input_tokens, q.output_tokens
+    attended = mean_attended(q.index_topk, *lengths)
+    in_window = mean_attended(q.sliding_window, *lengths)
+    windowed = q.num_hidden_layers - q.full_attention_layers
+    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
+    entries = q.full_attention_layers * attended + windowed * in_window
+    keys = q.full_attention_layers * mean_context(*lengths)
+    return attended, in_window, entries * entry + keys * c.kv_index_bytes_per_token
+
+
+def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
+                 requests_per_rank: Number) -> Decode:
+    """Least time of a decode step [s] over all pipeline stages, one micro-batch after another.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        w: weights by stage [B].
+        c: cache per token [B/token].
+        requests_per_rank: requests of the fullest data-parallel rank [request].
+
+    Source: notebooks/memory.md, section A floor under the time per output token.
+    """
+    batch = ceil_div(requests_per_rank, q.pipeline_parallel)
+    group_tokens = batch * np.maximum(1, q.expert_parallel / q.tensor_parallel)
+    hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
+    expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
+    besides_routed = w.moe_layer_weights - routed_layer_weights(q, n)
+    final_norm = q.norm_weight_bytes * q.hidden_size
+    dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   + w.head_matrix_weights + final_norm)
+    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
+    context = mean_context(q.input_tokens, q.output_tokens)
+    attended, in_window, of_request = read_of_cache(q, c)
+    kv_bytes = batch * of_request
+    rate = q.memory_bandwidth * q.hbm_efficiency
+    times = dense_bytes / rate, expert_bytes / rate, kv_bytes / rate
+    floor = sum(times)
+    return Decode(context, attended, in_window, batch, group_tokens, hit, dense_bytes, expert_bytes,
+                  kv_bytes, *times, tpot_floor=floor, throughput_ceiling=q.concurrency / floor)

@@ -1,0 +1,81 @@
+"""Experts that cards load when a token chooses them: out of the host's memory, or from storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, select
+from calc.physics.memory import expert_shards
+from calc.physics.shapes import Parameters
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Time to get one expert to where it is multiplied, by where it lies [s]."""
+
+    expert_read_time: Number
+    expert_link_time: Number
+    expert_host_time: Number
+    expert_storage_time: Number
+
+
+def distances(q: Any, n: Parameters) -> Distances:
+    """One expert out of device memory, over the host links, out of host memory and of storage [s].
+
+    A rank gets its part, over a link of its own; host memory serves all ranks of the deployment at
+    once, and storage all of a node. The last three are 0 where nothing is fetched.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/latency.md, section Experts that are fetched.
+    """
+    part = n.routed_expert_parameters / expert_shards(q)
+    stored = select(q.fetched_share > 0, part * q.offloaded_weight_bytes, 0)
+    devices = q.tensor_parallel * q.pipeline_parallel * q.data_parallel
+    return Distances(
+        part * q.routed_expert_weight_bytes
+        / (q.memory_bandwidth * q.expert_streaming_efficiency),
+        stored / (q.host_link_bandwidth * q.host_link_efficiency),
+        stored * devices / (q.host_memory_bandwidth * q.host_stream_efficiency),
+        stored * np.minimum(q.devices_per_node, devices) / q.storage_bandwidth)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Experts of a layer that a step has to load [1], and the time of loading, all layers [s]."""
+
+    missing_experts: Number
+    storage_experts: Number
+    fetch_time: Number
+
+
+def missing(q: Any, n: Parameters, read: Number) -> Missing:
+    """The chosen experts that the cards do not have, and how long it takes to load them.
+
+    A level supplies what is not found above it: at least what does not fit there, at most what it
+    keeps itself. Links, host memory and storage work at the same time, the slowest decides.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        read: experts of a layer that the group of the slowest rank reads, wherever they are [1].
+
+    Source: notebooks/latency.md, section Experts that are fetched.
+    """
+    one = distances(q, n)
+    elsewhere = q.fetched_share * q.n_routed_experts
+    on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere
+    lacking = np.minimum(
+        elsewhere, np.maximum((1 - q.device_hit_share) * read, read - on_cards))
+    from_storage = np.minimum(
+        stored, np.maximum((1 - q.host_hit_share) * lacking, lacking - (elsewhere - stored)))
+    slowest = np.maximum(
+        lacking * one.expert_link_time,
+        np.maximum((lacking - from_storage) * one.expert_host_time,
+                   from_storage * one.expert_storage_time))
+    return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)

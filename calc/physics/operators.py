@@ -1,0 +1,275 @@
+"""The operator table of a step: one row per operator and kind of layer.
+
+The rows are what the closed forms of ``calc.physics.step`` sum by class; nothing is summed here.
+Operations [FLOP], bytes [B] and payloads [B] are those of one rank and one layer, for one
+micro-batch; ``count`` is the number of such layers. A vector operator's weights (norms) stream with
+the attention projections, its operations and activations belong to the class ``vector``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div
+from calc.physics.experts import distinct_experts
+from calc.physics.memory import Cache, expert_shards
+from calc.physics.shapes import MLA
+from calc.physics.step import Composition
+
+MATRIX, VECTOR, LINK = "matrix", "vector", "link"
+# operations per element: a norm squares, sums, scales and weighs; a gate takes a sigmoid
+NORM_FLOPS, GATE_FLOPS = 4, 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operator of one layer on one rank.
+
+    Attributes:
+        name: of the operator.
+        layer: ``every``, ``dense``, ``moe`` or ``outside`` (once per step), or ``draft``.
+        count: layers that have it [1].
+        unit: ``matrix``, ``vector`` or ``link``.
+        group: class of ``calc.physics.step`` that the row is summed into.
+        flops, weight_bytes, activation_bytes, kv_bytes: of one layer [FLOP], [B].
+        collective, payload: the collective and what one rank puts in [B].
+    """
+
+    name: str
+    layer: str
+    count: Number
+    unit: str
+    group: str
+    flops: Number = 0
+    weight_bytes: Number = 0
+    activation_bytes: Number = 0
+    kv_bytes: Number = 0
+    collective: str | None = None
+    payload: Number = 0
+
+    def total(self, column: str) -> Number:
+        """One of its amounts over all layers that have it."""
+        return self.count * getattr(self, column)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What the rows are made of: tokens and rows of a micro-batch, widths on a rank."""
+
+    tokens: Number
+    rows: Number
+    heads: Number
+    width: Number
+    together: Number
+    hit: Number
+    slowest: Number
+    shards: Number
+    inside: Number
+    expert_rows: Number
+    on_device: Number
+
+
+def operator_table(attention: str, q: Any, c: Cache, made: Composition) -> list[Row]:
+    """The rows of a step; operators that a model or a cut does not have are left out.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+        made: composition of the step.
+
+    Source: notebooks/compute.md, section The operator table.
+    """
+    t, e = q.tensor_parallel, q.expert_parallel
+    tokens = made.tokens / q.micro_batches
+    together = tokens * np.maximum(1, e / t)
+    shards = expert_shards(q)
+    slowest = 1 + q.expert_imbalance if e > 1 else 1.0
+    s = _Sizes(
+        tokens, made.logit_rows / q.micro_batches, q.num_attention_heads / t,
+        q.activation_element_bytes, together,
+        distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew),
+        slowest, shards, q.moe_intermediate_size * e / shards,
+        slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share)
+    attend = _mla(q, s, c, made) if attention == MLA else _gqa(q, s, c, made)
+    return [*_around(q, s), *attend, *_dense(q, s), *_moe(q, s)]
+
+
+def _matmul(q: Any, name: str, group: str, layer: str, count: Number, rows: Number, into: Number,
+            out: Number, element: Number, width: Number) -> Row:
+    """A matrix ``into`` x ``out`` on a rank, applied to some rows."""
+    return Row(name, layer, count, MATRIX, group, q.multiply_add_flops * into * out * rows,
+               into * out * element, (into + out) * width * rows)
+
+
+def _norm(name: str, count: Number, elements: Number, weights: Number, s: _Sizes,
+          layer: str = "every", moved: Number = 0) -> Row:
+    return Row(name, layer, count, VECTOR, "vector", NORM_FLOPS * elements * s.tokens, weights,
+               moved * s.width * s.tokens)
+
+
+def _reduce(q: Any, s: _Sizes, name: str, layer: str, count: Number) -> Iterator[Row]:
+    if q.tensor_parallel > 1:
+        yield Row(name, layer, count, LINK, "all_reduce", collective="all-reduce",
+                  payload=s.tokens * q.hidden_size * s.width)
+
+
+def _around(q: Any, s: _Sizes) -> Iterator[Row]:
+    """Before, between and after the layers."""
+    d, t, layers = q.hidden_size, q.tensor_parallel, q.num_hidden_layers
+    columns = ceil_div(q.vocab_size, t)
+    yield Row("embedding", "outside", 1, VECTOR, "vector",
+              activation_bytes=2 * d * s.width * s.tokens)
+    yield from _reduce(q, s, "embedding_all_reduce", "outside", 1)
+    for name in ("input_norm", "post_norm"):
+        # reads hidden state and residual, writes both
+        yield _norm(name, layers, d, q.norm_weight_bytes * d, s, moved=4 * d)
+    yield _norm("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
+    yield Row("head", "outside", 1, MATRIX, "head", q.multiply_add_flops * d * columns * s.rows,
+              d * columns * q.head_weight_bytes,
+              (d * s.width + columns * q.logit_element_bytes) * s.rows)
+    if t > 1:
+        yield Row("logits_all_gather", "outside", 1, LINK, "all_reduce", collective="all-gather",
+                  payload=s.rows * columns * q.logit_element_bytes)
+    yield from _reduce(q, s, "attention_all_reduce", "every", layers)
+
+
+def _mla(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
+    """Multi-head latent attention, absorbed in decode and expanded in prefill."""
+    d, rank, rope = q.hidden_size, q.kv_lora_rank, q.qk_rope_head_dim
+    nope, value, layers = q.qk_nope_head_dim, q.v_head_dim, q.num_hidden_layers
+    element = q.attention_weight_bytes
+
+    def project(name: str, into: Number, out: Number, rows: Number = s.tokens,
+                stored: Number = element, width: Number = s.width) -> Row:
+        return _matmul(q, name, "attention", "every", layers, rows, into, out, stored, width)
+
+    if q.q_lora_rank > 0:
+        yield project("q_a", d, q.q_lora_rank)
+        yield _norm("q_a_norm", layers, q.q_lora_rank, q.norm_weight_bytes * q.q_lora_rank, s)
+        yield project("q_b", q.q_lora_rank, s.heads * (nope + rope))
+    else:
+        yield project("q", d, s.heads * (nope + rope))
+    yield project("kv_a", d, rank + rope)
+    yield _norm("kv_norm", layers, rank, q.norm_weight_bytes * rank, s)
+    if q.index_n_heads > 0:
+        keys = q.index_n_heads * q.index_head_dim
+        yield project("index_q", q.q_lora_rank, keys, width=0)
+        yield project("index_k", d, q.index_head_dim, width=0)
+        yield _norm("index_norm", layers, q.index_head_dim,
+                    2 * q.norm_weight_bytes * q.index_head_dim, s)
+        yield project("index_weights", d, q.index_n_heads, width=0)
+        yield Row("index_scores", "every", q.full_attention_layers, MATRIX, "core",
+                  q.multiply_add_flops * keys * made.indexed / q.micro_batches,
+                  kv_bytes=c.kv_index_bytes_per_token * made.read_keys / q.micro_batches)
+    if made.decoding:
+        # one small matrix per head: latent <-> head, kept in the width of activations
+        for name, size in (("absorb_k", nope), ("absorb_v", value)):
+            yield Row(name, "every", layers, MATRIX, "attention",
+                      q.multiply_add_flops * s.heads * size * rank * s.tokens,
+                      s.heads * size * rank * s.width,
+                      s.heads * (size + rank) * s.width * s.tokens)
+    else:
+        out = s.heads * (nope + value)
+        yield Row("expand_kv", "every", layers, MATRIX, "attention",
+                  q.multiply_add_flops * rank * out * (s.tokens + made.expanded / q.micro_batches),
+                  rank * out * element, (rank + out) * s.width * s.tokens)
+    per_head = 2 * rank + rope if made.decoding else nope + rope + value
+    yield from _core(q, s, c, made, per_head)
+    yield project("o", s.heads * value, d)
+
+
+def _gqa(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
+    """Grouped-query attention."""
+    d, layers, size = q.hidden_size, q.num_hidden_layers, q.head_dim
+    kv_ranks = np.minimum(q.tensor_parallel, q.num_key_value_heads)
+    inputs = d + q.attention_bias
+    # a sink is one number per head that joins the softmax
+    qkv = (inputs * (s.heads + 2 * q.num_key_value_heads / kv_ranks) * size
+           + q.attention_sinks * s.heads)
+    kept = np.maximum(1, q.num_key_value_heads / q.tensor_parallel)
+    yield Row("qkv", "every", layers, MATRIX, "attention", q.multiply_add_flops * qkv * s.tokens,
+              qkv * q.attention_weight_bytes,
+              (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
+    if q.qk_norm > 0:
+        yield _norm("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
+    yield from _core(q, s, c, made, 2 * size)
+    out = (s.heads * size + q.attention_output_bias) * d
+    yield Row("o", "every", layers, MATRIX, "attention", q.multiply_add_flops * out * s.tokens,
+              out * q.attention_weight_bytes, (s.heads * size + d) * s.width * s.tokens)
+
+
+def _core(q: Any, s: _Sizes, c: Cache, made: Composition, per_head: Number) -> Iterator[Row]:
+    """Scores and values, in layers without and with a window."""
+    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
+    again = made.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
+    moved = s.heads * per_head * s.width * (s.tokens + again)
+    windowed = q.num_hidden_layers - q.full_attention_layers
+    for name, count, attended, read in (
+            ("core", q.full_attention_layers, made.attended, made.read),
+            ("core_window", windowed, made.in_window, made.read_in_window)):
+        if count > 0:
+            yield Row(name, "every", count, MATRIX, "core",
+                      q.multiply_add_flops * s.heads * per_head * attended / q.micro_batches,
+                      activation_bytes=moved, kv_bytes=entry * read / q.micro_batches)
+
+
+def _gated(q: Any, s: _Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,
+           inside: Number, element: Number) -> Iterator[Row]:
+    """Gate and up projection, their product, down projection."""
+    d = q.hidden_size
+    up = prefix + "gate_up"
+    yield Row(up, layer, count, MATRIX, group, q.multiply_add_flops * 2 * d * inside * rows,
+              2 * d * inside * element, (d + 2 * inside) * s.width * rows)
+    yield Row(prefix + "gate", layer, count, VECTOR, "vector", GATE_FLOPS * inside * rows,
+              activation_bytes=3 * inside * s.width * rows)
+    yield Row(prefix + "down", layer, count, MATRIX, group,
+              q.multiply_add_flops * inside * d * rows, inside * d * element,
+              (inside + d) * s.width * rows)
+
+
+def _dense(q: Any, s: _Sizes) -> Iterator[Row]:
+    count = q.first_k_dense_replace
+    if count > 0:
+        yield from _gated(q, s, "", "dense_mlp", "dense", count, s.tokens,
+                          q.intermediate_size / q.tensor_parallel, q.dense_mlp_weight_bytes)
+        yield from _reduce(q, s, "mlp_all_reduce", "dense", count)
+
+
+def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
+    """Router, shared and routed experts, and how tokens get to them and back."""
+    count = q.num_hidden_layers - q.first_k_dense_replace
+    if count <= 0:
+        return
+    d, n, k, nu = q.hidden_size, q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
+    t, e = q.tensor_parallel, q.expert_parallel
+    yield Row("router", "moe", count, MATRIX, "router", nu * d * n * s.tokens,
+              (d + q.router_bias) * n * q.router_weight_bytes, (d + n) * s.width * s.tokens)
+    if q.n_shared_experts > 0:
+        yield from _gated(q, s, "shared_", "shared_expert", "moe", count, s.tokens,
+                          q.n_shared_experts * q.moe_intermediate_size / t,
+                          q.shared_expert_weight_bytes)
+    # an expert's biases are rows of its matrices for a constant input
+    held = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)
+    read = np.minimum(n, s.slowest * s.hit)
+    each = s.on_device * nu * held * s.slowest * s.together * k / s.shards
+    stored = s.on_device * read * held * q.routed_expert_weight_bytes / s.shards
+    rows = s.on_device * s.expert_rows * s.width
+    for name, share, moved in (("routed_gate_up", 2 / 3, d + 2 * s.inside),
+                               ("routed_down", 1 / 3, d + s.inside)):
+        yield Row(name, "moe", count, MATRIX, "routed_expert", share * each, share * stored,
+                  moved * rows)
+    yield Row("routed_gate", "moe", count, VECTOR, "vector",
+              s.on_device * GATE_FLOPS * s.inside * s.expert_rows,
+              activation_bytes=3 * s.inside * rows)
+    yield Row("permute", "moe", count, VECTOR, "vector", activation_bytes=2 * d * rows)
+    if e > t:
+        for name, element in (("dispatch", q.dispatch_element_bytes), ("combine", s.width)):
+            yield Row(name, "moe", count, LINK, "exchange", collective=name,
+                      payload=s.tokens / t * d * element)
+    else:
+        yield from _reduce(q, s, "mlp_all_reduce", "moe", count)

@@ -1,0 +1,120 @@
+"""Everything at once: from input symbols to every quantity, vectorised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div
+from calc.physics.decode_floor import decode_floor
+from calc.physics.fetching import distances
+from calc.physics.memory import activations, budget, cache, candidate_stages, weights
+from calc.physics.shapes import count_parameters
+from calc.physics.step import step
+from calc.quantities.planning import planning, transfer_time
+from calc.quantities.waves import chunk, decode_step, prompts, serving
+
+INPUTS = frozenset({
+    "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
+    "num_attention_heads", "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank",
+    "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
+    "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
+    "router_bias", "expert_bias", "separate_head", "attention_bias", "attention_output_bias",
+    "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
+    "sliding_window", "full_attention_layers",
+    "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
+    *(f"{name}_weight_bytes" for name in (
+        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
+        "routed_expert", "head")),
+    *(f"{name}_element_bytes" for name in (
+        "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
+    "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
+    "block_size", "memory_utilization",
+    "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
+    *(f"{name}_peak" for name in (
+        "attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+    *(f"{name}_gemm_efficiency" for name in (
+        "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+    *(f"{name}_dequantised" for name in (
+        "attention", "dense_mlp", "shared_expert", "routed_expert")),
+    "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor",
+    "expert_streaming_efficiency", "mla_efficiency", "mla_compute_efficiency",
+    "attention_efficiency", "l2_bandwidth", "dequantisation_traffic",
+    "prefill_dequantisation_traffic", "kernel_boundary",
+    "operators_per_layer", "host_time_per_operator", "captured",
+    "host_gap_per_step",
+    "single_token_path", "expert_imbalance", "routing_skew", "kv_imbalance",
+    "overlap_efficiency", "micro_batches",
+    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
+    "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
+    "network_efficiency", "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency",
+    "exchange_normal", "dispatch_element_bytes",
+    "draft_tokens", "mtp_acceptance", "request_overhead", "prefill_together", "separate_pools",
+    "prefix_hit_share",
+    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
+    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
+    "host_overlap",
+    "fetched_share", "stored_share", "device_hit_share", "host_hit_share", "host_link_efficiency",
+    "storage_bandwidth",
+})
+PHASES = ("decode", "prefill", "burst")
+
+
+def check_names(inputs: Mapping[str, Number]) -> None:
+    """Raises ValueError for a missing input or one that is not an input."""
+    if wrong := sorted(inputs.keys() ^ INPUTS):
+        problem = "missing" if wrong[0] in INPUTS else "not an input"
+        raise ValueError(f"'{wrong[0]}' is {problem}")
+
+
+def evaluate(inputs: Mapping[str, Number], attention: str, *,
+             decode: bool = True) -> dict[str, Number]:
+    """Every quantity of a deployment, by its name in ``params/symbols.yml``.
+
+    Args:
+        inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
+        attention: ``mla`` or ``gqa``.
+        decode: whether to compute the decode floor as well.
+
+    Returns quantities in SI units. ``stage_*`` arrays have the stages of
+    ``calc.physics.memory.candidate_stages`` as their first axis. The inputs must be a deployment
+    that can be laid out (``catalogue.load_scenario`` checks one; a search checks its own).
+
+    Raises ValueError for an unknown attention, a missing input, or one that is not an input.
+    """
+    check_names(inputs)
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
+                           for name, value in inputs.items()})
+    ndim = max(np.ndim(value) for value in inputs.values())
+    counted = count_parameters(attention, q)
+    stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
+    held = weights(attention, q, counted, stages)
+    cached = cache(attention, q)
+    requests = ceil_div(q.concurrency, q.data_parallel)
+    active = activations(attention, q, counted.moe_layers, requests)
+    memory = budget(q, held, cached, active.activations_per_device, requests)
+    found = _named(counted, held, cached, active, memory)
+    if not decode:
+        return found
+    floor = decode_floor(q, counted, held, cached, requests)
+    cut = prompts(q, requests)
+    made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+            chunk(q, cut, cut.burst_tokens))
+    steps = [step(attention, q, counted, held, cached, composition) for composition in made]
+    decoding, alone, rest = steps
+    served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
+    found |= {"decode_tokens": made[0].tokens}
+    for phase, done in zip(PHASES, steps, strict=True):
+        found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
+    return found | _named(floor, cut, served, distances(q, counted), planning(
+        q, counted, held, cached, memory, floor, cut, decoding, alone, served))
+
+
+def _named(*parts: Any) -> dict[str, Number]:
+    """Fields of dataclasses by name."""
+    return {field.name: getattr(part, field.name) for part in parts for field in fields(part)}

@@ -1,0 +1,85 @@
+"""Quantities that plans are made with: ridge, bubble, transfer, pools, waste, loading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div
+from calc.physics.decode_floor import Decode
+from calc.physics.memory import Cache, Memory, Weights
+from calc.physics.shapes import Parameters
+from calc.physics.step import Step
+from calc.quantities.waves import Prompts, Serving
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Intensity [FLOP/B], shares [1], times [s], the balance of prefill and decode pools [1], and
+    what host memory and storage hold [B]."""
+
+    ridge_point: Number
+    pipeline_bubble: Number
+    kv_transfer_time: Number
+    pool_ratio: Number
+    block_waste: Number
+    loading_time: Number
+    host_expert_weights: Number
+    storage_expert_weights: Number
+
+
+def transfer_time(q: Any, c: Cache) -> Number:
+    """Transfer of a request's cache from a prefill to a decode replica [s].
+
+    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and sends
+    an equal part; stages send at the same time, the fullest one last.
+
+    Args:
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+
+    Source: notebooks/communication.md, section A cache that moves from prefill to decode.
+    """
+    layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
+    cache = q.input_tokens * c.kv_layer_bytes_per_token * layers
+    rate = q.tensor_parallel * q.network_bandwidth * q.network_efficiency
+    return q.network_alpha + cache / rate
+
+
+def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
+             decode: Step, prefill: Step, served: Serving) -> Planning:
+    """Quantities around a deployment.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        w: weights by stage [B].
+        c: cache per token [B/token].
+        m: the memory budget.
+        d: batch and contexts of decode.
+        p: how prompts are cut.
+        decode, prefill: the decode step, and the mean chunk of a prompt alone.
+        served: what a wave of requests sees.
+
+    Source: notebooks/compute.md (ridge), throughput.md (bubble), communication.md (transfer),
+    serving.md (pools), memory.md (blocks, loading).
+    """
+    stages = q.pipeline_parallel
+    idle = stages - 1
+    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
+    # requests per second: a prefill replica has a chunk in every stage, a decode replica finishes
+    # batch x stages every output_tokens steps
+    decoded = d.decode_batch * stages / (q.output_tokens * per_token)
+    devices = q.tensor_parallel * stages * q.data_parallel
+    experts = (n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
+               * q.offloaded_weight_bytes)
+    fetched = (1 - q.offloaded_share) * q.fetched_share
+    on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
+    return Planning(
+        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
+        decoded * prefill.step_time * p.prompt_chunks / stages,
+        1 - q.context_tokens / (m.blocks_per_request * q.block_size),
+        (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
+        / q.storage_bandwidth, on_host, fetched * q.stored_share * experts)

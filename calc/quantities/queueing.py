@@ -1,0 +1,118 @@
+"""Closed forms for waiting: what a simulation has to meet where theory knows the answer.
+
+Arrivals are Poisson at a mean rate; one server works on one request at a time, first come first
+served. An engine that batches is no such server; with batches of one it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calc.physics.arrays import Number, select
+
+
+def mg1_wait(rate: Number, service: Number, variance: Number) -> Number:
+    """Mean wait in the queue for general service times [s]; infinite from saturation on.
+
+    W = λ (D² + σ²) / (2 (1 - λ D)).
+
+    Args:
+        rate: of arrivals, λ [request/s].
+        service: mean time of a request on the server, D [s].
+        variance: of that time, σ² [s²].
+
+    Raises ValueError for a negative argument.
+
+    Source: Pollaczek-Khinchine formula, see https://db0nus869y26v.cloudfront.net/en/M/D/1_queue.
+    """
+    if (np.less(rate, 0) | np.less(service, 0) | np.less(variance, 0)).any():
+        raise ValueError("a rate, a time or a variance is negative.")
+    left = 1 - np.multiply(rate, service)
+    stable = left > 0
+    mean = rate * (np.square(service) + variance) / (2 * np.where(stable, left, 1))
+    return select(stable, mean, math.inf)
+
+
+def md1_wait(rate: Number, service: Number) -> Number:
+    """Mean wait in the queue if every request takes the same time [s].
+
+    W = ρ / (2 (1 - ρ)) D with ρ = λ D.
+
+    >>> float(md1_wait(0.5, 1.0))
+    0.5
+
+    Args:
+        rate: of arrivals, λ [request/s].
+        service: time of a request on the server, D [s].
+
+    Raises ValueError for a negative argument (``mg1_wait``).
+
+    Source: ``mg1_wait`` without variance.
+    """
+    return mg1_wait(rate, service, 0.0)
+
+
+def mm1_wait(rate: Number, service: Number) -> Number:
+    """Mean wait in the queue for exponentially distributed service times [s].
+
+    W = ρ / (1 - ρ) D with ρ = λ D: twice that of constant times.
+
+    Args:
+        rate: of arrivals, λ [request/s].
+        service: mean time of a request on the server, D [s].
+
+    Raises ValueError for a negative argument (``mg1_wait``).
+
+    Source: ``mg1_wait`` with a variance of D².
+    """
+    return mg1_wait(rate, service, np.square(service))
+
+
+def md1_wait_below(wait: float, rate: float, service: float) -> float:
+    """Probability that a request waits at most ``wait`` if every request takes the same time [1].
+
+    P = (1 - ρ) Σ x_k^k / k! exp(-x_k) with x_k = λ (k D - t), k = 0 … ⌊t / D⌋. The terms alternate:
+    good to about exp(λ t) roundings, so for λ t up to 20.
+
+    Args:
+        wait: t [s].
+        rate: of arrivals, λ [request/s].
+        service: time of a request on the server, D [s].
+
+    Raises ValueError without a steady state, or where the sum loses its digits.
+
+    Source: Erlang 1909, see https://wikimili.com/en/M%2FD%2Fc_queue, with one server.
+    """
+    if not 0 <= rate * service < 1:
+        raise ValueError(f"the server is used {rate * service:.3g} times its capacity, expected "
+                         "less than 1.")
+    if rate * wait > 20:
+        raise ValueError(f"λ t is {rate * wait:.3g}, the sum has lost its digits from 20 on.")
+    total = 0.0
+    for k in range(math.floor(wait / service) + 1):
+        x = rate * (k * service - wait)
+        total += x**k / math.factorial(k) * math.exp(-x)
+    return (1 - rate * service) * total
+
+
+def closed_loop_throughput(concurrency: Number, ttft: Number, tpot: Number, output_tokens: Number,
+                           think_time: Number = 0.0) -> Number:
+    """Output throughput of users who ask again as soon as they have thought [token/s].
+
+    Little's law over the whole loop: X (TTFT + (n - 1) TPOT + Z) / n = c.
+
+    >>> round(float(closed_loop_throughput(80, 0.05, 0.05, 512)))  # 50 ms per token, 80 users
+    1600
+
+    Args:
+        concurrency: users, c [request].
+        ttft: mean time to first token [s].
+        tpot: mean time per later token [s].
+        output_tokens: of each request, n [token].
+        think_time: mean time between an answer and the next question, Z [s].
+
+    Source: Little's law, http://link.springer.com/chapter/10.1007%2F978-0-387-73699-0_5.
+    """
+    return concurrency * output_tokens / (ttft + (output_tokens - 1) * tpot + think_time)

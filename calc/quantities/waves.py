@@ -1,0 +1,164 @@
+"""What users of a deployment see: TTFT, TPOT, latency and throughput of a burst of requests.
+
+A wave of ``concurrency`` equal requests arrives at once. On every replica the engine prefills the
+first request alone, because it has arrived alone, packs the rest into chunks, then decodes all.
+Times in seconds, rates per second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.decode_floor import Decode, mean_attended, mean_context
+from calc.physics.step import Composition, Step
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """How prompts are cut and packed on one replica: tokens [token] and chunks [1]."""
+
+    cached_tokens: Number
+    new_tokens: Number
+    prompt_chunks: Number
+    prefill_tokens: Number
+    prefill_attended: Number
+    prefill_in_window: Number
+    prefill_cached: Number
+    burst_requests: Number
+    burst_chunks: Number
+    burst_tokens: Number
+
+
+def prompts(q: Any, requests_per_rank: Number) -> Prompts:
+    """Chunks of one prompt, and of the rest of a burst packed together.
+
+    A prefix that is cached is not computed again; its tokens are attended to. A prompt of n new
+    tokens takes ceil(n / T) chunks of equal length; the r other prompts of a burst take
+    ceil(r n / T).
+
+    Args:
+        q: input symbols as attributes.
+        requests_per_rank: requests of the fullest data-parallel rank [request].
+
+    Source: notebooks/serving.md, section A prompt in chunks.
+    """
+    cached = q.input_tokens * q.prefix_hit_share
+    new = np.maximum(1, q.input_tokens - cached)
+    chunks = ceil_div(new, q.max_num_batched_tokens)
+    tokens = new / chunks
+    # mean over the chunks of a prompt of what is in the cache before the chunk
+    before = cached + (new - tokens) / 2
+    rest = np.maximum(1, requests_per_rank - 1)
+    burst_chunks = ceil_div(rest * new, q.max_num_batched_tokens)
+    return Prompts(
+        cached, new, chunks, tokens, mean_attended(q.index_topk, cached, new),
+        mean_attended(q.sliding_window, cached, new), before, rest, burst_chunks,
+        rest * new / burst_chunks)
+
+
+def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
+    """The mean chunk of ``tokens`` tokens, made of prompts or of their parts.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        tokens: of the chunk [token].
+
+    Source: notebooks/serving.md, section A prompt in chunks.
+    """
+    cached = tokens / p.prefill_tokens * p.prefill_cached
+    positions = tokens * mean_context(p.cached_tokens, p.new_tokens)
+    return Composition(
+        tokens=tokens, logit_rows=tokens / p.new_tokens,
+        attended=tokens * p.prefill_attended, in_window=tokens * p.prefill_in_window,
+        indexed=positions, read=cached, read_in_window=cached, read_keys=cached, expanded=cached,
+        decoding=False)
+
+
+def decode_step(q: Any, d: Decode) -> Composition:
+    """A decode step [token]: each request's next token, and the drafts that are checked with it.
+
+    Args:
+        q: input symbols as attributes.
+        d: batch and mean contexts of decode.
+
+    Source: notebooks/compute.md, section What a step is made of.
+    """
+    batch = d.decode_batch * q.kv_imbalance
+    tokens = d.decode_batch * (1 + q.draft_tokens)
+    skewed = tokens * q.kv_imbalance
+    return Composition(
+        tokens=tokens, logit_rows=tokens, attended=skewed * d.decode_attended_tokens,
+        in_window=skewed * d.decode_window_tokens, indexed=skewed * d.decode_context_tokens,
+        read=batch * d.decode_attended_tokens, read_in_window=batch * d.decode_window_tokens,
+        read_keys=batch * d.decode_context_tokens, expanded=0, decoding=True)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What a wave of requests sees: times [s], tokens per step [1], rates per second."""
+
+    prefill_time: Number
+    burst_time: Number
+    burst_wait: Number
+    ttft: Number
+    decode_stall: Number
+    draft_time: Number
+    tokens_per_step: Number
+    tpot: Number
+    e2e: Number
+    request_throughput: Number
+    output_throughput: Number
+    input_throughput: Number
+
+
+def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
+            burst: Step, transfer: Number) -> Serving:
+    """TTFT, TPOT, latency and throughput of a wave of requests.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        requests_per_rank: requests of the fullest data-parallel rank c [request].
+        decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and that of the
+            rest of a burst.
+        transfer: of a request's cache to the decode pool [s].
+
+    Source: notebooks/serving.md.
+    """
+    stages = q.pipeline_parallel
+    c = requests_per_rank
+    alone = prefill.step_time * (p.prompt_chunks + stages - 1) / stages
+    several = c > 1
+    rest = select(several, burst.step_time * p.burst_chunks / stages, 0)
+    per_prompt = np.maximum(1, p.burst_chunks / p.burst_requests)
+    wait = select(several, burst.step_time * (p.burst_chunks + per_prompt) / (2 * stages), 0)
+    in_turn = alone + (c - 1) / c * wait
+    first = select(q.prefill_together > 0, alone + rest, in_turn)
+    apart = q.separate_pools > 0
+    ttft = q.request_overhead + first + select(apart, transfer, 0)
+    later = np.maximum(1, q.output_tokens - 1)
+    stall = select(apart, 0, (alone + rest - first) / later)
+    layer = (decode.device_time - decode.head_time) / q.num_hidden_layers
+    draft = q.draft_tokens * (layer + decode.head_time)
+    accepted = _accepted(q.mtp_acceptance, q.draft_tokens)
+    pace = (decode.step_time + draft) / accepted
+    tpot = pace + stall
+    e2e = ttft + (q.output_tokens - 1) * tpot
+    # the whole wave, whose prompts every request waits for, before its first token or after it
+    wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
+    # a decode pool of its own holds a request for its output tokens only
+    rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
+    return Serving(alone, rest, wait, ttft, stall, draft, accepted, tpot, e2e, rate,
+                   rate * q.output_tokens, rate * q.input_tokens)
+
+
+def _accepted(acceptance: Number, draft_tokens: Number) -> Number:
+    """Tokens that a step yields [1]: 1 + a + … + a^d, a draft counts if all before it do."""
+    sure = np.greater_equal(acceptance, 1)
+    a = select(sure, 0, acceptance)
+    return select(sure, 1 + draft_tokens, (1 - a ** (draft_tokens + 1)) / (1 - a))

@@ -1,0 +1,1 @@
+"""Requests through time: arrivals, the scheduler of an engine, what users see; no interval."""

@@ -1,0 +1,134 @@
+"""Who asks when: arrivals for a simulation, drawn from a seed.
+
+Arrival times, lengths and think times come from separate streams of one seed, so that only the
+times scale when the rate changes: runs at two rates serve the same requests in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.physics.arrays import Number
+from calc.serving.requests import Request
+
+Shape = tuple[int, int] | tuple[int, int, int]
+"""Input tokens, output tokens, and cached tokens if there are any [token]."""
+
+
+def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
+    """For times and for lengths."""
+    times, lengths = np.random.SeedSequence(seed).spawn(2)
+    return np.random.default_rng(times), np.random.default_rng(lengths)
+
+
+def _draw(shapes: Sequence[Shape], count: int, rng: np.random.Generator) -> list[Shape]:
+    """So many shapes, each as likely as any other.
+
+    Raises ValueError if there are no shapes or no requests.
+    """
+    if count < 1 or not shapes:
+        raise ValueError(f"{count} requests of {len(shapes)} shapes, expected at least one each.")
+    return [shapes[i] for i in rng.integers(0, len(shapes), count)]
+
+
+def poisson(rate: float, count: int, shapes: Sequence[Shape], seed: int = 0) -> tuple[Request, ...]:
+    """Independent users: exponential times between arrivals.
+
+    Args:
+        rate: mean rate of arrivals [request/s].
+        count: requests [request].
+        shapes: lengths to draw from, each as likely as any other [token].
+        seed: of the random numbers.
+
+    Raises ValueError for a rate or a count that is not positive.
+    """
+    if not (math.isfinite(rate) and rate > 0):
+        raise ValueError(f"the rate of arrivals is {rate} request/s, expected a positive one.")
+    times, lengths = _streams(seed)
+    drawn = _draw(shapes, count, lengths)
+    arrivals = np.cumsum(times.exponential(size=count)) / rate
+    return tuple(Request(at, *shape) for at, shape in zip(arrivals.tolist(), drawn, strict=True))
+
+
+def bursts(size: int, period: float, count: int, shapes: Sequence[Shape],
+           seed: int = 0) -> tuple[Request, ...]:
+    """Groups that ask at the same instant, the first at time zero.
+
+    Args:
+        size: requests of a group [request].
+        period: from one group to the next [s].
+        count: groups.
+        shapes: lengths to draw from, each as likely as any other [token].
+        seed: of the random numbers.
+
+    Raises ValueError for a size, a period or a count that is not positive.
+    """
+    if size < 1 or not (math.isfinite(period) and period > 0):
+        raise ValueError(f"{size} requests every {period} s, expected both positive.")
+    drawn = _draw(shapes, size * count, _streams(seed)[1])
+    return tuple(Request(number // size * period, *shape) for number, shape in enumerate(drawn))
+
+
+def trace(arrival: Number, input_tokens: Number, output_tokens: Number,
+          cached_tokens: Number = 0) -> tuple[Request, ...]:
+    """Requests as they were recorded; any argument may be one value for all.
+
+    Args:
+        arrival: times [s]; the clock starts at the earliest.
+        input_tokens: of the prompts [token].
+        output_tokens: generated [token].
+        cached_tokens: of the prompts that a prefix cache held [token].
+
+    Raises ValueError if there are none, or for lengths that no request has.
+    """
+    at, *lengths = np.broadcast_arrays(*(np.atleast_1d(value) for value in (
+        arrival, input_tokens, output_tokens, cached_tokens)))
+    if not at.size:
+        raise ValueError("the trace has no requests, expected at least one.")
+    columns = (column.tolist() for column in lengths)
+    return tuple(Request(time, *map(int, shape)) for time, *shape in sorted(
+        zip((at - at.min()).astype(float).tolist(), *columns, strict=True), key=lambda row: row[0]))
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """Users who each wait for an answer, think, and ask again.
+
+    Attributes:
+        users: at once [request].
+        count: requests of all users together [request].
+        shapes: lengths to draw from, each as likely as any other [token].
+        think_time: from an answer to the next question [s].
+        exponential: whether think times are exponentially distributed about that mean.
+        ramp: time over which the users begin, evenly; 0 for all at once [s].
+        seed: of the random numbers.
+
+    Raises ValueError for counts that are not positive and times that are negative.
+    """
+
+    users: int
+    count: int
+    shapes: Sequence[Shape]
+    think_time: float = 0.0
+    exponential: bool = False
+    ramp: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.users < 1 or self.count < self.users:
+            raise ValueError(f"{self.users} users and {self.count} requests, expected at least one "
+                             "user and one request for each.")
+        for name in ("think_time", "ramp"):
+            if not (math.isfinite(value := getattr(self, name)) and value >= 0):
+                raise ValueError(f"{name} is {value} s, expected 0 or more.")
+
+    def draw(self) -> tuple[list[Shape], list[float]]:
+        """Lengths in the order of asking [token], and the thinking after each answer [s]."""
+        times, lengths = _streams(self.seed)
+        thinking = (times.exponential(size=self.count) if self.exponential
+                    else np.ones(self.count)) * self.think_time
+        return _draw(self.shapes, self.count, lengths), thinking.tolist()

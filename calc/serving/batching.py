@@ -1,0 +1,222 @@
+"""Continuous batching with chunked prefill: what an engine computes in its next step.
+
+Two policies. ``mixed`` is vLLM's (V1): running requests come first, decode tokens and chunks of
+prompts share one token budget, and when cache blocks run out the request admitted last is
+preempted: its cache is dropped and computed again. ``prefill-first`` is SGLang's: a step is all
+prefill or all decode, prefill goes first while there is any, so decoding pauses meanwhile; a
+request is admitted with room for its output, and where that was underestimated the one with the
+fewest output tokens is retracted. How long a step takes is not known here.
+
+Not modelled: tokens of a draft model, cache blocks shared between requests, eviction of cached
+prefixes, asynchronous scheduling (vLLM), rounding of chunks to pages (SGLang).
+
+Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
+``_preempt_request``) and vllm/v1/core/kv_cache_manager.py (``allocate_slots``);
+https://github.com/sgl-project/sglang, python/sglang/srt/managers/scheduler.py
+(``get_next_batch_to_run``), schedule_policy.py (``PrefillAdder``), schedule_batch.py
+(``retract_decode``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from calc.serving.requests import Limits, Outcome, Request, Step
+
+
+class Job:
+    """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache."""
+
+    __slots__ = ("base", "blocks", "computed", "finished", "first_token", "generated", "known",
+                 "number", "preemptions", "request", "room", "started")
+
+    def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
+        """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
+        self.number, self.request = number, request
+        self.generated = int(prefilled)
+        self.known = request.input_tokens + self.generated
+        self.computed = request.input_tokens if prefilled else request.cached_tokens
+        self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
+        self.blocks = self.room = self.preemptions = 0
+        self.started = self.first_token = self.finished = math.nan
+
+    @property
+    def decodes(self) -> bool:
+        """Whether only its newest output token is still to be fed."""
+        return self.generated > 0 and self.computed == self.known - 1
+
+    def outcome(self) -> Outcome:
+        """When it was served."""
+        request = self.request
+        return Outcome(self.number, request.arrival, self.started, self.first_token, self.finished,
+                       request.input_tokens, request.output_tokens, self.preemptions)
+
+
+class Engine:
+    """The state of one replica: ``plan`` a step, let its time pass, then ``complete`` it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.waiting: deque[Job] = deque()
+        self.running: list[Job] = []
+        self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
+        self.planned: list[tuple[Job, int]] = []
+        self.preempted: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        """Put a request at the end of the queue.
+
+        Raises ValueError if it needs more blocks than the cache has.
+        """
+        needed = self.limits.blocks(job.request.most_cached)
+        if self.limits.kv_blocks is not None and needed > self.limits.kv_blocks:
+            raise ValueError(f"a request of {job.request.input_tokens} + "
+                             f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
+                             f"has {self.limits.kv_blocks}.")
+        self.waiting.append(job)
+
+    @property
+    def load(self) -> int:
+        """Requests submitted and not finished [request]."""
+        return len(self.waiting) + len(self.running)
+
+    def plan(self, now: float) -> Step:
+        """Decide what the step that begins at ``now`` [s] computes; there has to be a request."""
+        self.planned, self.preempted = [], []
+        if self.limits.policy == "mixed":
+            self._plan_mixed()
+        else:
+            self._plan_prefill_first()
+        prefill, decode = [], []
+        for job, new in self.planned:
+            if math.isnan(job.started):
+                job.started = now
+            if job.decodes:
+                decode.append(job.known)
+            else:
+                prefill.append((new, job.computed))
+        return Step(tuple(prefill), tuple(decode))
+
+    def complete(self, now: float) -> list[Job]:
+        """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
+        finished = []
+        for job, new in self.planned:
+            job.computed += new
+            if job.computed < job.known:
+                continue
+            job.generated += 1
+            job.known += 1
+            if math.isnan(job.first_token):
+                job.first_token = now
+            if job.generated == job.request.output_tokens:
+                job.finished = now
+                self._release(job)
+                finished.append(job)
+        if finished:
+            self.running = [job for job in self.running if math.isnan(job.finished)]
+        self.planned = []
+        return finished
+
+    def _plan_mixed(self) -> None:
+        """Running requests in order of admission, then waiting ones, until the budget is spent."""
+        budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
+        position = 0
+        while position < len(running) and budget:
+            job = running[position]
+            new = min(job.known - job.computed, budget)
+            if job.computed + new > job.room and not self._make_room(job, job.computed + new):
+                break
+            self.planned.append((job, new))
+            budget -= new
+            position += 1
+        while (self.waiting and budget and not self.preempted
+               and len(running) < limits.max_num_seqs):
+            job = self.waiting[0]
+            new = min(job.known - job.computed, budget)
+            if limits.whole_prompt_fits and limits.blocks(job.known) > self.free:
+                break
+            if not self._allocate(job, job.computed + new):
+                break
+            running.append(self.waiting.popleft())
+            self.planned.append((job, new))
+            budget -= new
+
+    def _make_room(self, job: Job, tokens: int) -> bool:
+        """Preempt those admitted last until a request finds its blocks; False if it goes itself."""
+        while not self._allocate(job, tokens):
+            self._preempt(victim := self.running[-1])
+            self.waiting.appendleft(victim)
+            if victim is job:
+                return False
+        return True
+
+    def _plan_prefill_first(self) -> None:
+        """Chunks of prompts if there are any, else one token of every request in work."""
+        budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
+        if running and not running[-1].decodes:  # only the last can have a part of a prompt left
+            budget -= self._take_chunk(running[-1], budget)
+        while self.waiting and budget and len(running) < limits.max_num_seqs:
+            job = self.waiting[0]
+            if not self._has_room_for(job):
+                break
+            running.append(self.waiting.popleft())
+            if not job.decodes:  # else it came with its cache and waits for the next decode step
+                budget -= self._take_chunk(job, budget)
+        if self.planned:
+            return
+        if len(running) > self.free:  # a token needs one block at most
+            self._retract()
+        for job in self.running:
+            self._allocate(job, job.known)
+            self.planned.append((job, 1))
+
+    def _retract(self) -> None:
+        """Preempt those with the fewest output tokens until each other one can decode."""
+        kept = sorted(self.running, reverse=True,
+                      key=lambda job: (job.generated, -job.request.input_tokens))
+        while sum(self.limits.blocks(job.known) - job.blocks for job in kept) > self.free:
+            self._preempt(victim := kept.pop())
+            self.waiting.append(victim)
+
+    def _take_chunk(self, job: Job, budget: int) -> int:
+        """Plan the next chunk of a prompt, at most ``budget`` tokens; returns its tokens."""
+        new = min(job.known - job.computed, budget)
+        if not self._allocate(job, job.computed + new):
+            raise AssertionError("an admitted request finds its blocks")
+        self.planned.append((job, new))
+        return new
+
+    def _has_room_for(self, job: Job) -> bool:
+        """Whether a request fits with all its output beside what is set aside for the others."""
+        if self.limits.kv_blocks is None:
+            return True
+        set_aside = self.limits.blocks(job.request.most_cached)
+        for other in self.running:
+            to_come = other.request.most_cached - other.known
+            part = math.ceil(self.limits.reserved_output * to_come)
+            set_aside += max(other.blocks, self.limits.blocks(other.known + part))
+        return set_aside <= self.limits.kv_blocks
+
+    def _allocate(self, job: Job, tokens: int) -> bool:
+        """Give a request blocks for that many tokens; False, and nothing, if too few are free."""
+        if tokens > job.room:
+            more = self.limits.blocks(tokens) - job.blocks
+            if more > self.free:
+                return False
+            self.free -= more
+            job.blocks += more
+            job.room = job.blocks * self.limits.block_size
+        return True
+
+    def _release(self, job: Job) -> None:
+        self.free += job.blocks
+        job.blocks = job.room = 0
+
+    def _preempt(self, job: Job) -> None:
+        """Drop the cache of a request in work: all but a cached prefix is computed again."""
+        self.running.remove(job)
+        self._release(job)
+        job.computed = job.base
+        job.preemptions += 1
+        self.preempted.append(job)

@@ -1,0 +1,68 @@
+"""A benchmark's run of many requests, replayed by the scheduler with the runtime's step times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from calc.physics.arrays import ceil_div
+from calc.serving.requests import Limits, Policy, Request
+from calc.serving.scheduling import schedule
+from calc.serving.step_times import Clock
+
+SEED = 0
+MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
+
+
+def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, float],
+              blocks: float, unequal: bool, policy: Policy = "mixed",
+              queued: bool = True) -> dict[str, float]:
+    """Metrics of a run in which all requests are sent at once.
+
+    Requests are dealt to the data-parallel replicas in turn, and one replica is replayed. Where
+    only the mean of many lengths is known, they are drawn from an exponential distribution: of all
+    distributions of a positive length with that mean the one that assumes least.
+
+    Args:
+        inputs: every input symbol, scalars in SI units.
+        attention: ``mla`` or ``gqa``.
+        row: ``requests``, ``concurrency``, ``input_tokens``, ``output_tokens``.
+        blocks: KV blocks of a replica [block].
+        unequal: whether requests have many lengths.
+        policy: whether a step may hold prompts and decodes, or prompts go first.
+        queued: whether waiting for a place counts, which it does not where the client holds
+            requests back.
+
+    Returns tpot, ttft and e2e, means over requests [s], and output_throughput over the run
+    [token/s].
+    """
+    replicas = int(inputs["data_parallel"])
+    count = max(1, round(row["requests"] / replicas))
+    at_once = min(MOST_SEQUENCES, max(1, int(row["concurrency"] / replicas)))
+    lengths = []
+    draw = np.random.default_rng(SEED)
+    for name in ("input_tokens", "output_tokens"):
+        mean = max(1.0, row[name])
+        drawn = draw.exponential(mean, count) if unequal else np.full(count, mean)
+        lengths.append(np.maximum(1, np.rint(drawn)).astype(int))
+    size = int(inputs["block_size"])
+    longest = int((lengths[0] + lengths[1]).max())
+    limits = Limits(
+        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
+        kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy)
+    overhead = inputs["request_overhead"]  # the front end lets one request in after another
+    requests = [Request(number * overhead, int(prompt), int(answer))
+                for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]
+    served = schedule(requests, limits, Clock(inputs, attention), inputs["host_gap_per_step"])
+    later = [outcome.tpot for outcome in served.outcomes if outcome.output_tokens > 1]
+    since = [0.0 if queued else outcome.started for outcome in served.outcomes]
+    first = [outcome.first_token - begun
+             for outcome, begun in zip(served.outcomes, since, strict=True)]
+    last = [outcome.finished - begun
+            for outcome, begun in zip(served.outcomes, since, strict=True)]
+    return {
+        "tpot": float(np.mean(later)) if later else float("nan"),
+        "ttft": overhead + float(np.mean(first)), "e2e": overhead + float(np.mean(last)),
+        "output_throughput": replicas * served.output_throughput,
+    }

@@ -1,0 +1,63 @@
+"""What is known: parameters with units and sources, and the only code that reads them.
+
+Everything a program may ask for is here; nothing of the physics is.
+"""
+
+from functools import partial
+
+from catalogue.deployments.scenario import (
+    Family,
+    Scenario,
+    deployments,
+    device_inputs,
+    load_family,
+    load_scenario,
+    model_inputs,
+    precision_inputs,
+    variants,
+)
+from catalogue.entries import trees
+from catalogue.library import load, names
+from catalogue.reading import units
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT
+from catalogue.reading.shared import Symbol, glossary, sources, symbols
+from catalogue.reading.values import Value
+
+load_model = partial(load, "models")
+load_device = partial(load, "devices")
+load_link = partial(load, "links")
+load_node = partial(load, "nodes")
+load_format = partial(load, "formats")
+load_precision = partial(load, "precisions")
+load_measurements = partial(load, "measurements")
+
+__all__ = [
+    "ROOT",
+    "Family",
+    "ParamsError",
+    "Scenario",
+    "Symbol",
+    "Value",
+    "deployments",
+    "device_inputs",
+    "glossary",
+    "load",
+    "load_device",
+    "load_family",
+    "load_format",
+    "load_link",
+    "load_measurements",
+    "load_model",
+    "load_node",
+    "load_precision",
+    "load_scenario",
+    "model_inputs",
+    "names",
+    "precision_inputs",
+    "sources",
+    "symbols",
+    "trees",
+    "units",
+    "variants",
+]

@@ -1,0 +1,158 @@
+"""Whether a deployment can be laid out: cuts that divide, links that reach, known mechanisms.
+
+Each rule is told in words without the file it stands in; ``catalogue.deployments.scenario`` adds
+file and line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from catalogue.deployments.physics_inputs import SCALARS
+from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
+from catalogue.reading import units
+from catalogue.reading.values import Unit, Value
+
+if TYPE_CHECKING:
+    from catalogue.entries.hardware import Link, Node
+
+FLAGS = ("exchange_normal", "separate_pools", "prefill_together")  # 0 or 1
+OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
+    "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
+    "exchange_network_efficiency": Unit("1", maximum=1),
+    "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
+    "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
+    "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
+    "device_hit_share": Unit("1", exclusive=False, maximum=1),
+    "host_hit_share": Unit("1", exclusive=False, maximum=1),
+    "micro_batches": Unit("1", minimum=1, exclusive=False, maximum=2, integer=True),
+    "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
+    **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
+}
+BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency")
+DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
+
+
+def cut_problem(numbers: Mapping[str, float], attention: str, model: str,
+                cut: tuple[int, int, int, int]) -> tuple[str, str] | None:
+    """Why a model cannot be cut so, and which of the four degrees is at fault; None if it can.
+
+    >>> shapes = {"num_attention_heads": 128, "intermediate_size": 18432, "num_hidden_layers": 61,
+    ...           "num_key_value_heads": 128, "n_routed_experts": 256,
+    ...           "moe_intermediate_size": 2048}
+    >>> cut_problem(shapes, "mla", "r1", (8, 1, 2, 16))
+    >>> cut_problem(shapes, "mla", "r1", (8, 1, 3, 24))[1]
+    "expert_parallel of 24 does not divide n_routed_experts 256 of 'r1'"
+
+    Args:
+        numbers: input symbols of the model.
+        attention: ``mla`` or ``gqa``.
+        model: what messages call it.
+        cut: tensor, pipeline, data and expert parallel size; they need not fit a number of cards.
+    """
+    return next(_cut_problems(numbers, attention, model, cut), None)
+
+
+def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
+                  cut: tuple[int, int, int, int]) -> Iterator[tuple[str, str]]:
+    tp, pp, dp, ep = cut
+
+    def undivided(key: str, parts: int, name: str) -> Iterator[tuple[str, str]]:
+        whole = int(numbers[name])
+        if whole % parts:
+            yield key, f"{key} of {parts} does not divide {name} {whole} of '{model}'"
+
+    yield from undivided("tensor_parallel", tp, "num_attention_heads")
+    yield from undivided("tensor_parallel", tp, "intermediate_size")
+    heads, layers = int(numbers["num_key_value_heads"]), int(numbers["num_hidden_layers"])
+    if attention == "gqa" and heads % tp and tp % heads:
+        yield "tensor_parallel", (f"tensor_parallel of {tp} neither divides nor is a multiple of "
+                                  f"num_key_value_heads {heads} of '{model}'")
+    if pp > layers:
+        yield "pipeline_parallel", (f"pipeline_parallel of {pp} exceeds the {layers} layers of "
+                                    f"'{model}'")
+    if not numbers["n_routed_experts"]:
+        if ep > 1:
+            yield "expert_parallel", f"'{model}' has no experts, expected 1"
+        return
+    if (tp * dp) % ep or (ep % tp and tp % ep):
+        yield "expert_parallel", (
+            f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
+            f"a divisor of {tp * dp} that divides {tp} or is a multiple of it")
+    yield from undivided("expert_parallel", ep, "n_routed_experts")
+    yield from undivided("tensor_parallel", max(1, tp // ep), "moe_intermediate_size")
+
+
+def link_problem(node: Node, link: Link) -> str | None:
+    """Why the devices of a node cannot all reach each other over their links; None if they can.
+
+    In a full mesh, and with links from point to point, a device reaches as many others as it has
+    links; a switch reaches all.
+
+    Args:
+        node: an entry of ``params/nodes/``.
+        link: the one that it names as ``device_link``.
+    """
+    if link.topology == "switch":
+        return None
+    links = link.links_per_device.value if link.links_per_device else 1
+    devices = node.devices_per_node.value
+    if devices <= links + 1:
+        return None
+    return (f"'{node.id}' has {devices} devices, but with {links} "
+            f"link{'s' if links > 1 else ''} of '{link.id}' ({link.topology}) a device reaches "
+            f"only {links} other{'s' if links > 1 else ''}")
+
+
+def mechanism_units() -> dict[str, Unit]:
+    """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
+    found = {name: _rule(Mechanisms, name) for name in SCALARS}
+    for table in BY_DTYPE:
+        found |= {f"{table}.{dtype}": _rule(ShareByDtype, dtype)
+                  for dtype in ShareByDtype.model_fields}
+    return {name: rule for name, rule in found.items() if rule is not None} | OTHERS
+
+
+def _rule(cls: type[Mechanisms] | type[ShareByDtype], name: str) -> Unit | None:
+    """The annotation of a field that says which quantities it takes."""
+    field = cls.model_fields.get(name)
+    if field is None:
+        return None
+    inside = [item for part in (field.annotation, *getattr(field.annotation, "__args__", ()))
+              for item in getattr(part, "__metadata__", ())]
+    return next((item for item in (*field.metadata, *inside) if isinstance(item, Unit)), None)
+
+
+def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a scenario's ``mechanisms``, with the key at fault.
+
+    Args:
+        stated: values by name.
+    """
+    rules = mechanism_units()
+    for name, value in stated.items():
+        rule = rules.get(name)
+        if rule is None:
+            near = difflib.get_close_matches(name, rules, n=1)
+            hint = f"did you mean '{near[0]}'" if near else "expected a name of params/mechanisms/"
+            yield name, f"there is no mechanism '{name[:60]}', {hint}"
+        elif units.dimensions(value.unit) != units.dimensions(rule.unit):
+            wanted = "a plain number" if rule.unit == "1" else f"a quantity in {rule.unit}"
+            yield name, f"'{value.written}' has the wrong unit for '{name}', expected {wanted}"
+        elif problem := _out_of_range(value, rule):
+            yield name, f"'{value.written}' is out of range for '{name}', expected {problem}"
+
+
+def _out_of_range(value: Value, rule: Unit) -> str | None:
+    """What a number is expected to be that it is not."""
+    if rule.integer and value.value not in range(int(rule.minimum), int(rule.maximum or 0) + 1):
+        return f"{rule.minimum:g} or {rule.maximum:g}"
+    for end in (value.low, value.high):
+        if end < rule.minimum or (rule.exclusive and end == rule.minimum):
+            return f"{'more than' if rule.exclusive else 'at least'} {rule.minimum:g}"
+        if rule.maximum is not None and end > rule.maximum:
+            return f"at most {rule.maximum:g}"
+    return None
+

@@ -1,0 +1,275 @@
+"""From a deployment's entries to the inputs of the physics: peaks, links, mechanisms, host.
+
+Every mechanism is a knob: a named parameter with a range, which moves one or several inputs
+together. What the entries do not say has the neutral value of ``NEUTRAL``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from catalogue import library
+from catalogue.deployments.precision_support import peak_of, widened
+from catalogue.deployments.resolved import Resolved
+from catalogue.reading.values import Value
+
+if TYPE_CHECKING:
+    from catalogue.entries.deployments import Offload
+    from catalogue.entries.hardware import Device
+
+CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
+WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
+HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
+MULTIPLY_ADD = 2
+# mechanisms of a device that names none
+USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
+STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
+HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
+SCALARS = (
+    "gemm_tile_rows", "load_overlap", "clock_factor", "expert_streaming_efficiency",
+    "mla_efficiency", "mla_compute_efficiency", "attention_efficiency", "dequantisation_traffic",
+    "prefill_dequantisation_traffic",
+    "kernel_boundary", "operators_per_layer", "host_time_per_operator",
+    "host_gap_per_step", "single_token_path",
+    "expert_imbalance", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
+    "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
+    "request_overhead",
+)
+STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
+COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
+FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
+NEUTRAL: dict[str, float] = {
+    "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
+    "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
+    "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
+    "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
+    "host_overlap": 0, "fetched_share": 0, "stored_share": 0, "device_hit_share": 1,
+    "host_hit_share": 1, "host_link_efficiency": 1,
+}
+# how an engine works; what a scenario may set besides the mechanisms
+SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
+            "prefix_hit_share")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One mechanism: its value, its range, and the inputs that it sets.
+
+    Attributes:
+        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
+        value: with provenance and range.
+        symbols: input symbols that hold this value.
+    """
+
+    name: str
+    value: Value
+    symbols: tuple[str, ...]
+
+    def at(self, position: float) -> float:
+        """The value at a share of the range [1]: 0 its low end, 1 its high end.
+
+        Between them in logarithms; in a range that begins at zero, evenly.
+        """
+        low, high = float(self.value.low), float(self.value.high)
+        if low > 0:
+            return float(low * (high / low) ** position)
+        return low + (high - low) * position
+
+
+def knobs(scenario: Resolved) -> list[Knob]:
+    """The mechanisms of a deployment: of its device, of its host where experts run on it.
+
+    What the scenario states of one takes the place of the prior.
+
+    Raises ParamsError, via the catalogue, if a named entry does not exist.
+    """
+    stated, found = scenario.file.mechanisms, _priors(scenario)
+    named = {knob.name for knob in found}
+    found += [Knob(name, stated[name], (name,)) for name in STATED
+              if name in stated and name not in named]
+    return [Knob(knob.name, stated.get(knob.name, knob.value), knob.symbols) for knob in found]
+
+
+def _priors(scenario: Resolved) -> list[Knob]:
+    """The mechanisms of a deployment with the values of its device and host."""
+    found: list[Knob] = []
+    name = scenario.device.mechanisms or USUAL[scenario.device.type]
+    priors = library.load("mechanisms", name)
+    one = scenario.file.parallelism.data_parallel.value == 1
+    found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
+              if not (key == "kv_imbalance" and one)]
+    found += _by_dtype(scenario, priors)
+    modes = priors.all_to_all
+    switch = scenario.file.mechanisms.get("exchange_normal")
+    exchange = modes.normal if switch is not None and switch.value else modes.low_latency
+    found += [
+        Knob("exchange_alpha", _crossing(scenario, exchange).alpha, ("exchange_alpha",)),
+        Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
+        Knob("exchange_network_efficiency", exchange.network.efficiency,
+             ("exchange_network_efficiency",))]
+    offload = scenario.file.offload
+    if offload and scenario.host and scenario.host.mechanisms:
+        priors = library.load("mechanisms", scenario.host.mechanisms)
+        paid = FETCHING if offload.fetched else COMPUTING
+        found += [Knob(key, getattr(priors, key), (key,)) for key in paid]
+    return found + _fetching(scenario)
+
+
+def _fetching(scenario: Resolved) -> list[Knob]:
+    """Where a chosen expert is found, for experts that are fetched: at random, unless stated."""
+    offload = scenario.file.offload
+    if offload is None or not offload.fetched:
+        return []
+    fetched, stored = offload.routed_experts.value, _stored(offload)
+    found = [Knob("device_hit_share", _found(1 - fetched), ("device_hit_share",))]
+    if stored > 0:
+        drive = library.load("links", STORAGE_LINK).device_bandwidth
+        found += [Knob("host_hit_share", _found(1 - stored), ("host_hit_share",)),
+                  Knob("storage_bandwidth", drive, ("storage_bandwidth",))]
+    return found
+
+
+def _stored(offload: Offload) -> float:
+    """Share of the experts that are not on the cards that is on storage [1]."""
+    return offload.on_storage.value / offload.routed_experts.value if offload.on_storage else 0.0
+
+
+def _found(kept: float) -> Value:
+    """Share of the chosen experts that a level has, if it keeps a share of them all.
+
+    The same share, if what is kept has nothing to do with what is chosen. If the most popular are
+    kept, at most what a single token finds there, where popularity is exponentially distributed:
+    notebooks/latency.md, section Experts that are fetched.
+    """
+    most = kept * (1 - math.log(kept)) if kept > 0 else 0.0
+    return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
+
+
+def _crossing(scenario: Resolved, exchange: Any) -> Any:
+    """The level of an exchange that its slowest messages cross."""
+    inside = scenario.file.parallelism.expert_parallel.value <= _domain(scenario)
+    return exchange.node if inside else exchange.network
+
+
+def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
+    """Efficiencies of matmuls: one knob per dtype, which moves all classes that multiply it."""
+    dtypes = multiplied(scenario)
+    found = []
+    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
+        for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
+                               ("grouped_gemm_efficiency", ["routed_expert"])):
+            value = getattr(getattr(priors, table), dtype, None)
+            symbols = tuple(f"{name}_gemm_efficiency" for name in members
+                            if dtypes[name] == dtype)
+            if value is not None and symbols:
+                found.append(Knob(f"{table}.{dtype}", value, symbols))
+    return found
+
+
+def multiplied(scenario: Resolved) -> dict[str, str]:
+    """Class of tensors -> dtype that the device multiplies for it.
+
+    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
+    that such a deployment does not run as written is another answer (``precision_support``).
+    """
+    device = scenario.device
+    wide = next((dtype for dtype in WIDE if peak_of(device, dtype)), WIDE[0])
+    return {name: dtype if peak_of(device, dtype) else wide
+            for name, dtype in scenario.precision.multiply.dtypes.items()}
+
+
+def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
+    """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
+    device, host, offload = scenario.device, scenario.host, scenario.file.offload
+    if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
+        return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
+                          f"'{scenario.precision.id}' multiplies, nor of {' or '.join(WIDE)}")
+    if offload and host and not offload.fetched and not _host_peaks(host):
+        return "offload", (f"'{host.id}' computes the experts and states no peak of "
+                           f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")
+    return None
+
+
+def _domain(scenario: Resolved) -> int:
+    """Devices that reach each other over the scale-up links."""
+    node = scenario.node
+    fabric = node.fabric_nodes.value if node.fabric_nodes else 1
+    return int(node.devices_per_node.value * fabric)
+
+
+def physics_inputs(scenario: Resolved) -> dict[str, float]:
+    """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
+    found: dict[str, float] = dict(NEUTRAL)
+    found |= _compute(scenario) | _links(scenario) | _host(scenario)
+    for knob in knobs(scenario):
+        found |= dict.fromkeys(knob.symbols, knob.value.value)
+    found |= {name: value.value for name, value in scenario.file.mechanisms.items()
+              if name in SWITCHES}
+    workload = scenario.file.workload
+    if workload.draft_tokens:
+        found["draft_tokens"] = workload.draft_tokens.value
+    return found
+
+
+def _compute(scenario: Resolved) -> dict[str, float]:
+    device, dtypes = scenario.device, multiplied(scenario)
+    found = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
+             for name, dtype in dtypes.items()}
+    wider = widened(scenario.precision, dtypes)
+    found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
+    eight = dtypes["routed_expert"] in ("fp8", "int8", "fp4")
+    activation = library.load("formats", scenario.precision.activation).bytes_per_element
+    found |= {
+        "multiply_add_flops": MULTIPLY_ADD,
+        "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
+        "dispatch_element_bytes": 1 if eight else activation,
+        "captured": float(bool(scenario.file.graphs)),
+        "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
+    }
+    return found
+
+
+def _links(scenario: Resolved) -> dict[str, float]:
+    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node."""
+    node = scenario.node
+    inside = library.load("links", node.device_link)
+    if node.fabric_link and scenario.file.cluster.nodes.value > 1:
+        inside = library.load("links", node.fabric_link)
+        size = _domain(scenario)
+    else:
+        size = int(node.devices_per_node.value)
+    network = library.load("links", node.network_link)
+    ports = node.ports_per_node.value if node.ports_per_node else node.devices_per_node.value
+    pair = inside.pair_bandwidth or inside.device_bandwidth
+    return {
+        "devices_per_node": size, "full_mesh": float(inside.topology == "full-mesh"),
+        "pair_bandwidth": pair.value, "device_link_bandwidth": inside.device_bandwidth.value,
+        "network_bandwidth": network.device_bandwidth.value
+        * min(1.0, ports / node.devices_per_node.value),
+    }
+
+
+def _host(scenario: Resolved) -> dict[str, float]:
+    offload, host = scenario.file.offload, scenario.host
+    if offload is None or host is None:
+        return {}
+    link = (scenario.device.host_bandwidth
+            or library.load("links", HOST_LINK).device_bandwidth)
+    share = offload.routed_experts.value
+    peaks = _host_peaks(host)  # one that only holds experts needs none
+    found = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
+    return found | {
+        "offloaded_share": 0 if offload.fetched else share,
+        "fetched_share": share if offload.fetched else 0, "stored_share": _stored(offload),
+        "offloaded_weight_bytes": library.load("formats", offload.format).bytes_per_element,
+        "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
+        "host_link_bandwidth": link.value,
+    }
+
+
+def _host_peaks(host: Device) -> list[float]:
+    """What a processor computes with, as far as it is stated [FLOP/s]."""
+    return [peak.value for dtype in HOST_DTYPES if (peak := peak_of(host, dtype))]

@@ -1,0 +1,99 @@
+"""Whether a device can multiply what a precision asks for, and which precisions it can."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from catalogue import library
+from catalogue.entries.deployments import Precision
+from catalogue.entries.hardware import Device
+from catalogue.reading.values import Value
+
+VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
+
+
+def routed_bytes(precision: Precision) -> int | float:
+    """Bytes of one parameter of a routed expert, its share of scales included [B].
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+    """
+    stored = library.load("formats", precision.weights.routed_expert)
+    return stored.bytes_per_element
+
+
+def peak_of(device: Device, dtype: str) -> Value | None:
+    """The dense peak of a device for a dtype [FLOP/s]; None if it does not multiply it.
+
+    That is its matrix unit's; a host processor without one multiplies on its vector unit.
+
+    Args:
+        device: a card or a host processor.
+        dtype: what is multiplied.
+    """
+    unit = device.matrix_peak
+    if unit is None and device.type == "host":
+        unit = device.vector_peak
+    return getattr(unit, dtype, None)
+
+
+def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:
+    """Class of tensors -> whether its weights are widened before they are multiplied.
+
+    That is so where weights of less than 16 bits meet a product in 16 bits or more. Narrower
+    products (INT8 of INT4 weights, FP4) take the stored integers or floats as they are.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        dtypes: what is multiplied, by class; a card may lack what the precision asks for.
+    """
+    wide = ("bf16", "fp16", "tf32", "fp32")
+    stored = {name: library.load("formats", used)
+              for name, used in dict(precision.weights).items()}
+    return {name: dtype in wide and stored[name].bits.value < 16
+            for name, dtype in dtypes.items() if name in stored}
+
+
+def missing_dtypes(precision: Precision, device: Device,
+                   classes: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """What a precision multiplies that the device's matrix unit lacks: (class, dtype) pairs.
+
+    A dtype is lacking where the device states no dense peak for it: FP8 on an Ascend 910B is an
+    answer, not an error. A host processor without a matrix unit multiplies on its vector unit. A
+    kernel of some engine must exist besides; that is not judged here.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        device: where the classes are multiplied.
+        classes: classes of tensors that are asked for, names of ``precision.multiply``; all of
+            them where it is None. Routed experts that a host computes are left out this way.
+
+    Raises ValueError for an unknown class.
+    """
+    asked = precision.multiply.dtypes
+    if unknown := sorted(set(classes or ()) - set(asked)):
+        raise ValueError(f"unknown class '{unknown[0]}', expected one of {', '.join(asked)}")
+    return [(name, dtype) for name, dtype in asked.items()
+            if (classes is None or name in classes)
+            and dtype != VECTOR and peak_of(device, dtype) is None]
+
+
+def nearest(device: Device, precision: Precision | None = None,
+            classes: Collection[str] | None = None) -> list[Precision]:
+    """The precisions of the catalogue that the device can multiply.
+
+    Ordered by the bytes of the routed experts; where a precision is given, by how far those bytes
+    are from its own, so that the first one replaces it best. That precision itself is among them
+    if the device can multiply it.
+
+    Args:
+        device: where the classes are multiplied.
+        precision: what is wanted, if anything.
+        classes: as :func:`missing_dtypes` has it.
+    """
+    wanted = 0.0 if precision is None else routed_bytes(precision)
+    possible = (library.load("precisions", name) for name in library.names("precisions"))
+    sizes = {entry.id: (entry, routed_bytes(entry)) for entry in possible
+             if not missing_dtypes(entry, device, classes)}
+    order = sorted(sizes, key=lambda name: (abs(sizes[name][1] - wanted), sizes[name][1], name))
+    return [sizes[name][0] for name in order]

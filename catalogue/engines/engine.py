@@ -1,0 +1,339 @@
+"""The engine catalogue: arguments, environment variables and metrics of vLLM and its like.
+
+``params/engines/*.yml`` is made by ``python -m tools.engines.extract`` from released source. An
+entry tells in which of the pinned releases it stands, and what it was there; between two pinned
+releases the catalogue says nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT, record
+from catalogue.reading.yamlfile import YamlFile
+
+ONE = {"arguments": "argument", "variables": "environment variable",
+       "options": "key of --additional-config", "metrics": "metric"}
+FORMS = ("flags", "keys", "keywords", "variables", "metrics")
+_ENDINGS = ("_total", "_bucket", "_sum", "_count", "_info")
+_ENTRY = ("since", "until", "gaps", "changes")
+LONGEST = 200
+_NOTHING = (None, "None", "none", "null")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One engine's catalogue; releases from the oldest to the newest."""
+
+    name: str
+    title: str
+    releases: tuple[Release, ...]
+    entries: dict[Kind, dict[str, Entry]]
+    index: dict[str, tuple[Entry, ...]] = field(repr=False)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The pinned versions."""
+        return tuple(release.version for release in self.releases)
+
+    def release(self, version: str) -> Release:
+        """A pinned release. Raises ParamsError for any other."""
+        for release in self.releases:
+            if release.version == version.removeprefix("v"):
+                return release
+        raise ParamsError(f"{self.name}: the release '{_printed(version)}' is not pinned, "
+                          f"expected one of {', '.join(self.versions)}.")
+
+    def find(self, text: str) -> Entry | None:
+        """The entry that a name stands for in the newest release that has it, or None."""
+        for name in self._spellings(text):
+            if name in self.index:
+                return self.index[name][0]
+        return None
+
+    def lookup(self, text: str) -> Entry:
+        """The entry of a name: ``--max-model-len``, ``max_model_len``, a variable, a metric.
+
+        Raises ParamsError with the nearest names when no pinned release has it.
+        """
+        entry = self.find(text)
+        if entry is None:
+            near = self.near(text)
+            hint = f"; the nearest names are {', '.join(near)}" if near else ""
+            raise ParamsError(f"{self.name}: no pinned release has '{_printed(text)}'{hint}.")
+        return entry
+
+    def near(self, text: str, count: int = 3) -> list[str]:
+        """Known names like one that is not known; first the argument a variable is named after."""
+        *_, wanted = self._spellings(text)
+        if wanted.upper() == wanted and "_" in wanted:
+            alike = [name for name in self.index if name.upper() == name]
+            argument = f"--{wanted.partition('_')[2].lower().replace('_', '-')}"
+            found = [argument] if argument in self.index else []
+        elif text.startswith((f"{self.name}_", f"{self.name}:")):
+            wanted, found = text.replace("_", ":", 1), []
+            alike = list(self.entries["metrics"])
+        else:
+            alike, found = [name for name in self.index if name.startswith("--")], []
+        return [*found, *difflib.get_close_matches(wanted, alike, n=count, cutoff=0.7)][:count]
+
+    def exists(self, text: str, release: str) -> bool:
+        """Whether a release takes a name. Raises ParamsError for a release not pinned."""
+        return self.state(text, release) is not None
+
+    def state(self, text: str, release: str) -> State | None:
+        """What a name stands for in a release, or None where the release does not have it."""
+        version = self.release(release).version
+        for name in self._spellings(text):
+            for entry in self.index.get(name, ()):
+                if name in entry.names(version):
+                    return entry.at(version)
+        return None
+
+    def judge(self, text: str, value: Any, release: str) -> str:
+        """What a release makes of a setting.
+
+        Returns ``unknown`` (no such name), ``type`` (the value is not of its type), ``choice``
+        (not among its choices), ``unlisted`` (not among the values its source lists), else
+        ``deprecated`` or ``accepted``.
+        """
+        state = self.state(text, release)
+        if state is None:
+            return "unknown"
+        if not _fits(value, state):
+            return "type"
+        if isinstance(value, (str, int)) and not isinstance(value, bool):
+            if state.choices is not None and not state.open_choices \
+                    and str(value) not in map(str, state.choices):
+                return "choice"
+            if state.known is not None and value not in (*_NOTHING, *state.known):
+                return "unlisted"
+        return "deprecated" if state.deprecated else "accepted"
+
+    def _spellings(self, text: str) -> Iterator[str]:
+        """Names that a text may stand for, the likeliest first."""
+        text = text.strip().partition("=")[0][:LONGEST]
+        if text.startswith("-"):
+            stem = text.partition(".")[0] if text.startswith("--") else text
+            yield stem  # one release spells an option with an underscore itself
+            if len(stem) > 3:
+                yield stem.replace("_", "-")
+            return
+        yield text
+        if text.upper() == text:
+            return
+        prefix, _, rest = text.replace(":", "_", 1).partition("_")
+        if prefix == self.name and rest:  # a metric, its colon written as Prometheus exports do
+            names = [f"{prefix}:{rest}"]
+            names += [f"{prefix}:{rest.removesuffix(end)}" for end in _ENDINGS
+                      if rest.endswith(end)]
+            yield from names
+            yield from (f"{name}{end}" for name in names for end in ("_total", "_info"))
+        yield f"--{text.replace('_', '-')}"
+
+
+def _printed(text: str) -> str:
+    """A text of a reader's as an error may repeat it: short, on one line."""
+    return text[:60] if text.isprintable() else ascii(text[:60])[1:-1]
+
+
+def _fits(value: Any, state: State) -> bool:
+    """Whether a value as a document writes it can be of the type."""
+    if value in _NOTHING:
+        return True
+    kind = (state.type or "").removeprefix("list of ")
+    if kind == "bool":
+        return isinstance(value, bool) or str(value).lower() in ("0", "1", "true", "false")
+    if isinstance(value, bool):
+        return kind not in ("int", "float")
+    if isinstance(value, list):
+        return str(state.type).startswith("list") or kind in ("json", "")
+    if kind in ("int", "float"):
+        try:
+            float(value) if kind == "float" else int(str(value), 10)
+        except ValueError:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Block:
+    """A launch block of a document: the settings in it, in the document's order.
+
+    Attributes:
+        section, part: where it stands, and the file or cluster it is for.
+        form: flags, keys of a file, keywords of a call, variables, or metrics.
+        program: what takes the settings, as the document has it.
+        engine: the catalogue that they can be held against, or None.
+    """
+
+    document: str
+    section: str
+    part: str | None
+    form: str
+    program: str
+    engine: str | None
+    settings: dict[str, Any]
+
+
+def engine_names() -> list[str]:
+    """Every engine that has a catalogue."""
+    record(ROOT / "engines", listing=True)
+    return sorted(path.stem for path in (ROOT / "engines").glob("*.yml"))
+
+
+def load_engine(name: str) -> Engine:
+    """The catalogue of an engine. Raises ParamsError with the names there are."""
+    known = engine_names()
+    if name not in known:
+        raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
+                          f"expected one of {', '.join(known)}.")
+    return _load(name)
+
+
+@functools.cache
+def _load(name: str) -> Engine:
+    return engine_of(yamlfile.read(ROOT / "engines" / f"{name}.yml"))
+
+
+def engine_of(file: YamlFile) -> Engine:
+    """The catalogue in a file. Raises ParamsError, one sentence with file and line."""
+    _only(file, (), file.data, ("title", "releases", *KINDS), ("title", "releases"))
+    releases = []
+    for version, entry in _mapping(file, ("releases",)).items():
+        _only(file, ("releases", version), entry, ("date", "sha256", "url"), None)
+        releases.append(Release(version, **{key: str(item) for key, item in entry.items()}))
+    versions = [release.version for release in releases]
+    if not versions:
+        raise ParamsError(f"{file.where(('releases',))}: no release is given.")
+    entries: dict[Kind, dict[str, Entry]] = {}
+    index: dict[str, list[Entry]] = {}
+    for kind in KINDS:
+        raw = _mapping(file, (kind,)) if kind in file.data else {}
+        entries[kind] = {}
+        for name, item in raw.items():
+            try:
+                entries[kind][name] = _entry(file, kind, name, item, versions)
+            except (AttributeError, TypeError, ValueError):  # a text where a list belongs, ...
+                raise ParamsError(f"{file.where((kind, name))}: '{name[:60]}' is not an entry as "
+                                  "the extraction writes one.") from None
+    for group in entries.values():
+        for entry in group.values():
+            for name in {name for version in entry.states for name in entry.names(version)}:
+                index.setdefault(name, []).append(entry)
+    for found in index.values():  # a name that moved from one entry to another: the newest first
+        found.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
+    return Engine(file.path.stem, str(file.data["title"]), tuple(releases), entries,
+                  {name: tuple(found) for name, found in index.items()})
+
+
+def _entry(file: YamlFile, kind: Kind, name: str, raw: Any, versions: list[str]) -> Entry:
+    keys = (kind, name)
+    _only(file, keys, raw, (*STATE, *_ENTRY), ("since",))
+    since, until = str(raw["since"]), raw.get("until")
+    gaps = [str(item) for item in raw.get("gaps", [])]
+    changes = {}
+    for change in raw.get("changes", []):
+        _only(file, (*keys, "changes"), change, (*STATE, "release"), ("release",))
+        changes[str(change["release"])] = change
+    for version in (since, *([str(until)] if until else []), *gaps, *changes):
+        if version not in versions:
+            raise ParamsError(f"{file.where(keys)}: '{name}' names the release '{version}', "
+                              "which is not among the releases.")
+    first, last = versions.index(since), versions.index(str(until)) if until else len(versions) - 1
+    if first > last:
+        raise ParamsError(f"{file.where(keys)}: '{name[:60]}' ends before it begins.")
+    current = {key: raw[key] for key in STATE if key in raw}
+    states: dict[str, State] = {}
+    state = _state(current)
+    for version in versions[first:last + 1]:
+        if version in changes:
+            current |= {key: item for key, item in changes[version].items() if key != "release"}
+            state = _state(current)
+        if version not in gaps:
+            states[version] = state
+    return Entry(name, kind, since, until, states,
+                 {version: tuple(key for key in change if key != "release")
+                  for version, change in changes.items()})
+
+
+def _state(raw: dict[str, Any]) -> State:
+    """A state; what a change sets to nothing goes back to what it is where nothing is said."""
+    given: dict[str, Any] = {key: tuple(item) if key in ("choices", "known", "aliases") else item
+                             for key, item in raw.items() if item is not None}
+    if given.get("type") == "float" and isinstance(given.get("default"), (str, int)):
+        given["default"] = float(given["default"])
+    return State(**given)
+
+
+def _mapping(file: YamlFile, keys: tuple[str, ...]) -> dict[str, Any]:
+    found = file.data[keys[0]]
+    if not isinstance(found, dict):
+        raise ParamsError(f"{file.where(keys)}: '{keys[0]}' is not a mapping (name: entry).")
+    return found
+
+
+def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[str, ...],
+          needed: tuple[str, ...] | None) -> None:
+    """Refuse what is no mapping, an unknown key, a key that is missing."""
+    if not isinstance(raw, dict):
+        raise ParamsError(f"{file.where(keys)}: '{'.'.join(map(str, keys))}' is not a mapping.")
+    for key in raw:
+        if key not in known:
+            near = difflib.get_close_matches(key[:LONGEST], known, n=1)
+            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
+            raise ParamsError(f"{file.where((*keys, key))}: unknown key '{key}', {hint}.")
+    for key in known if needed is None else needed:
+        if key not in raw:
+            raise ParamsError(f"{file.where(keys)}: the key '{key}' is missing.")
+
+
+def documents() -> list[str]:
+    """Every document whose launch blocks are held."""
+    return sorted(path.stem for path in (ROOT / "engines" / "documents").glob("*.yml"))
+
+
+def launch_blocks(document: str) -> list[Block]:
+    """The launch blocks of a document, from ``params/engines/documents/``.
+
+    Raises ParamsError, one sentence with file and line.
+    """
+    known = documents()
+    if document not in known:
+        raise ParamsError(f"there are no launch blocks of '{_printed(document)}' in "
+                          f"params/engines/documents/, expected one of {', '.join(known)}.")
+    file = yamlfile.read(ROOT / "engines" / "documents" / f"{document}.yml")
+    _only(file, (), file.data, ("blocks",), None)
+    result = []
+    needed = ("section", "form", "program", "settings")
+    if not isinstance(file.data["blocks"], list):
+        raise ParamsError(f"{file.where(('blocks',))}: 'blocks' is not a list.")
+    for index, raw in enumerate(file.data["blocks"]):
+        keys = ("blocks", index)
+        _only(file, keys, raw, (*needed, "part", "engine"), needed)
+        for key, expected in (("form", FORMS), ("engine", engine_names())):
+            if raw.get(key) is not None and raw[key] not in expected:
+                found = str(raw[key])[:60]
+                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{found}', "
+                                  f"expected one of {', '.join(expected)}.")
+        if not isinstance(raw["settings"], dict):
+            raise ParamsError(f"{file.where((*keys, 'settings'))}: 'settings' is not a mapping.")
+        result.append(Block(document, str(raw["section"]), raw.get("part"), raw["form"],
+                            str(raw["program"]), raw.get("engine"), raw["settings"]))
+    return result
+
+
+def plain(entry: Entry) -> dict[str, Any]:
+    """An entry as JSON data: what it is in each release, without what is as it is by default."""
+    states = {version: {key: getattr(state, key) for key, usual in STATE.items()
+                        if key in ("type", "default") or getattr(state, key) != usual}
+              for version, state in entry.states.items()}
+    return {"name": entry.name, "kind": ONE[entry.kind], "since": entry.since,
+            "until": entry.until, "changed": entry.changed, "releases": states}

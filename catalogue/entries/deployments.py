@@ -1,0 +1,293 @@
+"""What a file of a deployment may hold: formats, precisions, scenarios, measured results."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import field_validator, model_validator
+
+from catalogue.entries import trees
+from catalogue.entries.entry import (
+    DeviceName,
+    Entry,
+    FormatName,
+    MeasurementsName,
+    ModelName,
+    Named,
+    NodeName,
+    PrecisionName,
+)
+from catalogue.entries.hardware import Dtype
+from catalogue.entries.mechanisms import ShareOrZero
+from catalogue.reading import units
+from catalogue.reading.values import (
+    AnyQuantity,
+    Bytes,
+    Count,
+    CountOrZero,
+    Date,
+    Flag,
+    Kind,
+    Length,
+    Misplaced,
+    Requests,
+    Share,
+    SourceKey,
+    Text,
+    Tokens,
+)
+
+
+class Format(Named):
+    """How one element is stored: its bits, and the scale and zero point that a group shares."""
+
+    bits: Count
+    scale_bits: CountOrZero
+    zero_bits: CountOrZero
+    group_size: CountOrZero
+
+    @model_validator(mode="after")
+    def _complete(self) -> Format:
+        shared = self.scale_bits.value + self.zero_bits.value
+        if shared and not self.group_size.value:
+            raise ValueError("'group_size' is 0, but scales or zero points are stored")
+        return self
+
+    @property
+    def bytes_per_element(self) -> int | float:
+        """Bytes of one element, its share of scale and zero point included; int if whole."""
+        shared = self.scale_bits.value + self.zero_bits.value
+        share = shared / self.group_size.value if shared else 0.0
+        size = (self.bits.value + share) / units.BITS_PER_BYTE
+        return int(size) if size.is_integer() else size
+
+
+class WeightFormats(Entry):
+    """The storage format of each class of tensors."""
+
+    embedding: FormatName
+    attention: FormatName
+    norm: FormatName
+    router: FormatName
+    dense_mlp: FormatName
+    shared_expert: FormatName
+    routed_expert: FormatName
+    head: FormatName
+
+
+class Multiply(Entry):
+    """What the matrix unit multiplies, by class of tensors: a dtype, which a device has a peak of.
+
+    It is not how weights are stored: 4-bit weights may be widened to 16 bits first. ``core`` is
+    the attention core, scores (QK) and their product with the values (PV).
+    """
+
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+    attention: Dtype
+    core: Dtype
+    dense_mlp: Dtype
+    shared_expert: Dtype
+    routed_expert: Dtype
+    router: Dtype
+    head: Dtype
+
+    @property
+    def dtypes(self) -> dict[str, str]:
+        """Class of tensors -> dtype, in the order of the fields."""
+        return {name: getattr(self, name) for name, field in type(self).model_fields.items()
+                if field.annotation == Dtype}
+
+
+class Checkpoint(Entry):
+    """A published checkpoint of a model in a precision, and the size of its weight files [B]."""
+
+    model: ModelName
+    size: Bytes
+
+
+class Precision(Named):
+    """Which format stores what (weights by class, cache, activations, logits), what is multiplied.
+
+    ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent.
+    A deployment varies one part by an override: ``precision.kv_cache=fp8-latent128`` (656 bytes of
+    a latent with its rotary key), ``precision.kv_cache=fp8`` with ``precision.kv_rope=fp8`` (576),
+    ``precision.kv_cache=int8-latent48``, ``precision.multiply.core=fp8``.
+    """
+
+    weights: WeightFormats
+    multiply: Multiply
+    kv_cache: FormatName
+    kv_rope: FormatName
+    kv_index: FormatName | None = None
+    activation: FormatName
+    logit: FormatName
+    checkpoints: list[Checkpoint] = []
+
+
+class Cluster(Entry):
+    """The hardware of a deployment."""
+
+    node: NodeName
+    nodes: Count
+    devices: Count | None = None
+
+
+class Parallelism(Entry):
+    """How a deployment is cut; devices = tensor x pipeline x data."""
+
+    tensor_parallel: Count
+    pipeline_parallel: Count
+    data_parallel: Count
+    expert_parallel: Count
+
+
+class Workload(Entry):
+    """What is asked of a deployment, and how its engine is driven.
+
+    ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
+    ``draft_tokens`` are proposed per request and step (absent: none).
+    """
+
+    concurrency: Requests
+    requests: Requests | None = None
+    draft_tokens: CountOrZero | None = None
+    context_tokens: Length | None = None
+    input_tokens: Length | None = None
+    output_tokens: Length | None = None
+    max_num_batched_tokens: Tokens
+    block_size: Length
+    memory_utilization: Share
+
+    @model_validator(mode="after")
+    def _complete(self) -> Workload:
+        if (self.input_tokens is None) != (self.output_tokens is None):
+            raise ValueError("'input_tokens' and 'output_tokens' are given together or not at all")
+        if self.input_tokens is None or self.output_tokens is None:
+            if self.context_tokens is None:
+                raise ValueError("'context_tokens' is missing (or input_tokens and output_tokens)")
+        elif self.context_tokens is not None and (
+            self.context_tokens.value < self.input_tokens.value + self.output_tokens.value
+        ):
+            raise ValueError("'context_tokens' is less than input_tokens + output_tokens")
+        if self.requests is not None and self.requests.value < self.concurrency.value:
+            raise ValueError("'requests' is less than concurrency")
+        return self
+
+
+class Offload(Entry):
+    """Routed experts that are not on the cards: the host computes them, or the cards fetch them.
+
+    Attributes:
+        routed_experts: share of the routed experts that is not on the cards [1].
+        format: how they are stored there.
+        hosts: processors that compute them, or out of whose memory they are fetched [1].
+        host: the processor; absent, that of the node.
+        fetched: whether chosen experts are loaded to the cards, else the host computes them.
+        on_storage: of all routed experts, the share on the node's drives; absent, none [1].
+    """
+
+    routed_experts: Share
+    format: FormatName
+    hosts: Count
+    host: DeviceName | None = None
+    fetched: Flag = False
+    on_storage: ShareOrZero | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Offload:
+        if self.on_storage is None:
+            return self
+        if not self.fetched:
+            raise Misplaced("a host computes out of its memory, only experts that are fetched may "
+                            "be on storage", "on_storage")
+        if self.on_storage.value > self.routed_experts.value:
+            raise Misplaced(f"{self.on_storage.written} of the routed experts on storage, but only "
+                            f"{self.routed_experts.written} are not on the cards", "on_storage")
+        return self
+
+
+class Claim(Entry):
+    """One printed result of a document, with the document's own formula where it prints one.
+
+    Claims stand in the order in which the document arrives at them; of several about one quantity
+    the last is its result.
+
+    Attributes:
+        quantity: the quantity of ours that the claim speaks of (a name of ``symbols.yml``).
+        of: what the printed number counts: the whole deployment, one replica, one device, or one
+            layer of the model.
+        bound: the printed number is a target or a limit, reached from one side.
+        comparable: whether it is of this workload; a document may not say of which one it is.
+    """
+
+    quantity: str
+    label: Text
+    value: AnyQuantity
+    of: Literal["deployment", "replica", "device", "layer"] = "deployment"
+    bound: Literal["at_most", "at_least"] | None = None
+    comparable: Flag = True
+    formula: Any = None
+    note: Text | None = None
+
+    @field_validator("formula")
+    @classmethod
+    def _formula(cls, tree: Any) -> Any:
+        if tree is not None:
+            tree = trees.numbers(tree)
+            trees.validate(tree)
+        return tree
+
+
+class Documented(Entry):
+    """What a document states of a deployment: its inputs and its results."""
+
+    model: ModelName | None = None
+    inputs: dict[str, AnyQuantity] = {}
+    claims: list[Claim] = []
+
+    def recomputed(self, claim: Claim) -> float | int | None:
+        """What the document's own formula gives on its own inputs (SI); None without formula.
+
+        Raises ValueError if an input is missing or the arithmetic has no result.
+        """
+        if claim.formula is None:
+            return None
+        return trees.evaluate(
+            claim.formula, {name: value.value for name, value in self.inputs.items()})
+
+
+class ScenarioFile(Entry):
+    """A deployment as written: names of catalogue entries, parallelism, workload, claims.
+
+    ``graphs`` says whether decode runs as a captured graph, else operator by operator;
+    ``scheduling`` whether a step may hold prompts and decodes, or prompts go first.
+    ``mechanisms`` holds what is known of this deployment in place of its device's priors, and how
+    its engine works (``catalogue.deployments.physics_inputs.SWITCHES``), by input symbol.
+
+    A file may describe a family of them: ``variants`` and ``pools``, see
+    ``catalogue.deployments.family``.
+    """
+
+    id: str
+    title: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+    document: Literal["s0", "s1", "s2", "s3"] | None = None
+    section: str | None = None
+    model: ModelName
+    device: DeviceName
+    cluster: Cluster
+    parallelism: Parallelism
+    precision: PrecisionName
+    workload: Workload
+    offload: Offload | None = None
+    graphs: Flag = True
+    scheduling: Literal["mixed", "prefill-first"] = "mixed"
+    mechanisms: dict[str, AnyQuantity] = {}
+    documented: Documented | None = None
+    measured: MeasurementsName | None = None
+    variants: dict[str, dict[str, Any]] = {}
+    pools: tuple[str, str] | None = None

@@ -1,0 +1,35 @@
+"""What every parameter file has: its keys checked, its name, and references to other files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from catalogue.reading.values import Ref, Text
+
+ModelName = Annotated[str, Ref("models")]
+DeviceName = Annotated[str, Ref("devices")]
+LinkName = Annotated[str, Ref("links")]
+NodeName = Annotated[str, Ref("nodes")]
+FormatName = Annotated[str, Ref("formats")]
+PrecisionName = Annotated[str, Ref("precisions")]
+MeasurementsName = Annotated[str, Ref("measurements")]
+MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
+MechanismsName = Annotated[str, Ref("mechanisms")]
+ScenarioName = Annotated[str, Ref("scenarios")]
+
+
+class Entry(BaseModel):
+    """Base of everything: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Named(Entry):
+    """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
+
+    id: str
+    name: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None

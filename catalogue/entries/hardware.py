@@ -1,0 +1,343 @@
+"""What a file of hardware may hold: devices, links, nodes, and what was measured on them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from catalogue.entries.entry import (
+    DeviceName,
+    Entry,
+    LinkName,
+    MechanismsName,
+    MicrobenchmarksName,
+    Named,
+    NodeName,
+)
+from catalogue.reading.values import (
+    AnyRate,
+    ByteRate,
+    Bytes,
+    Count,
+    DollarRate,
+    Dollars,
+    Frequency,
+    Misplaced,
+    OperationRate,
+    Power,
+    Share,
+    Time,
+    Value,
+    Whole,
+    Yuan,
+)
+
+Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
+STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
+ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
+
+
+class Peaks(Entry):
+    """Peak of one unit by the dtype that is multiplied [FLOP/s]; one multiply-add is two."""
+
+    fp32: OperationRate | None = None
+    tf32: OperationRate | None = None
+    bf16: OperationRate | None = None
+    fp16: OperationRate | None = None
+    fp8: OperationRate | None = None
+    int8: OperationRate | None = None
+    fp4: OperationRate | None = None
+
+
+class DevicePower(Entry):
+    """Electrical power of one device or server [W]."""
+
+    idle: Power | None = None
+    full: Power | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DevicePower:
+        if self.idle is not None and self.full is not None and self.idle.value > self.full.value:
+            raise ValueError("'idle' exceeds 'full', are they exchanged?")
+        return self
+
+
+class Price(Entry):
+    """What one was sold or rented for, by currency; the values carry date and source."""
+
+    usd: Dollars | None = None
+    cny: Yuan | None = None
+    usd_rent: DollarRate | None = None
+
+
+class Device(Named):
+    """One card as the software sees it (a die where a package shows two), or a host processor.
+
+    Attributes:
+        like: device whose values hold for whatever this file leaves out.
+        dies: for a package that software sees as several devices: their number, and ``die`` the
+            entry of one. Such an entry describes what is bought, a deployment names the die.
+        memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
+        system_reserve: what the card's own system keeps of its memory [B].
+        hbm_efficiency: share of the memory bandwidth that weights are streamed at [1].
+        runtime_reserve: what driver, communication and captured graphs take [B].
+        matrix_peak, vector_peak: dense peak of one kind of unit alone [FLOP/s].
+        sparse_peak: of the matrix unit with 2:4 structured sparsity [FLOP/s].
+        headline_peak: what is advertised where it is neither, such as both units added [FLOP/s].
+        host_bandwidth: to the host, ONE direction [B/s].
+        microbenchmarks: entry of what kernels reach, on this device or on a relative.
+        mechanisms: entry of the priors of a prediction for this class of devices.
+    """
+
+    like: DeviceName | None = None
+    vendor: str
+    type: Literal["npu", "gpu", "host"]
+    dies: Count | None = None
+    die: DeviceName | None = None
+    memory_type: str | None = None
+    memory_capacity: Bytes | None = None
+    memory_bandwidth: ByteRate
+    system_reserve: Bytes | None = None
+    hbm_efficiency: Share | None = None
+    runtime_reserve: Bytes | None = None
+    matrix_peak: Peaks | None = None
+    vector_peak: Peaks | None = None
+    sparse_peak: Peaks | None = None
+    headline_peak: Peaks | None = None
+    l2_cache: Bytes | None = None
+    l2_bandwidth: ByteRate | None = None
+    host_bandwidth: ByteRate | None = None
+    cores: Count | None = None
+    clock: Frequency | None = None
+    power: DevicePower | None = None
+    price: Price | None = None
+    microbenchmarks: MicrobenchmarksName | None = None
+    mechanisms: MechanismsName | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Device:
+        if self.type != "host":
+            for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"'{name}' is missing, an accelerator needs it")
+        if (self.dies is None) != (self.die is None):
+            raise ValueError("'dies' and 'die' are given together or not at all")
+        for dtype in Peaks.model_fields:
+            dense, sparse = (getattr(peaks, dtype) if peaks else None
+                             for peaks in (self.matrix_peak, self.sparse_peak))
+            if dense and sparse and not dense.value < sparse.value:
+                raise Misplaced(f"the sparse peak of {dtype} does not exceed the dense one, "
+                                "are they exchanged?", "sparse_peak", dtype)
+        return self
+
+
+class Link(Named):
+    """A connection between devices. Bandwidths are ONE direction, never both added.
+
+    Attributes:
+        topology: ``full-mesh`` (every pair has a link of its own), ``switch`` (a device reaches
+            any other at its full rate) or ``point-to-point``.
+        device_bandwidth: of all links of one device together [B/s].
+        links_per_device: how many they are [1].
+        pair_bandwidth: between one pair of devices [B/s]; of one link in a full mesh.
+        latency: of a small message, one way [s].
+    """
+
+    topology: Literal["full-mesh", "switch", "point-to-point"]
+    device_bandwidth: ByteRate
+    links_per_device: Count | None = None
+    pair_bandwidth: ByteRate | None = None
+    latency: Time | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Link:
+        whole, links, pair = self.device_bandwidth, self.links_per_device, self.pair_bandwidth
+        if self.topology == "full-mesh":
+            if links is None or pair is None:
+                raise ValueError("a full mesh needs 'links_per_device' and 'pair_bandwidth'")
+            if abs(links.value * pair.value / whole.value - 1) > ROUNDING:
+                raise ValueError("'device_bandwidth' is not links_per_device x pair_bandwidth: is "
+                                 "one of them of both directions?")
+        elif pair is not None and pair.value > whole.value:
+            raise ValueError("'pair_bandwidth' exceeds 'device_bandwidth'")
+        return self
+
+
+class Node(Named):
+    """A server: its devices, what connects them inside and out, and its host.
+
+    Attributes:
+        like: server whose values hold for whatever this file leaves out.
+        devices_per_node: devices as software sees them [1].
+        package_link: between the dies of one package.
+        device_link: between the devices of the node.
+        fabric_link: the scale-up fabric to ``fabric_nodes`` nodes (this one included), if any.
+        network_link: the scale-out network.
+        planes: separate switch planes of the fabric [1].
+        ports_per_node: ports of the network [1].
+        power, price: of the whole server.
+    """
+
+    like: NodeName | None = None
+    device: DeviceName | None = None
+    devices_per_node: Count
+    package_link: LinkName | None = None
+    device_link: LinkName
+    fabric_link: LinkName | None = None
+    fabric_nodes: Count | None = None
+    planes: Count | None = None
+    network_link: LinkName
+    ports_per_node: Count | None = None
+    host: DeviceName | None = None
+    hosts_per_node: Count | None = None
+    host_memory: Bytes | None = None
+    power: DevicePower | None = None
+    price: Price | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Node:
+        if (self.fabric_link is None) != (self.fabric_nodes is None):
+            raise ValueError("'fabric_link' and 'fabric_nodes' are given together or not at all")
+        return self
+
+
+class Rate(Entry):
+    """What a class of kernels reached: FLOP/s of the matrix unit, or B/s of a memory.
+
+    Attributes:
+        kernel: the class; ``copy`` counts bytes read and written, ``weight-streaming`` the weights.
+        dtype: what is multiplied, or what the streamed weights are.
+        weights: how weights are stored that are narrower than what is multiplied.
+        rows: smallest and largest number of rows of the activations: tokens per expert of
+            ``grouped-gemm`` and ``moe-block``, requests of ``mla-decode``, tokens of a prompt of
+            ``mla-prefill``.
+        rate: median over ``samples`` shapes, with the range from the worst to the best. In B/s:
+            the weights (of ``mla-decode`` the cache) over the time, for few rows; else FLOP/s.
+    """
+
+    kernel: Literal["gemm", "grouped-gemm", "weight-streaming", "copy", "host-to-device",
+                    "device-to-host", "mla-decode", "mla-prefill", "moe-block"]
+    dtype: Dtype | None = None
+    weights: str | None = None
+    rows: list[Whole] | None = None
+    rate: AnyRate
+    samples: Whole | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Rate:
+        if self.rows is not None and not (len(self.rows) == 2 and self.rows[0] <= self.rows[1]):
+            raise ValueError("'rows' is a pair [smallest, largest]")
+        if self.kernel in ("gemm", "grouped-gemm") and (self.dtype is None or self.rows is None):
+            raise ValueError(f"a rate of {self.kernel} needs 'dtype' and 'rows'")
+        if self.kernel in STREAMS and self.rate.unit != "B/s":
+            raise ValueError(f"'{self.rate.written}' has the wrong unit, a rate of {self.kernel} "
+                             "is a quantity in B/s")
+        return self
+
+    def share(self, device: Device) -> float | None:
+        """The rate over what the device has at most [1]; None if that is not known."""
+        if self.rate.unit == "B/s":
+            whole: Value | None = device.memory_bandwidth
+            if self.kernel in ("host-to-device", "device-to-host"):
+                whole = device.host_bandwidth
+        else:
+            whole = getattr(device.matrix_peak, self.dtype or "", None)
+        return self.rate.value / whole.value if whole else None
+
+
+class FixedTime(Entry):
+    """A cost that does not depend on the size of the work [s]."""
+
+    kernel: Literal["kernel-boundary", "graph-kernel-boundary", "host-time-per-operator",
+                    "host-gap-per-step"]
+    time: Time
+    samples: Whole | None = None
+
+
+def _check_ranks(ranks: int, nodes: int | None) -> None:
+    """Refuse a group of one, and one that has less ranks than nodes."""
+    if ranks < 2:
+        raise ValueError("'ranks' is at least 2")
+    if nodes is not None and nodes > ranks:
+        raise ValueError("'nodes' exceeds 'ranks'")
+
+
+class Collective(Entry):
+    """A collective operation over ``ranks`` devices: its time, or its bus bandwidth.
+
+    Bus bandwidth as nccl-tests defines it: payload over time, times 2(n - 1)/n for all-reduce and
+    (n - 1)/n for all-gather, reduce-scatter and all-to-all. The payload is that of one rank.
+    """
+
+    operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
+    ranks: Whole
+    nodes: Whole = 1
+    algorithm: str | None = None
+    payload: Bytes | None = None
+    time: Time | None = None
+    bus_bandwidth: ByteRate | None = None
+    samples: Whole | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Collective:
+        _check_ranks(self.ranks, self.nodes)
+        if (self.time is None) == (self.bus_bandwidth is None):
+            raise ValueError("give either 'time' or 'bus_bandwidth'")
+        if self.time is not None and self.payload is None:
+            raise ValueError("'payload' is missing, a time holds for one payload")
+        return self
+
+
+class ExpertExchange(Entry):
+    """All-to-all of a mixture of experts: tokens sent to their experts, results sent back.
+
+    Attributes:
+        phase: ``dispatch`` (tokens out), ``combine`` (results back), or both in one figure.
+        mode: ``low-latency`` (a copy per expert) or ``normal`` (deduplicated per node).
+        ranks, nodes: expert-parallel ranks and the nodes they are on.
+        tokens: per rank.
+        dtype: what is sent.
+        time: of one call [s].
+        bandwidth: per rank, as its source defines it [B/s].
+        through: which link limits it, as its source says.
+    """
+
+    phase: Literal["dispatch", "combine", "both"]
+    mode: Literal["low-latency", "normal"]
+    ranks: Whole
+    nodes: Whole | None = None
+    tokens: Whole
+    hidden_size: Whole | None = None
+    experts_per_token: Whole | None = None
+    dtype: Dtype | None = None
+    time: Time | None = None
+    bandwidth: ByteRate | None = None
+    through: LinkName | None = None
+    samples: Whole | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> ExpertExchange:
+        _check_ranks(self.ranks, self.nodes)
+        if self.time is None and self.bandwidth is None:
+            raise ValueError("give 'time', 'bandwidth' or both")
+        return self
+
+
+class Microbenchmarks(Named):
+    """What kernels and collectives reached on one device, each rate with its own source."""
+
+    device: DeviceName | None = None
+    software: str | None = None
+    rates: list[Rate] = []
+    times: list[FixedTime] = []
+    collectives: list[Collective] = []
+    expert_exchange: list[ExpertExchange] = []
+
+    @model_validator(mode="after")
+    def _something(self) -> Microbenchmarks:
+        if not (self.rates or self.times or self.collectives or self.expert_exchange):
+            raise ValueError("nothing is measured: give 'rates', 'times', 'collectives' or "
+                             "'expert_exchange'")
+        return self
+

@@ -1,0 +1,135 @@
+"""Tables of measured results: columns with units, rows, what is in doubt and why."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, model_validator
+
+from catalogue.entries.entry import Entry, Named
+from catalogue.reading import units
+from catalogue.reading.values import AnyQuantity, Date, Misplaced, SourceKey, Text, Whole
+
+
+def _measured(raw: Any) -> float:
+    if isinstance(raw, bool):
+        raise ValueError("expected a number")
+    number = units.parse(raw, units.DIMENSIONLESS)
+    if number < 0:
+        raise ValueError(f"'{raw}' is out of range, expected at least 0")
+    return float(number)
+
+
+Measured = Annotated[float, BeforeValidator(_measured)]
+
+
+class Suspect(Entry):
+    """Rows that are shown, but that nothing is fitted to or judged by, and why.
+
+    ``rows``: numbers of rows from 1, or columns with the values that such rows have, as written.
+    """
+
+    rows: list[Whole] | dict[str, list[Measured]]
+    reason: Text
+
+
+class PeerPrediction(Entry):
+    """What another tool predicts for a row (from 1) of the table: ``metric`` is its column."""
+
+    tool: str
+    metric: str
+    row: Whole = 1
+    value: AnyQuantity
+
+
+class Measurements(Named):
+    """A table of measured results of one system: columns with units, rows of numbers.
+
+    A cell that the source leaves empty is ``null``. ``definitions`` says what a column means in its
+    source; one that is computed from others says how. ``peer_predictions`` are not measurements.
+    ``unequal`` are numbers of rows (from 1) whose requests have many lengths, of which only the
+    mean is stated; ``limited_by_client`` of those where the client holds requests back, so that
+    waiting for a place does not count.
+    """
+
+    source: SourceKey
+    kind: Literal["measured"]
+    date: Date | None = None
+    columns: dict[str, str]
+    rows: list[list[Measured | None]]
+    definitions: dict[str, Text] = {}
+    suspect: list[Suspect] = []
+    unequal: list[Whole] = []
+    limited_by_client: list[Whole] = []
+    peer_predictions: list[PeerPrediction] = []
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Measurements:
+        for name, unit in self.columns.items():
+            try:
+                units.dimensions(unit)
+            except ValueError as error:
+                raise Misplaced(str(error), "columns", name) from None
+        for number, row in enumerate(self.rows, 1):
+            if len(row) != len(self.columns):
+                raise Misplaced(f"row {number} has {len(row)} numbers, "
+                                f"expected {len(self.columns)}", "rows", number - 1)
+        return self
+
+    @model_validator(mode="after")
+    def _named(self) -> Measurements:
+        """What is marked or predicted is there."""
+        for number, suspect in enumerate(self.suspect):
+            at = ("suspect", number, "rows")
+            if isinstance(suspect.rows, list):
+                if lost := [row for row in suspect.rows if row > len(self.rows)]:
+                    raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}",
+                                    *at)
+                continue
+            if unknown := [name for name in suspect.rows if name not in self.columns]:
+                raise Misplaced(f"there is no column '{unknown[0][:60]}', expected one of "
+                                f"{', '.join(self.columns)}", *at)
+            chosen = [self.rows[row - 1] for row in self._rows_of(suspect)]
+            for name, values in suspect.rows.items():
+                held = {row[list(self.columns).index(name)] for row in chosen}
+                if missing := [value for value in values if value not in held]:
+                    raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
+        for name in ("unequal", "limited_by_client"):
+            if lost := [row for row in getattr(self, name) if row > len(self.rows)]:
+                raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", name)
+        for number, peer in enumerate(self.peer_predictions):
+            there = ("peer_predictions", number)
+            if peer.metric not in self.columns:
+                raise Misplaced(f"there is no column '{peer.metric[:60]}', expected one of "
+                                f"{', '.join(self.columns)}", *there, "metric")
+            if peer.row > len(self.rows):
+                raise Misplaced(f"there is no row {peer.row}, the table has {len(self.rows)}",
+                                *there, "row")
+            if peer.value.unit != units.si(self.columns[peer.metric]):
+                raise Misplaced(f"'{peer.value.written}' has the wrong unit, '{peer.metric}' is in "
+                                f"{self.columns[peer.metric]}", *there, "value")
+        return self
+
+    def _rows_of(self, suspect: Suspect) -> list[int]:
+        """Numbers of the rows that an entry names, from 1."""
+        if isinstance(suspect.rows, list):
+            return list(suspect.rows)
+        wanted = [(list(self.columns).index(name), values)
+                  for name, values in suspect.rows.items()]
+        return [number for number, row in enumerate(self.rows, 1)
+                if all(row[index] in values for index, values in wanted)]
+
+    @property
+    def suspect_rows(self) -> dict[int, Text]:
+        """Number of a suspect row, from 1 -> why; of several reasons the first."""
+        found: dict[int, Text] = {}
+        for suspect in self.suspect:
+            found |= {row: suspect.reason for row in self._rows_of(suspect) if row not in found}
+        return dict(sorted(found.items()))
+
+    def column(self, name: str) -> list[float]:
+        """One column in SI units; a cell that is empty is not a number (nan)."""
+        index = list(self.columns).index(name)
+        one = units.factor(self.columns[name])
+        return [math.nan if (cell := row[index]) is None else cell * one for row in self.rows]

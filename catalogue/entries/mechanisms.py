@@ -1,0 +1,174 @@
+"""Named mechanisms: what a class of devices reaches of its peaks, and what it pays besides.
+
+They are priors: parameters of a prediction that nothing was calibrated on. Micro-measurements of
+kernels and collectives, and statements of vendors and maintainers, set them; no end-to-end result
+does. A range is meant so that 80% of well-made engines on such a card lie inside.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, model_validator
+
+from catalogue.entries.entry import Entry, MechanismsName, Named
+from catalogue.reading.values import Share, Time, Unit, Value
+
+Number = Annotated[Value, Unit("1")]
+NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
+ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
+BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
+TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
+
+HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
+
+
+class ShareByDtype(Entry):
+    """Share of the dense matrix peak by the dtype that is multiplied [1]."""
+
+    bf16: Share | None = None
+    fp16: Share | None = None
+    fp8: Share | None = None
+    int8: Share | None = None
+    fp4: Share | None = None
+
+
+def _may_inherit(schema: dict[str, Any]) -> None:
+    """In a file that is like another, a group need not be whole; an editor must not ask for it."""
+    schema.pop("required", None)
+
+
+class Group(Entry):
+    """A group of keys that a file may give in part, the rest as the entry that it is like."""
+
+    model_config = ConfigDict(json_schema_extra=_may_inherit)
+
+
+class Exchange(Group):
+    """One call of dispatch or combine: alpha [s] + bytes / (efficiency [1] x link, one way)."""
+
+    alpha: Time
+    efficiency: Share
+
+
+class Levels(Group):
+    """An exchange inside a node (bytes that leave the rank, over its links), and between nodes
+    (bytes that leave the node, over the rank's port)."""
+
+    node: Exchange
+    network: Exchange
+
+
+class AllToAll(Group):
+    """Dispatch and combine of experts: a copy to each expert, or deduplicated per node."""
+
+    low_latency: Levels
+    normal: Levels
+
+
+class Mechanisms(Named):
+    """Priors of one class of devices, or of the host processors that compute experts.
+
+    Attributes:
+        like: mechanisms whose values hold for whatever this file leaves out.
+        gemm_efficiency: share of the dense peak that a matmul of many rows reaches [1].
+        grouped_gemm_efficiency: the same of experts, with many rows per expert [1].
+        gemm_tile_rows: rows that a matmul multiplies at least [1].
+        load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
+        expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
+            for few rows [1].
+        mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
+        mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
+        attention_efficiency: share of the matrix peak of flash attention in prefill [1].
+        kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
+        host_time_per_operator: of the host per operator that it launches itself [s].
+        host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
+        collective_alpha: of one exchange inside a node; one-shot takes one, two-shot two [s].
+        collective_efficiency: bus bandwidth over the device bandwidth of the links, one way [1].
+        network_alpha: of one message between nodes within a collective [s].
+        network_efficiency: share of the scale-out port that large messages reach [1].
+        all_to_all: dispatch and combine, by mode and level.
+        overlap_efficiency: share of the shorter of computation and communication that two
+            half-batches hide [1].
+        expert_imbalance: (max - mean)/mean of the load of expert-parallel ranks [1].
+        routing_skew: squared coefficient of variation of the popularity of experts [1].
+        dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
+        prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
+        single_token_path: what a fused path for one token saves per step [s].
+        mtp_acceptance: probability that the first draft token is accepted [1].
+        kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
+        clock_factor: sustained over nominal clock under load [1].
+        request_overhead: HTTP, tokenisation and scheduling of one request [s].
+        host_stream_efficiency: share of the host's memory bandwidth of expert kernels [1].
+        host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
+            peak where there is no matrix unit [1].
+        host_sync: hand-over between device and host, per layer [s].
+        host_link_efficiency: share of the link to a device that large copies from the host's
+            memory reach [1].
+        operators_per_layer: kernels of a layer [1].
+    """
+
+    like: MechanismsName | None = None
+    gemm_efficiency: ShareByDtype | None = None
+    grouped_gemm_efficiency: ShareByDtype | None = None
+    expert_streaming_efficiency: Share | None = None
+    mla_efficiency: Share | None = None
+    mla_compute_efficiency: Share | None = None
+    attention_efficiency: Share | None = None
+    kernel_boundary: Time | None = None
+    host_time_per_operator: Time | None = None
+    host_gap_per_step: Time | None = None
+    collective_alpha: Time | None = None
+    collective_efficiency: Share | None = None
+    network_alpha: Time | None = None
+    network_efficiency: Share | None = None
+    all_to_all: AllToAll | None = None
+    overlap_efficiency: Share | None = None
+    expert_imbalance: NumberOrZero | None = None
+    routing_skew: NumberOrZero | None = None
+    dequantisation_traffic: BytesOrZero | None = None
+    prefill_dequantisation_traffic: BytesOrZero | None = None
+    single_token_path: TimeOrZero | None = None
+    mtp_acceptance: Share | None = None
+    kv_imbalance: Number | None = None
+    clock_factor: Share | None = None
+    request_overhead: Time | None = None
+    host_stream_efficiency: Share | None = None
+    host_gemm_efficiency: Share | None = None
+    host_sync: Time | None = None
+    host_link_efficiency: Share | None = None
+    gemm_tile_rows: Number | None = None
+    load_overlap: ShareOrZero | None = None
+    operators_per_layer: Number | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether these are of processors that compute experts beside an accelerator."""
+        return self.gemm_efficiency is None and self.host_gemm_efficiency is not None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Mechanisms:
+        """A prediction needs every one of its kind; refuse what belongs to the other kind."""
+        kept = {"id", "name", "note", "defaults", "like"}
+        accelerator = [name for name in Mechanisms.model_fields if name not in kept | set(HOST)]
+        needed, other = (HOST, accelerator) if self.is_host else (accelerator, HOST)
+        if lacking := [name for name in needed if getattr(self, name) is None]:
+            raise ValueError(f"'{lacking[0]}' is missing, a prediction needs it")
+        if extra := [name for name in other if getattr(self, name) is not None]:
+            raise ValueError(f"'{extra[0]}' is given, but it is no property of "
+                             f"{'host processors' if self.is_host else 'an accelerator'}")
+        return self
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Mechanisms:
+        """What is multiplied in dense layers is in experts too; a maximum is at least its mean."""
+        for dtype in ShareByDtype.model_fields:
+            dense, grouped = (getattr(table, dtype, None) is not None
+                              for table in (self.gemm_efficiency, self.grouped_gemm_efficiency))
+            if dense != grouped:
+                names = ("grouped_gemm_efficiency", "gemm_efficiency")
+                raise ValueError(f"'{names[grouped]}' lacks {dtype}, which "
+                                 f"'{names[dense]}' has")
+        if self.kv_imbalance is not None and self.kv_imbalance.low < 1:
+            raise ValueError("'kv_imbalance' is a maximum over a mean, at least 1")
+        return self

@@ -1,0 +1,121 @@
+"""What a file of a model may hold: its shapes, and the totals that its authors print."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import model_validator
+
+from catalogue.entries.entry import Entry, Named
+from catalogue.reading.values import Count, CountOrZero, Flag, Unit, Value
+
+Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
+
+
+def _over(part: Value | None, whole: Value | None) -> bool:
+    return part is not None and whole is not None and part.value > whole.value
+
+
+class PublishedTotals(Entry):
+    """Totals that the model's authors (or a document) print, to be held against the count.
+
+    ``total_parameters`` is of the main model; ``stored_parameters`` of all that the published files
+    hold, prediction layers (MTP) and, in a quantised checkpoint, scales included.
+    """
+
+    total_parameters: Total | None = None
+    active_parameters: Total | None = None
+    stored_parameters: Total | None = None
+
+
+class Model(Named):
+    """A transformer by its shapes, under the names of Hugging Face configurations."""
+
+    attention: Literal["mla", "gqa"]
+    num_hidden_layers: Count
+    hidden_size: Count
+    vocab_size: Count
+    num_attention_heads: Count
+    num_key_value_heads: Count
+    head_dim: Count | None = None
+    q_lora_rank: CountOrZero | None = None
+    kv_lora_rank: Count | None = None
+    qk_nope_head_dim: Count | None = None
+    qk_rope_head_dim: Count | None = None
+    v_head_dim: Count | None = None
+    intermediate_size: Count
+    first_k_dense_replace: CountOrZero | None = None
+    moe_intermediate_size: Count | None = None
+    n_routed_experts: Count | None = None
+    n_shared_experts: CountOrZero | None = None
+    num_experts_per_tok: Count | None = None
+    router_bias: Flag = False
+    router_scoring: Literal["sigmoid", "softmax"] | None = None
+    expert_bias: Flag = False
+    attention_bias: Flag = False
+    attention_output_bias: Flag = False
+    qk_norm: Flag = False
+    attention_sinks: Flag = False
+    index_n_heads: Count | None = None
+    index_head_dim: Count | None = None
+    index_topk: Count | None = None
+    sliding_window: Count | None = None
+    full_attention_layers: CountOrZero | None = None
+    num_nextn_predict_layers: CountOrZero | None = None
+    tie_word_embeddings: Flag = False
+    max_position_embeddings: Count | None = None
+    published: PublishedTotals | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Model:
+        mla: tuple[str, ...] = (
+            "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+        needed = mla if self.attention == "mla" else ("head_dim",)
+        moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
+               "num_experts_per_tok", "first_k_dense_replace")
+        if self.is_moe:
+            needed += moe
+        for name in needed:
+            if getattr(self, name) is None:
+                kind = "mixture-of-experts" if name in moe else self.attention
+                raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
+        if not self.is_moe and (extra := [n for n in (*moe, "router_bias", "expert_bias")
+                                          if getattr(self, n)]):
+            raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
+        if self.is_moe:
+            if _over(self.num_experts_per_tok, self.n_routed_experts):
+                raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
+            if _over(self.first_k_dense_replace, self.num_hidden_layers):
+                raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
+        if self.num_attention_heads.value % self.num_key_value_heads.value:
+            raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
+        return self
+
+    @model_validator(mode="after")
+    def _attends(self) -> Model:
+        """What attention may have besides its projections goes with one kind of it only."""
+        index = ("index_n_heads", "index_head_dim", "index_topk")
+        given = [name for name in index if getattr(self, name) is not None]
+        if given and (lacking := [name for name in index if name not in given]):
+            raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
+        if given and self.attention != "mla":
+            raise ValueError(f"'{given[0]}' is given, but only mla attention has an indexer")
+        if given and not (self.q_lora_rank and self.q_lora_rank.value):
+            raise ValueError("'q_lora_rank' is missing, an indexer's queries come from that latent")
+        for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
+            if getattr(self, name) and self.attention != "gqa":
+                raise ValueError(f"'{name}' is true, but it is counted with gqa attention only")
+        if given and self.sliding_window is not None:
+            raise ValueError("'sliding_window' is given, but a model with an indexer has no "
+                             "windowed layers")
+        if self.full_attention_layers is not None and self.sliding_window is None:
+            raise ValueError("'full_attention_layers' is given without 'sliding_window'")
+        if _over(self.full_attention_layers, self.num_hidden_layers):
+            raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
+        return self
+
+    @property
+    def is_moe(self) -> bool:
+        """Whether any layer routes tokens to experts."""
+        return any(getattr(self, name) is not None for name in
+                   ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"))

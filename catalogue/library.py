@@ -1,0 +1,340 @@
+"""Finding, loading and validating the entries of the catalogue, one file at a time."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from pydantic import ValidationError
+
+from catalogue.entries import (
+    accuracies,
+    calibrations,
+    claims,
+    deployments,
+    hardware,
+    measurements,
+    mechanisms,
+    models,
+)
+from catalogue.entries.entry import Entry
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT, record
+from catalogue.reading.shared import sources
+from catalogue.reading.values import Misplaced, Provenance, Ref, Value, check_defaults, is_path
+from catalogue.reading.yamlfile import YamlFile
+
+COMMAND_LINE = "given on the command line"
+MAX_NAME = 4096
+MAX_LIKE = 16  # entries in a chain of likeness
+NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
+
+KINDS: dict[str, type[Entry]] = {
+    "models": models.Model,
+    "devices": hardware.Device,
+    "links": hardware.Link,
+    "nodes": hardware.Node,
+    "microbenchmarks": hardware.Microbenchmarks,
+    "mechanisms": mechanisms.Mechanisms,
+    "formats": deployments.Format,
+    "precisions": deployments.Precision,
+    "scenarios": deployments.ScenarioFile,
+    "measurements": measurements.Measurements,
+    "claims": claims.DocumentFormulas,
+    "calibrations": calibrations.CalibrationFile,
+    "discrepancies": calibrations.Discrepancy,
+    "accuracies": accuracies.Accuracy,
+}
+
+
+def names(kind: str) -> list[str]:
+    """Identifiers of all entries of a kind, sorted."""
+    folder = ROOT / kind
+    record(folder, listing=True)
+    return sorted(stems(kind))
+
+
+def stems(kind: str) -> set[str]:
+    """Identifiers of all files of a kind."""
+    return {path.stem for path in (ROOT / kind).glob("*.yml")}
+
+
+def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
+    """The file of an entry: a path or an identifier.
+
+    A path is looked for beside the file that names it (``beside``, if one does), from the current
+    folder, and from the project's root. The last part of an identifier is enough where only one
+    ends so: ``910B2``.
+
+    Raises ParamsError naming the nearest identifiers when there is no such entry.
+    """
+    text = str(reference).strip()
+    if not text or not text.isprintable() or len(text) > MAX_NAME:
+        raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
+                          "a path.")
+    if is_path(text):
+        problem = "there is no such file"
+        for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
+            try:
+                if (folder / text).is_file():
+                    return folder / text
+            except OSError as error:  # what the file system refuses
+                problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
+        raise ParamsError(f"{text}: {problem}.")
+    path = ROOT / kind / f"{text}.yml"
+    if text not in stems(kind):
+        known = names(kind)
+        ending = [name for name in known if name.endswith(f"-{text.lower()}")]
+        if len(ending) == 1:  # 910B2 for ascend-910b2
+            return ROOT / kind / f"{ending[0]}.yml"
+        near = difflib.get_close_matches(text, known, n=3, cutoff=0.4)
+        near = near or [name for name in known if text.lower() in name] or known[:8]
+        raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
+                          f"the nearest names are {', '.join(near)}.")
+    return path
+
+
+def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
+    """The file of an entry that another file names; one outside the catalogue may be anything.
+
+    Raises ParamsError as :func:`locate` does, and for a file whose keys are not those of the kind.
+    """
+    path = locate(kind, reference, beside)
+    if is_path(reference):
+        file = yamlfile.read(path)
+        known = KINDS[kind].model_fields
+        if unknown := [key for key in file.data if key not in known]:
+            raise ParamsError(f"{file.where((unknown[0],))}: '{unknown[0][:60]}' is no key of a "
+                              f"file like those in params/{kind}/.")
+    return path
+
+
+class Override(NamedTuple):
+    """A value given in place of a file's, and where it was given."""
+
+    raw: Any
+    origin: str
+
+
+def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None = None,
+         beside: Path | None = None, file: YamlFile | None = None) -> Any:
+    """A validated entry of a kind, with overrides (dotted key -> value) applied.
+
+    ``file`` is what is taken for the contents of the entry's file, where it is a part of it.
+
+    Raises ParamsError, one sentence with file and line, or with the origin of an override.
+    """
+    cls = KINDS[kind]
+    path = locate(kind, reference, beside)
+    file = file or read(path)
+    data = {"id": path.stem} | _with_base(kind, file)
+    given = overrides or {}
+    for dotted, override in given.items():
+        _override(cls, data, dotted, override)
+    if data.get("defaults") is None:
+        data["defaults"] = {}
+    provenance = Provenance(data["defaults"], frozenset(sources()),
+                            partial(referred, beside=path))
+    try:
+        check_defaults(data["defaults"], provenance)
+        entry: Any = cls.model_validate(data, context=provenance)
+    except Misplaced as problem:
+        at = ("defaults", *problem.keys)
+        raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: {problem}.") from None
+    except ValidationError as error:
+        if "like" in cls.model_fields and file.data.get("like") is not None:
+            _check_base(kind, file, error)
+        origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
+        raise ParamsError(_sentence(cls, file, error, origins)) from None
+    if kind == "devices" and entry.die is not None:
+        die = locate(kind, entry.die, path)
+        if die.resolve() == path.resolve() or yamlfile.read(die).data.get("dies") is not None:
+            raise ParamsError(f"{file.where(('die',))}: die: '{entry.die}' is itself a package, "
+                              "expected one of its devices.")
+    return entry
+
+
+def read(path: Path) -> YamlFile:
+    """The file of an entry, not yet validated; refuses one that names itself."""
+    file = yamlfile.read(path)
+    if "id" in file.data:
+        raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
+    return file
+
+
+def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
+    """Where what is wrong does not stand in an entry's own file, it may stand in that of the one
+    it is like, and is told of that file then."""
+    if _problem(error)["loc"] not in file.lines or not _problem(error)["loc"]:
+        load(kind, file.data["like"], beside=file.path)
+
+
+def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """An entry's data over that of the one it is like: what its file leaves out holds there too.
+
+    A group (peaks, power, price) is merged key by key; ``null`` takes a value away.
+    """
+    cls, reference = KINDS[kind], file.data.get("like")
+    if "like" not in cls.model_fields or reference is None:
+        return file.data
+    where = file.where(("like",))
+    if not isinstance(reference, str):
+        raise ParamsError(f"{where}: 'like' is the name of a {kind[:-1]}.")
+    try:
+        path = locate(kind, reference, file.path)
+    except ParamsError as error:
+        raise ParamsError(f"{where}: like: {error}") from None
+    if path.resolve() in (file.path.resolve(), *seen):
+        raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
+    if len(seen) == MAX_LIKE:
+        raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} {kind} that are like one "
+                          "another.")
+    base = _with_base(kind, read(path), (*seen, file.path.resolve()))
+    return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
+                  for key, raw in base.items() if key not in ("defaults", "name", "note", "like")},
+                 file.data)
+
+
+def over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A group's own keys over those of the base, groups inside it likewise."""
+    merged = dict(base)
+    for key, raw in own.items():
+        grouped = isinstance(merged.get(key), dict) and "value" not in merged[key]
+        merged[key] = over(merged[key], raw) if grouped and isinstance(raw, dict) else raw
+    return merged
+
+
+def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) -> Any:
+    """A raw value as another file may have it: its own defaults written out, paths found from its
+    own folder, and without what documents print, which is about the one device."""
+    field = cls.model_fields.get(key)
+    if field is None:
+        return raw
+    if (kind := _referred_kind(field.annotation)) and isinstance(raw, str) and is_path(raw):
+        try:
+            return str(locate(kind, raw, path).absolute())
+        except ParamsError:  # told when the device is checked
+            return raw
+    if _is_quantity(field.annotation):
+        return _inherited_value(raw, defaults)
+    if (group := _entry_class(field.annotation)) and isinstance(raw, dict):
+        return {name: _inherited(group, name, item, defaults, path) for name, item in raw.items()}
+    return raw
+
+
+def _inherited_value(raw: Any, defaults: Any) -> Any:
+    if raw is None:
+        return None
+    value = raw if isinstance(raw, dict) else {"value": raw}
+    if "source" not in value and isinstance(defaults, dict):
+        value = defaults | value
+    if not isinstance(value.get("others"), list):
+        return value
+    return value | {"others": [other for other in value["others"]
+                               if not (isinstance(other, dict)
+                                       and other.get("kind") == "documented")]}
+
+
+def _problem(error: ValidationError) -> Any:
+    """The problem to tell: a misspelt key is both unknown and missing, the first says more."""
+    problems = error.errors(include_url=False)
+    return next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
+
+
+def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
+              overridden: dict[tuple[str, ...], str]) -> str:
+    problem = _problem(error)
+    keys = tuple(key for key in problem["loc"] if key != "[key]")
+    origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
+    if not keys and overridden:  # a rule over the whole entry, which the file alone may keep
+        origins = [", ".join(overridden.values())]
+    where = origins[0] if origins else file.where(keys)
+    name = ".".join(str(key)[:60] for key in keys)
+    match problem["type"]:
+        case "extra_forbidden":
+            known = _fields_at(cls, keys[:-1])
+            near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
+            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
+            return f"{where}: unknown key '{name}', {hint}."
+        case "missing":
+            return f"{where}: the key '{name}' is missing."
+        case "value_error":
+            found = problem["ctx"]["error"]
+            message = str(found)
+            inside = getattr(found, "keys", ()) or re.findall(r"^'(\w+)'", message)
+            if not origins and (*keys, *inside) in file.lines:
+                where = file.where((*keys, *inside))
+        case _:
+            expected = {"model_type": "a group of keys", "list_type": "a list",
+                        "dict_type": "a group of keys", "string_type": "a text",
+                        "int_type": "a whole number", "bool_type": "true or false"}
+            message = problem["msg"].replace("Input should be", "expected")
+            message = f"expected {expected[kind]}" if (kind := problem["type"]) in expected \
+                else message[0].lower() + message[1:]
+            message += f", found '{str(problem['input'])[:40]}'"
+    stop = "" if message.endswith("?") else "."
+    return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
+
+
+def _fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
+    for key in keys:
+        field = cls.model_fields.get(str(key))
+        inner = _entry_class(field.annotation) if field else None
+        if inner is None:
+            break
+        cls = inner
+    return [name for name in cls.model_fields if name not in ("id", "defaults")]
+
+
+def _entry_class(annotation: Any) -> type[Entry] | None:
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, Entry):
+            return candidate
+    return None
+
+
+def _referred_kind(annotation: Any) -> str | None:
+    """The kind of entry that a field names, if it names one."""
+    for part in (annotation, *get_args(annotation)):
+        for item in getattr(part, "__metadata__", ()):
+            if isinstance(item, Ref):
+                return item.kind
+    return None
+
+
+def _is_quantity(annotation: Any) -> bool:
+    return annotation is Value or any(_is_quantity(arg) for arg in get_args(annotation))
+
+
+def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
+              override: Override) -> None:
+    """Set one dotted key in raw data; numbers get the command line as their source."""
+    *parents, last = dotted.split(".")
+    if dotted == "like":
+        raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
+                          "device (device=NAME).")
+    target, owner = data, cls
+    for depth, key in enumerate(parents):
+        field = owner.model_fields.get(key)
+        inner = _entry_class(field.annotation) if field else None
+        if inner is None:
+            raise ParamsError(f"{override.origin}: '{'.'.join(parents[:depth + 1])}' holds no "
+                              f"keys, expected one of {', '.join(_fields_at(owner, ()))}.")
+        owner = inner
+        child = target.get(key)
+        target[key] = dict(child) if isinstance(child, dict) else {}
+        target = target[key]
+    field = owner.model_fields.get(last)
+    if field is None or last in NOT_SET:
+        known = _fields_at(owner, ())
+        near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
+        raise ParamsError(f"{override.origin}: unknown key '{last}', "
+                          f"the nearest names are {', '.join(near)}.")
+    if _is_quantity(field.annotation):
+        target[last] = {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
+    else:
+        target[last] = override.raw

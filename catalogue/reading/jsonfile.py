@@ -1,0 +1,142 @@
+"""Reading one small JSON object safely, keeping the line of every key at its top."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import read_small
+from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
+
+# a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
+# what stands between values, or a bare word
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}:\n]|[\w.+-]+', re.DOTALL)
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value",
+          int: "a number", float: "a number", type(None): "null"}
+
+
+@dataclass(frozen=True)
+class JsonFile:
+    """A parsed file: its name for messages, its top object, the line of each key of that, and the
+    day on which it was last written, in ISO form."""
+
+    name: str
+    data: dict[str, Any]
+    lines: dict[str, int]
+    date: str
+
+    def where(self, key: str) -> str:
+        """``file:line`` of a key, or the file where it has none."""
+        return f"{self.name}:{self.lines[key]}" if key in self.lines else self.name
+
+
+def shown(value: Any) -> str:
+    """Any JSON value as it may stand in a sentence: short, and in printable characters."""
+    if isinstance(value, str):
+        return ascii(value[:40])
+    if isinstance(value, (dict, list)):
+        return _KINDS[type(value)] + ("" if value else " without content")
+    return json.dumps(value)[:40]
+
+
+def shown_path(path: Path) -> str:
+    """A path as a reader knows it; printable whatever the file system holds."""
+    name = display_path(path)
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def read(path: Path) -> JsonFile:
+    """Parse a JSON object.
+
+    Raises ParamsError for what is no file, is larger than a configuration can be, is not JSON, is
+    not an object, is nested too deep, or holds a key twice or a number that is not finite.
+    """
+    name = shown_path(path)
+    if path.is_dir():
+        raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
+    raw = read_small(path, name, "a config.json")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ParamsError(f"{name}: not UTF-8 text, expected a config.json.") from None
+    lines = _scan(text, name)
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = error.msg[:1].lower() + error.msg[1:]
+        raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
+    if not isinstance(data, dict):
+        raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
+    return JsonFile(name, data, lines, _day(path))
+
+
+def _day(path: Path) -> str:
+    """The day on which a file was last written, in ISO form."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):  # a file system's clock may say anything
+        return datetime.now(UTC).date().isoformat()
+
+
+def _scan(text: str, name: str) -> dict[str, int]:
+    """Lines of the top object's keys; refuses, before anything is built, what is not data.
+
+    Raises ParamsError for deep nesting, a key given twice, NaN, infinities and endless numbers.
+    """
+    lines: dict[str, int] = {}
+    open_: list[set[str] | None] = []  # the keys of each open object, None for a list
+    line, last = 1, ""
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        match token[0]:
+            case "\n":
+                line += 1
+                continue
+            case "{" | "[":
+                open_.append(set() if token == "{" else None)
+                if len(open_) > MAX_DEPTH:
+                    raise ParamsError(f"{name}:{line}: nested deeper than {MAX_DEPTH} levels.")
+            case "}" | "]":
+                if open_:
+                    open_.pop()
+            case ":":
+                keys = open_[-1] if open_ else None
+                key = _text(last)
+                if keys is not None and key is not None:
+                    if key in keys:
+                        raise ParamsError(f"{name}:{line}: the key {shown(key)} is given twice.")
+                    keys.add(key)
+                    if len(open_) == 1:
+                        lines[key] = line
+            case '"':
+                line += token.count("\n")
+            case _:
+                _refuse_word(token, f"{name}:{line}")
+        last = token
+    return lines
+
+
+def _text(token: str) -> str | None:
+    """What a string's token says; None where it is no valid string (the parser will tell)."""
+    try:
+        found = json.loads(token) if token.startswith('"') else None
+    except ValueError:
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _refuse_word(word: str, where: str) -> None:
+    if len(word) > MAX_DIGITS and word.lstrip("-").isdecimal():
+        raise ParamsError(f"{where}: a number of {len(word)} digits.")
+    try:
+        finite = math.isfinite(float(word))
+    except ValueError:
+        return
+    if not finite:
+        raise ParamsError(f"{where}: {shown(word)} is not a finite number.")

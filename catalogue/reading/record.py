@@ -1,0 +1,27 @@
+"""Which parameter files a program has read: the book's pipeline reruns a page when one changes.
+
+When the environment variable ``PARAMS_RECORD`` names a file, every parameter file loaded (and
+every folder listed, with a trailing slash) is appended to it, relative to ``params/``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "params"
+_seen: set[str] = set()
+
+
+def record(path: Path, *, listing: bool = False) -> None:
+    """Note that ``path`` was read (or, with ``listing``, that a folder was listed)."""
+    target = os.environ.get("PARAMS_RECORD")
+    if not target:
+        return
+    path = path.resolve()
+    inside = path.is_relative_to(ROOT)
+    line = (path.relative_to(ROOT).as_posix() if inside else str(path)) + "/" * listing
+    if line not in _seen:
+        _seen.add(line)
+        with Path(target).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")

@@ -1,0 +1,61 @@
+"""What every file refers to: the sources that are cited, the symbols and the terms of the book."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT, record
+
+
+class Symbol(NamedTuple):
+    """The one name of a quantity: letter, SI unit, English and Chinese."""
+
+    name: str
+    latex: str
+    unit: str
+    en: str
+    zh: str
+
+
+@functools.cache
+def sources() -> dict[str, dict[str, str]]:
+    """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
+    folder = ROOT / "sources"
+    record(folder, listing=True)
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(folder.glob("*.yml")):
+        file = yamlfile.read(path)
+        for key, entry in file.data.items():
+            if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
+                raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
+            if unknown := sorted(set(entry) - {"title", "url", "date", "note"}):
+                raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
+                                  "expected title, url, date or note.")
+            if key in found:
+                raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
+            found[key] = entry
+    return found
+
+
+def symbols() -> dict[str, Symbol]:
+    """Every symbol of the book by name, from ``params/symbols.yml``."""
+    return {name: Symbol(name, **entry) for name, entry in
+            _shared_file("symbols.yml", ("latex", "unit", "en", "zh")).items()}
+
+
+def glossary() -> dict[str, dict[str, Any]]:
+    """Every term of the book by identifier, from ``params/glossary.yml``."""
+    return _shared_file("glossary.yml", ("en", "zh"))
+
+
+@functools.cache
+def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    file = yamlfile.read(ROOT / name)
+    for key, entry in file.data.items():
+        if not isinstance(entry, dict) or (missing := [key for key in needed if key not in entry]):
+            what = missing[0] if isinstance(entry, dict) else "every key"
+            raise ParamsError(f"{file.where((key,))}: '{key}' lacks {what}.")
+    return file.data

@@ -1,0 +1,318 @@
+"""A value and where it comes from: the type of every number in the parameter files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date as Day
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import with_info_plain_validator_function
+
+from catalogue.reading import units
+from catalogue.reading.errors import ParamsError
+
+Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
+_FIELDS = {"value", "source", "kind", "range", "date", "note", "section", "others"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number in SI units with its provenance.
+
+    Attributes:
+        value: SI number; int when integral.
+        unit: SI unit, e.g. ``B/s``; ``1`` for a plain number.
+        written: the quantity as the file has it, e.g. ``1.6 TB/s``.
+        source: key of ``params/sources/``, or a citation in a reader's own file.
+        kind: vendor, measured, derived, documented or assumed.
+        low, high: range, equal to ``value`` where none is given.
+        date: of the statement, ISO, possibly without day or month.
+        section: of the source, where it is a document.
+        note: ``{"en": ..., "zh": ...}``.
+        others: what other sources say of the same quantity.
+    """
+
+    value: float | int
+    unit: str
+    written: str
+    source: str
+    kind: str
+    low: float | int
+    high: float | int
+    date: str | None = None
+    section: str | None = None
+    note: dict[str, str] | None = None
+    others: tuple[Value, ...] = field(default=())
+
+    @property
+    def shown(self) -> str:
+        """The quantity as written, with its range in the same unit: ``2 GiB (1.3–4)``."""
+        if self.low == self.high:
+            return self.written
+        one = units.factor(units.split(self.written)[1])
+        return f"{self.written} ({self.low / one:.6g}–{self.high / one:.6g})"
+
+
+class Misplaced(ValueError):
+    """A value that cannot be used, and at which of the keys inside it that shows."""
+
+    def __init__(self, message: str, *keys: str | int) -> None:
+        super().__init__(message)
+        self.keys = keys
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a file's values are checked against.
+
+    Attributes:
+        defaults: source, kind and date that bare numbers inherit.
+        sources: keys of ``params/sources/``.
+        locate: finds an entry by kind and name; raises ParamsError if there is none, or if the
+            file is of another kind.
+    """
+
+    defaults: dict[str, Any]
+    sources: frozenset[str]
+    locate: Callable[[str, str], object]
+
+
+ANY_UNIT = "*"
+TEXT_SCHEMA = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
+               "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
+LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
+SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers stays finite
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Annotation of a quantity field: expected unit, admissible numbers, whether a range is.
+
+    Where any unit is, ``among`` may name those that are meant. pydantic calls it to turn what a
+    file holds into a :class:`Value`.
+    """
+
+    unit: str
+    minimum: float = 0.0
+    exclusive: bool = True
+    maximum: float | None = None
+    integer: bool = False
+    spread: bool = True
+    among: tuple[str, ...] = ()
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """Validate with the provenance that the file passes on as context."""
+        return with_info_plain_validator_function(
+            lambda raw, info: _value(raw, self, info.context))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        """What an editor may complete: a bare quantity, or one with its provenance."""
+        unit = " or ".join(self.among) or self.unit
+        meant = {"1": "a plain number", ANY_UNIT: "a quantity with its unit"}.get(
+            unit, f"a quantity in {unit}, such as '1.6 TB/s' or '64 GiB'")
+        number = {"type": ["number", "string"], "description": meant}
+        provenance = {
+            "value": number,
+            "source": {"type": "string", "description": "a key of params/sources/, or a citation"},
+            "kind": {"enum": list(KINDS)},
+            "range": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
+            "date": {"type": ["string", "number"], "description": "YYYY, YYYY-MM or YYYY-MM-DD"},
+            "section": {"type": ["string", "number"]}, "note": TEXT_SCHEMA,
+            "others": {"type": "array", "items": {"type": "object"},
+                       "description": "what other sources print of the same quantity"},
+        }
+        return {"anyOf": [number, {"type": "object", "properties": provenance,
+                                   "required": ["value"], "additionalProperties": False}]}
+
+
+def _number(raw: Any, rule: Unit) -> float | int:
+    if not isinstance(raw, (str, int, float)):
+        raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
+    value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
+    if value < rule.minimum or (rule.exclusive and value == rule.minimum):
+        bound = "more than" if rule.exclusive else "at least"
+        raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
+    if rule.maximum is not None and value > rule.maximum:
+        raise ValueError(f"'{raw}' is out of range, expected at most {rule.maximum:g}")
+    if value and not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"'{raw}' is out of range, expected {SMALLEST:g} to {LARGEST:g} in SI "
+                         "units")
+    if rule.integer and value > LARGEST_COUNT:
+        raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
+    if rule.integer and not isinstance(value, int):
+        raise ValueError(f"'{raw}' is not a whole number")
+    return value
+
+
+def both_languages(raw: Any) -> dict[str, str]:
+    """A text in English and Chinese, as it stands in a file. Raises ValueError for less."""
+    if not isinstance(raw, dict) or set(raw) != {"en", "zh"} or not all(
+        isinstance(text, str) and text.strip() for text in raw.values()
+    ):
+        raise ValueError("expected a text in both languages, {en: ..., zh: ...}")
+    return raw
+
+
+def stated_date(raw: Any) -> str:
+    """A date as it stands in a file. Raises ValueError for what is none, such as 2026-02-30."""
+    year, _, day = str(raw).partition("-")
+    try:
+        found = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{year}-{day or '01'}"
+                                                                + "-01" * ("-" not in day))
+    except ValueError:
+        found = None
+    if not found:
+        raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD")
+    return str(raw)
+
+
+def _kind(kind: Any) -> Any:
+    if kind not in KINDS:
+        found = "missing" if kind is None else f"'{str(kind)[:40]}'"
+        raise ValueError(f"the kind is {found}, expected one of {', '.join(KINDS)}")
+    return kind
+
+
+def check_defaults(raw: Any, given: Provenance) -> None:
+    """Hold the provenance that bare numbers inherit to what a value's own may be.
+
+    Raises Misplaced with the key in question.
+    """
+    checks: dict[str, Callable[[Any], Any]] = {
+        "source": lambda source: _source(source, given), "kind": _kind, "date": stated_date}
+    if not isinstance(raw, dict) or set(raw) - set(checks):
+        raise Misplaced("expected source, kind and date, no other key")
+    for key, value in raw.items():
+        try:
+            checks[key](value)
+        except ValueError as error:
+            raise Misplaced(str(error), key) from None
+
+
+def _source(source: Any, given: Provenance) -> str:
+    """A key of ``params/sources/``, or, in a reader's own file, a citation in words."""
+    if not isinstance(source, str) or not source.strip():
+        raise ValueError("a source is missing (source: a key of params/sources/)")
+    if _KEY.fullmatch(source) and source not in given.sources:
+        raise ValueError(f"the source '{source[:60]}' is not in params/sources/")
+    return source
+
+
+def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
+    if isinstance(raw, Value):
+        return raw
+    entry = raw if isinstance(raw, dict) else {"value": raw}
+    if unknown := sorted(set(entry) - _FIELDS):
+        raise Misplaced(f"unknown key '{unknown[0][:60]}', expected one of "
+                        f"{', '.join(sorted(_FIELDS))}", unknown[0])
+    if entry.get("value") is None:
+        raise ValueError("no value is given")
+    value = _number(entry["value"], rule)
+    inherits = {} if "source" in entry else given.defaults
+    source = entry.get("source", inherits.get("source"))
+    source = _source(source, given)
+    kind = _kind(entry.get("kind", inherits.get("kind")))
+    unit = units.unit_of(entry["value"]) if rule.unit == ANY_UNIT else rule.unit
+    if rule.among and unit not in rule.among:
+        raise ValueError(f"'{entry['value']}' has the wrong unit, expected a quantity in "
+                         f"{' or '.join(rule.among)}")
+    low, high = value, value
+    if "range" in entry:
+        if not rule.spread:
+            raise ValueError("a shape, a layout or a length is exact and has no range")
+        bounds = entry["range"]
+        if not isinstance(bounds, list) or len(bounds) != 2:
+            raise ValueError("'range' is a pair [low, high]")
+        low, high = (_number(bound, replace(rule, unit=unit)) for bound in bounds)
+        if not low <= value <= high:
+            raise ValueError(f"the value '{entry['value']}' lies outside its range")
+    date = entry.get("date", inherits.get("date"))
+    section = entry.get("section")
+    if isinstance(section, (dict, list, bool)):
+        raise Misplaced("'section' is a number or a title", "section")
+    return Value(
+        value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
+        low=low, high=high, date=None if date is None else stated_date(date),
+        section=None if section is None else str(section),
+        note=None if entry.get("note") is None else both_languages(entry["note"]),
+        others=_others(entry.get("others", []), rule, replace(given, defaults={})),
+    )
+
+
+def _others(raw: Any, rule: Unit, given: Provenance) -> tuple[Value, ...]:
+    if not isinstance(raw, list):
+        raise ValueError("'others' is a list of values")
+    found = []
+    for number, other in enumerate(raw):
+        try:
+            found.append(_value(other, rule, given))
+        except ValueError as error:
+            raise Misplaced(str(error), "others", number, *getattr(error, "keys", ())) from None
+    return tuple(found)
+
+
+def is_path(reference: str) -> bool:
+    """Whether a reference is the path of a file, not the identifier of an entry."""
+    return reference.strip().endswith((".yml", ".yaml")) or "/" in reference
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Annotation of a field that names an entry of another kind, which must exist."""
+
+    kind: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """Look the name up where the file's provenance says; a path is found beside the file."""
+
+        def resolve(raw: Any, info: Any) -> str:
+            if not isinstance(raw, str):
+                raise ValueError(f"expected the name of an entry of params/{self.kind}/")
+            try:
+                found = info.context.locate(self.kind, raw)
+            except ParamsError as error:
+                raise ValueError(str(error).rstrip(".")) from None
+            return str(found) if is_path(raw) else raw
+
+        return with_info_plain_validator_function(resolve)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        """The name of an entry, or the path of a file."""
+        return {"type": "string", "description": f"an entry of params/{self.kind}/, or a path"}
+
+
+def _known_source(raw: Any, info: ValidationInfo) -> str:
+    given: Any = info.context
+    return _source(raw, given)
+
+
+SourceKey = Annotated[str, BeforeValidator(_known_source)]
+Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
+Date = Annotated[str, BeforeValidator(stated_date)]
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]
+Count = Annotated[Value, Unit("1", integer=True, spread=False)]
+CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False)]
+Share = Annotated[Value, Unit("1", maximum=1.0)]
+Bytes = Annotated[Value, Unit("B")]
+ByteRate = Annotated[Value, Unit("B/s")]
+OperationRate = Annotated[Value, Unit("FLOP/s")]
+Power = Annotated[Value, Unit("W")]
+Time = Annotated[Value, Unit("s")]
+Frequency = Annotated[Value, Unit("Hz")]
+Tokens = Annotated[Value, Unit("token", integer=True)]
+Length = Annotated[Value, Unit("token", integer=True, spread=False)]
+Requests = Annotated[Value, Unit("request", integer=True)]
+Dollars = Annotated[Value, Unit("USD")]
+Yuan = Annotated[Value, Unit("CNY")]
+DollarRate = Annotated[Value, Unit("USD/s")]
+AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]
+AnyRate = Annotated[Value, Unit(ANY_UNIT, among=("FLOP/s", "B/s"))]

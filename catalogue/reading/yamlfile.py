@@ -1,0 +1,155 @@
+"""Reading one YAML file safely, keeping the line of every key."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import read_small
+from catalogue.reading.record import ROOT, record
+
+MAX_DEPTH = 40
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+MAX_DIGITS = 30
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """A parsed file: ``data`` (plain Python) and the line on which each key path stands."""
+
+    path: Path
+    data: dict[str, Any]
+    lines: dict[KeyPath, int]
+
+    def where(self, keys: KeyPath = ()) -> str:
+        """``file:line`` of the deepest known prefix of a key path."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self.lines:
+                return f"{display_path(self.path)}:{self.lines[keys[:length]]}"
+        return f"{display_path(self.path)}:1"
+
+
+def display_path(path: Path) -> str:
+    """A path as a reader knows it: from the project's root where it lies inside."""
+    project = ROOT.parent
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
+        return str(path)
+    return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
+
+
+def read(path: Path) -> YamlFile:
+    """Parse a YAML mapping.
+
+    Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
+    deep, or that uses anchors, aliases, tags or a key twice.
+    """
+    raw = read_small(path, display_path(path), "a parameter file")
+    record(path)
+    return _parsed(path, raw)
+
+
+@functools.lru_cache(maxsize=512)
+def _parsed(path: Path, raw: bytes) -> YamlFile:
+    """A file's contents, parsed once; nobody changes what was read."""
+    name = display_path(path)
+    try:
+        text = raw.decode("utf-8")
+        _refuse_what_is_not_data(text, name)
+        node = yaml.compose(text, Loader=_Loader)
+    except UnicodeDecodeError:
+        raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
+    except yaml.reader.ReaderError as error:
+        line = text.partition(chr(error.character))[0].count("\n") + 1
+        raise ParamsError(f"{name}:{line}: not valid YAML, a control character.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "cannot be parsed"
+        raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
+    if not isinstance(node, yaml.MappingNode):
+        raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")
+    reader = _Reader(name)
+    return YamlFile(path, reader.convert(node, ()), reader.lines)
+
+
+def _refuse_what_is_not_data(text: str, name: str) -> None:
+    """Refuse aliases and deep nesting from the event stream, before anything is built."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if getattr(event, "anchor", None):  # of an alias, or where one is defined
+            raise ParamsError(f"{name}:{line}: anchors and aliases are not accepted, "
+                              "write the value out.")
+        if tag := getattr(event, "tag", None):
+            raise ParamsError(f"{name}:{line}: the tag '{tag}' is not accepted.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ParamsError(f"{name}:{line}: nested deeper than {MAX_DEPTH} levels.")
+
+
+class _Reader:
+    """Turns composed nodes into plain Python, noting the line of every key."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[KeyPath, int] = {}
+
+    def convert(self, node: yaml.Node, keys: KeyPath) -> Any:
+        line = node.start_mark.line + 1
+        self.lines.setdefault(keys, line)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, keys)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.convert(item, (*keys, i)) for i, item in enumerate(node.value)]
+        try:
+            return scalar(node.value, node.tag)
+        except ValueError as error:
+            raise ParamsError(f"{self.name}:{line}: {error}.") from None
+
+    def _mapping(self, node: yaml.MappingNode, keys: KeyPath) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
+            key = key_node.value
+            if key in result:
+                raise ParamsError(f"{self.name}:{line}: the key '{key[:60]}' is given twice.")
+            self.lines[(*keys, key)] = line
+            result[key] = self.convert(value_node, (*keys, key))
+        return result
+
+
+def scalar(text: str, tag: str | None = None) -> Any:
+    """What one plain scalar means: truth, nothing, a whole number in decimal digits, else text.
+
+    Fractions stay text, so that a quantity keeps the digits that its file prints. Octal,
+    hexadecimal and base-60 numbers and dates of YAML 1.1 stay text too, and are refused where a
+    number belongs.
+
+    Raises ValueError for a number of absurd length.
+    """
+    tag = tag or yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
+    kind = tag.rsplit(":", 1)[-1]
+    if kind == "bool":
+        return text.lower() in ("true", "yes", "on")
+    if kind == "null":
+        return None
+    if kind == "int" and _INTEGER.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError(f"a number of {len(text)} digits")
+        return int(text)
+    return text

@@ -1,0 +1,50 @@
+"""JSON Schemas of the parameter files, for editors: ``python -m catalogue.schemas`` writes them.
+
+A file names its schema in its first line (``# yaml-language-server: $schema=...``), so that an
+editor with a YAML language server completes keys and marks what is wrong while it is typed. The
+schemas are made from the classes that check the files; what a schema cannot say (units, rules over
+several keys) ``calc check`` says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from catalogue.library import KINDS
+from catalogue.reading.files import write_whole
+from catalogue.reading.record import ROOT
+
+FOLDER = ROOT / "schema"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def exported(kind: str) -> dict[str, Any]:
+    """The schema of a kind's files; ``id`` is the file's name and not in it."""
+    schema = KINDS[kind].model_json_schema(mode="validation")
+    schema["properties"].pop("id", None)
+    required = [name for name in schema.pop("required", []) if name != "id"]
+    if kind in ("devices", "nodes"):  # one that is like another leaves out what that one has
+        schema["anyOf"] = [{"required": required}, {"required": ["name", "like"]}]
+    else:
+        schema["required"] = required
+    return {"$schema": DIALECT, "title": f"params/{kind}/NAME.yml"} | schema
+
+
+def text(kind: str) -> str:
+    """The schema of a kind as it is committed."""
+    return json.dumps(exported(kind), indent=1, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    """Write every schema; an unchanged file is left alone."""
+    FOLDER.mkdir(exist_ok=True)
+    for kind in KINDS:
+        write_whole(FOLDER / f"{kind}.json", text(kind).encode())
+    print(f"{len(KINDS)} schemas in params/schema/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""How entries of the catalogue and estimates are tabulated; nothing measured."""

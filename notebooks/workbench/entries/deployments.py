@@ -1,0 +1,281 @@
+"""How an estimate is shown: which quantities answer a deployment, parts of a step, what binds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+import catalogue
+from catalogue.deployments.physics_inputs import SWITCHES, multiplied
+from catalogue.deployments.scenario import Scenario
+from catalogue.reading.values import Value
+from workbench.showing import figures
+from workbench.showing.display import DOCUMENTS
+from workbench.showing.numbers import fmt_fixed, fmt_quantity
+
+Text = tuple[str, str]
+Inputs = dict[str, int | float]
+# parts of ``calc.physics.breakdown`` by what a reader calls them, in the order and colour of a bar
+PARTS: dict[Text, tuple[str, ...]] = {
+    ("experts: reading, arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
+    ("dequantisation", "反量化"): ("dequantisation",),
+    ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
+    ("attention core", "注意力核心"): ("core",),
+    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
+        ("router", "head", "vector"),
+    ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),
+    ("experts on the host", "主机上的专家"): ("offload",),
+    ("experts: loading to the card", "专家：加载到卡上"): ("fetch",),
+    ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),
+    ("drafting", "生成草稿"): ("draft",),
+    ("stalls by other prompts", "他人预填充造成的停顿"): ("stall",),
+}
+HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
+HIDES: Text = ("hidden by overlap, saved by the path for one token",
+               "被重叠掩盖或由单 token 路径省去")
+WHOLE: Text = ("what the user waits for", "用户等待的时间")
+COLOURS = (*figures.PALETTE, "#a5784f", "#5b6b3a", figures.INK)
+RESOURCES: dict[str, Text] = {
+    "memory_bandwidth": ("memory bandwidth", "显存带宽"),
+    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
+    "compute": ("arithmetic", "算力"),
+    "communication": ("communication", "通信"), "host": ("the host", "主机"),
+    "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
+    "memory_capacity": ("memory capacity", "显存容量"),
+}
+SEEN = 0.003  # share of a bar from which a part is in the legend
+LABELLED = 0.05  # share of a bar from which a part bears its number
+
+
+def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, Inputs]:
+    """The quantities that answer a deployment, each with the inputs that it is computed from.
+
+    A prompt pool or a run that ends with the first token has no time per further token, a decode
+    pool of its own no first token. Where only the longest context is known, and thus not how many
+    tokens are generated, decode is taken alone: how much of it other prompts hold up is open.
+    """
+    inputs = deployment.inputs()
+    if deployment.file.workload.output_tokens is None:
+        return {"ttft": inputs} | dict.fromkeys(("tpot", "output_throughput"),
+                                                inputs | {"separate_pools": 1})
+    if inputs["separate_pools"]:
+        return dict.fromkeys(("tpot", "output_throughput"), inputs)
+    if inputs["output_tokens"] <= 1:
+        return dict.fromkeys(("ttft", "input_throughput"), inputs)
+    return dict.fromkeys(("ttft", "tpot", "e2e", "output_throughput"), inputs)
+
+
+def asked_rows(deployment: Scenario) -> list[int]:
+    """Indices of the measured rows that have the deployment's own workload."""
+    measured, inputs = deployment.measured, deployment.inputs()
+    if measured is None:
+        return []
+    columns = [(measured.column(name), inputs[name])
+               for name in ("concurrency", "input_tokens", "output_tokens")]
+    return [row for row in range(len(measured.rows))
+            if all(round(column[row]) == wanted for column, wanted in columns)]
+
+
+def rounded(value: float, unit: str) -> str:
+    """An estimate as text: rates with three significant digits, else as any quantity."""
+    if unit != "token/s" or value <= 0:
+        return fmt_quantity(value, unit)
+    digits = 2 - math.floor(math.log10(float(f"{value:.2e}")))
+    return f"{fmt_fixed(round(value, digits), max(0, digits))} {unit}"
+
+
+def reach(low: float, high: float, unit: str) -> str:
+    """An interval as text, in the unit of its high end: ``24.2–29.6 ms``."""
+    ends = [rounded(end, unit) for end in (low, high)]
+    if ends[0] == ends[1]:
+        return ends[0]
+    (left, left_unit), (right, right_unit) = (text.partition(" ")[::2] for text in ends)
+    if left_unit == right_unit:
+        return f"{left}–{right} {right_unit}".rstrip()
+    return " – ".join(ends)
+
+
+def named(name: str) -> Text:
+    """A quantity's name in both languages, with its abbreviation or letter."""
+    symbol = catalogue.symbols()[name]
+    short = next((term["abbr"] for term in catalogue.glossary().values()
+                  if term["en"] == symbol.en and "abbr" in term), None)
+    if short is None:
+        return symbol.en, symbol.zh
+    return f"{symbol.en} ({short})", f"{symbol.zh}（{short}）"
+
+
+def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
+    """Parts of a step by the names of ``PARTS`` [s]; what is zero is left out.
+
+    Raises KeyError for a part that no name of ``PARTS`` has.
+    """
+    of = {part: label for label, names in PARTS.items() for part in names}
+    found = dict.fromkeys(PARTS, 0.0)
+    for name, part in parts.items():
+        if name not in HIDDEN:
+            found[of[name]] += part
+    return {label: part for label, part in found.items() if part}
+
+
+def bars(rows: Sequence[tuple[Text, Mapping[str, float]]]) -> Callable[[str], Figure]:
+    """Stacked bars of the parts of one step each, each on an axis of its own, per language.
+
+    Args:
+        rows: label and parts [s] of ``calc.physics.breakdown``; what is hidden of them is a strip
+            below.
+    """
+    labels = dict.fromkeys(label for _, parts in rows for label, part in grouped(parts).items()
+                           if part > SEEN * sum(grouped(parts).values()))
+    labels = {label: None for label in PARTS if label in labels}
+    colours = dict(zip(PARTS, COLOURS, strict=True))
+
+    def draw(lang: str) -> Figure:
+        at = lang == "zh"
+        figures.style()
+        figure = Figure(figsize=(figures.WIDTH, 1.2 * len(rows) + 0.55 + 0.2 * len(labels) / 2))
+        for axes, (title, parts) in zip(figure.subplots(len(rows), squeeze=False)[:, 0], rows,
+                                        strict=True):
+            _bar(axes, parts, colours)
+            axes.set_title(title[at], loc="left", fontsize=9.5)
+            axes.set_xlabel("ms", fontsize=9)
+        handles = [Patch(color=colours[label], label=label[at]) for label in labels]
+        figure.legend(handles=handles, loc="outside lower center", ncols=2 + (len(labels) > 4),
+                      fontsize=8.5)
+        return figure
+
+    return draw
+
+
+def _bar(axes: Axes, parts: Mapping[str, float], colours: Mapping[Text, str]) -> None:
+    """One stacked bar in ms; below it, from its end backwards, what of it is hidden."""
+    pieces = grouped(parts)
+    whole, left = 1e3 * sum(pieces.values()), 0.0
+    for label, part in pieces.items():
+        width = 1e3 * part
+        axes.barh(0, width, left=left, height=0.55, color=colours[label])
+        if width > LABELLED * whole:
+            axes.text(left + width / 2, 0, f"{width:,.{int(width < 100)}f}", ha="center",
+                      va="center", color="white", fontsize=8.5)
+        left += width
+    hidden = -1e3 * sum(parts.get(name, 0.0) for name in HIDDEN)
+    if hidden > 0:
+        axes.barh(-0.37, hidden, left=whole - hidden, height=0.1, fill=False, hatch="//////",
+                  edgecolor=figures.INK, linewidth=0.5)
+        axes.text(whole - hidden, -0.37, f"−{hidden:,.{int(hidden < 100)}f} ", ha="right",
+                  va="center", fontsize=8.5)
+    axes.set(yticks=[], ylim=(-0.45 if hidden > 0 else -0.35, 0.35), xlim=(0, whole * 1.02))
+    axes.grid(visible=False)
+    axes.spines["left"].set_visible(False)
+
+
+def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """Time by the resource that binds it as rows of a table, one column per step.
+
+    Args:
+        rows: heading and what ``calc.physics.breakdown.bound_by`` gives [s].
+    """
+    rows = list(rows)
+    found = []
+    for name, label in RESOURCES.items():
+        cells = {}
+        for number, (_, sums) in enumerate(rows):
+            part, whole = float(sums.get(name, 0.0)), sum(map(float, sums.values()))
+            cells[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
+            cells[f"share{number}"] = f"{100 * part / whole:.0f}%" if part else "–"
+        if any(cell != "–" for cell in cells.values()):
+            found.append({"what": label, **cells})
+    return found
+
+
+def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """The parts of steps as rows of a table, a pair of columns per step; hidden time is negative.
+
+    Args:
+        rows: heading and parts of ``calc.physics.breakdown`` [s].
+    """
+    steps = [(grouped(parts), sum(float(parts.get(name, 0.0)) for name in HIDDEN),
+              sum(map(float, parts.values()))) for _, parts in rows]
+    labels = [label for label in PARTS if any(label in pieces for pieces, _, _ in steps)]
+    found: list[dict[str, Any]] = []
+    for label in [*labels, HIDES, WHOLE]:
+        row: dict[str, Any] = {"what": label}
+        for number, (pieces, hidden, whole) in enumerate(steps):
+            part = {HIDES: hidden, WHOLE: whole}.get(label, float(pieces.get(label, 0.0)))
+            row[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
+            row[f"share{number}"] = f"{100 * part / whole:.0f}%".replace("-", "−") if part else "–"
+        found.append(row)
+    return [row for row in found if any(
+        row[f"time{number}"] != "–" for number in range(len(steps)))]
+
+
+def origin(key: str) -> Text:
+    """A source by its key: title with address, or the name of a document, in both languages."""
+    entry = catalogue.sources().get(key, {"title": key})
+    if entry.get("url"):
+        return (f"[{entry['title']}]({entry['url']})",) * 2
+    if key in DOCUMENTS:
+        return f"document {key.upper()}", f"文档 {key.upper()}"
+    return (str(entry["title"]),) * 2
+
+
+def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
+    """What a deployment's file sets besides parallelism and workload, with labels."""
+    file, known = deployment.file, catalogue.symbols()
+    offload = file.offload
+    found = [(("servers", "服务器数"), file.cluster.nodes),
+             (("requests sent at once", "一次发出的请求数"), file.workload.requests),
+             (("drafted tokens per step", "每步草稿 token 数"), file.workload.draft_tokens)]
+    if offload and offload.fetched:
+        found += [(("share of the routed experts that is not on the cards, loaded when chosen",
+                    "不在卡上、选中时才加载的路由专家比例"), offload.routed_experts),
+                  (("of all routed experts, on storage", "全部路由专家中放在存储上的比例"),
+                   offload.on_storage),
+                  (("host processors whose memory holds the rest",
+                    "内存存放其余专家的主机处理器数"), offload.hosts)]
+    elif offload:
+        found += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
+                   offload.routed_experts),
+                  (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
+    found += [((known[name].en, known[name].zh), file.mechanisms[name])
+              for name in SWITCHES if name in file.mechanisms]
+    return [(label, value) for label, value in found if value is not None]
+
+
+def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
+    """What the physics takes of cards, links and host besides the inputs, with labels."""
+    device, node = deployment.device, deployment.node
+    found: list[tuple[Text, Value | None]] = [
+        ((f"dense peak, {dtype.upper()}", f"{dtype.upper()} 稠密峰值"),
+         getattr(device.matrix_peak, dtype)) for dtype in dict.fromkeys(
+             multiplied(deployment).values())]
+    found.append((("L2 bandwidth", "L2 带宽"), device.l2_bandwidth))
+    if deployment.devices > 1:
+        fabric = node.fabric_link if deployment.file.cluster.nodes.value > 1 else None
+        link = catalogue.load("links", fabric or node.device_link)
+        found += [((f"{link.name['en']}: per device, one way",
+                    f"{link.name['zh']}：单卡单方向"), link.device_bandwidth),
+                  ((f"{link.name['en']}: per pair, one way",
+                    f"{link.name['zh']}：单对卡单方向"), link.pair_bandwidth)]
+    if deployment.file.cluster.nodes.value > 1:
+        network = catalogue.load("links", node.network_link)
+        found.append(((f"{network.name['en']}: per device, one way",
+                       f"{network.name['zh']}：单卡单方向"), network.device_bandwidth))
+    if deployment.file.offload and deployment.host:
+        host = deployment.host
+        found += [((f"{host.name['en']}: memory bandwidth of a socket",
+                    f"{host.name['zh']}：单路内存带宽"), host.memory_bandwidth),
+                  (("between host and device, one way", "主机与卡之间，单方向"),
+                   device.host_bandwidth)]
+        peaks = host.matrix_peak or host.vector_peak
+        if deployment.file.offload.fetched:
+            return [(label, value) for label, value in found if value is not None]
+        found += [((f"{host.name['en']}: peak of a socket, {dtype.upper()}",
+                    f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))
+                  for dtype in ("int8", "bf16", "fp16", "fp32")]
+    return [(label, value) for label, value in found if value is not None]

@@ -1,0 +1,79 @@
+"""Mechanisms as rows of tables: the priors of a class of devices, and those of a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+import catalogue
+from catalogue.deployments.physics_inputs import USUAL, knobs
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.hardware import Device
+from catalogue.entries.mechanisms import Mechanisms
+from catalogue.reading.values import Value
+
+Text = tuple[str, str]
+# what has no letter of its own in params/symbols.yml
+LABELS: dict[str, Text] = {
+    "gemm_efficiency": ("share of the peak of matmuls with many rows",
+                        "行数足够多时矩阵乘的峰值利用率"),
+    "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
+                                "每专家行数足够多时分组矩阵乘的峰值利用率"),
+    "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
+}
+PARTS: dict[str, Text] = {
+    "low_latency": ("low latency", "低时延"), "normal": ("normal", "常规"),
+    "node": ("inside a node", "节点内"), "network": ("between nodes", "节点间"),
+    "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
+}
+
+
+def of_device(device: Device) -> Mechanisms | None:
+    """The priors of a device: those that it names, else the usual ones of its type."""
+    name = device.mechanisms or USUAL.get(device.type)
+    if name is None:
+        return None
+    found: Mechanisms = catalogue.load("mechanisms", name)
+    return found
+
+
+def rows(priors: Mechanisms) -> Iterator[tuple[Text, Value]]:
+    """Every value of some mechanisms with its label, in the order of their fields."""
+    for name in type(priors).model_fields:
+        item = getattr(priors, name)
+        if isinstance(item, Value):
+            yield _label(name), item
+        elif isinstance(item, BaseModel):
+            for path, value in _inside(item):
+                yield _label(".".join((name, *path))), value
+
+
+def of_deployment(deployment: Scenario) -> Iterator[tuple[Text, Value]]:
+    """The mechanisms that a deployment's estimate takes, with their labels."""
+    for knob in knobs(deployment):
+        yield _label(knob.name), knob.value
+
+
+def _inside(item: BaseModel) -> Iterator[tuple[tuple[str, ...], Value]]:
+    for name in type(item).model_fields:
+        value = getattr(item, name)
+        if isinstance(value, Value):
+            yield (name,), value
+        elif isinstance(value, BaseModel):
+            for path, deeper in _inside(value):
+                yield (name, *path), deeper
+
+
+def _label(path: str) -> Text:
+    """The label of a mechanism by its dotted name, with its letter where it has one."""
+    name, *inside = path.split(".")
+    known = catalogue.symbols().get(name)
+    if known is not None and not inside:
+        return f"{known.en}, ${known.latex}$", f"{known.zh} ${known.latex}$"
+    label = LABELS.get(name, (name.replace("_", " "),) * 2)
+    parts = [PARTS.get(part, (part.upper(),) * 2) for part in inside]
+    if not parts:
+        return label
+    return (f"{label[0]} ({', '.join(part[0] for part in parts)})",
+            f"{label[1]}（{'，'.join(part[1] for part in parts)}）")

@@ -1,0 +1,1 @@
+"""How measured values are shown beside predictions: tables and pictures of errors."""

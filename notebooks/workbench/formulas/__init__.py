@@ -1,0 +1,1 @@
+"""Formulas as data: symbols, trees, dimensions, the exported file; nothing is shown."""

@@ -1,0 +1,147 @@
+"""The formulas that the derivations export: the file, their order, their values.
+
+``notebooks/formulas.json`` is committed like a lock file: a change of physics is a diff of it.
+Formulas form a directed graph without cycles: a symbol of a tree is an input or another formula.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from catalogue.entries.trees import Number, evaluate, symbols_of
+from catalogue.reading.files import write_whole
+from workbench.formulas.errors import DerivationError
+
+FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
+VARIANTS = ("mla", "gqa")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One exported formula.
+
+    Attributes:
+        name: quantity of ``params/symbols.yml``.
+        variant: attention that it holds for; None for every one.
+        tree: nested lists over the operators of ``catalogue.entries.trees``.
+        unit: SI unit of the quantity.
+        latex: the right-hand side as the page prints it.
+        notebook, anchor: where it is derived, and the label there.
+    """
+
+    name: str
+    variant: str | None
+    tree: Any
+    unit: str
+    latex: str
+    notebook: str
+    anchor: str
+
+    @functools.cached_property
+    def needs(self) -> frozenset[str]:
+        """Symbols that the formula needs."""
+        return frozenset(symbols_of(self.tree))
+
+    @property
+    def key(self) -> str:
+        """``name``, or ``name@variant``."""
+        return f"{self.name}@{self.variant}" if self.variant else self.name
+
+
+def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
+    """Every formula by key; empty if there is no file yet."""
+    if not path.is_file():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {key: Formula(**entry) for key, entry in data.items()}
+
+
+def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
+    """Write the file at once or not at all: sorted, one line per field, the same on every run."""
+    blocks = []
+    for formula in sorted(formulas, key=lambda f: f.key):
+        lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+                 for key, value in asdict(formula).items()]
+        blocks.append(f"{json.dumps(formula.key)}: {{\n" + ",\n".join(lines) + "\n}")
+    write_whole(path, ("{\n" + ",\n".join(blocks) + "\n}\n").encode())
+
+
+def formula_of(name: str, attention: str) -> Formula | None:
+    """The stored formula of a quantity, that of an attention where it has one of its own."""
+    stored = load_formulas()
+    return stored.get(name) or stored.get(f"{name}@{attention}")
+
+
+def select(formulas: Mapping[str, Formula], attention: str) -> dict[str, Formula]:
+    """The formulas that hold for an attention, by name."""
+    return {f.name: f for f in formulas.values() if f.variant in (None, attention)}
+
+
+def order(formulas: Mapping[str, Formula]) -> list[str]:
+    """Names such that each formula comes after those that it uses.
+
+    Raises DerivationError naming the formulas of a cycle.
+    """
+    done: dict[str, None] = {}  # as an ordered set
+    path: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in done:
+            return
+        if name in path:
+            cycle = " → ".join([*path[path.index(name):], name])
+            raise DerivationError(f"formulas need each other in a circle: {cycle}.")
+        path.append(name)
+        for other in sorted(formulas[name].needs & formulas.keys()):
+            visit(other)
+        done[path.pop()] = None
+
+    for name in sorted(formulas):
+        visit(name)
+    return list(done)
+
+
+def stagewise(formulas: Mapping[str, Formula]) -> set[str]:
+    """Names of the formulas that depend on the pipeline stage."""
+    found: set[str] = set()
+    for name in order(formulas):
+        used = formulas[name].needs
+        if "stage" in used or used & found:
+            found.add(name)
+    return found
+
+
+def computable(formulas: Mapping[str, Formula], inputs: Iterable[str]) -> dict[str, Formula]:
+    """The formulas for which some inputs suffice."""
+    known, found = {*inputs, "stage"}, {}
+    for name in order(formulas):
+        if formulas[name].needs <= known:
+            known.add(name)
+            found[name] = formulas[name]
+    return found
+
+
+def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
+                 stage: int = 0) -> dict[str, Number]:
+    """Value of every formula (SI), the stage-wise ones at ``stage``.
+
+    ``formulas`` are those of one attention (``select``). Numbers are carried as fractions, so that
+    ceil and floor are right on exact multiples of bytes too. Raises DerivationError naming the
+    formula that has no value.
+    """
+    values: dict[str, Number] = {name: Fraction(value) for name, value in inputs.items()}
+    values["stage"] = stage
+    results: dict[str, Number] = {}
+    for name in order(formulas):
+        try:
+            results[name] = evaluate(formulas[name].tree, values)
+        except ValueError as error:
+            raise DerivationError(f"formula '{name}' has no value: {error}.") from None
+        values[name] = Fraction(results[name])
+    return results

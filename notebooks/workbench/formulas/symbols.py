@@ -1,0 +1,146 @@
+"""SymPy symbols with the names, letters and signs of ``params/symbols.yml``.
+
+``sym.hidden_size`` is the symbol of a quantity; ``latex(expr)`` prints with the book's letters.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+
+import sympy
+from sympy.printing.latex import LatexPrinter
+
+import catalogue
+from workbench.formulas.errors import DerivationError
+
+# Plain numbers that need not be integers.
+_FRACTIONAL = frozenset({
+    "memory_utilization", "hbm_efficiency", "distinct_experts",
+    "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
+    "attention_activation_width", "dense_activation_width", "moe_activation_width",
+    "load_overlap", "clock_factor", "operators_per_layer", "expert_imbalance",
+    "routing_skew", "kv_imbalance", "mtp_acceptance", "offloaded_share", "host_overlap",
+    "prefix_hit_share", "gemm_tile_rows",
+    "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
+    "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
+    *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
+      for name in ("distinct", "missing", "storage")),
+    "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
+    "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
+    "block_waste",
+})
+# Quantities that a shortfall makes negative.
+_SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
+# Never zero, so that they may stand in a denominator or a logarithm.
+_POSITIVE = frozenset({
+    "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
+    "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
+    "data_parallel", "expert_parallel", "concurrency", "context_tokens",
+    "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
+    "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
+    "gemm_tile_rows", "clock_factor", "kv_imbalance", "micro_batches", "devices_per_node",
+    "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
+    "burst_requests", "tokens_per_step",
+})
+_POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
+
+
+@functools.cache
+def symbol(name: str) -> sympy.Symbol:
+    """The SymPy symbol of a quantity, with the assumptions that its meaning allows.
+
+    Raises DerivationError, with the nearest names, if ``params/symbols.yml`` does not have it.
+    """
+    known = catalogue.symbols()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3) or ["none"]
+        raise DerivationError(f"'{name}' is not a symbol of params/symbols.yml, "
+                              f"the nearest names are {', '.join(near)}.")
+    parts = set(known[name].unit.split("/")) - {catalogue.units.DIMENSIONLESS}
+    assumptions: dict[str, bool] = {"real": True}
+    if parts <= set(catalogue.units.COUNTING) and not (
+            name in _FRACTIONAL or name.endswith("_efficiency")):
+        assumptions["integer"] = True
+    if name in _POSITIVE or name.endswith(_POSITIVE_ENDS):
+        assumptions["positive"] = True
+    elif name not in _SIGNED:
+        assumptions["nonnegative"] = True
+    return sympy.Symbol(name, **assumptions)
+
+
+class Symbols:
+    """Attribute access to every symbol: ``sym.hidden_size``."""
+
+    def __getattr__(self, name: str) -> sympy.Symbol:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return symbol(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(catalogue.symbols())
+
+
+sym = Symbols()
+
+
+def letter(name: str) -> str:
+    """LaTeX of a quantity's symbol."""
+    return str(catalogue.symbols()[symbol(name).name].latex)
+
+
+class _Printer(LatexPrinter):
+    """LaTeX without words, so that an equation reads the same in both languages.
+
+    What is subtracted stands after what it is subtracted from.
+    """
+
+    def _as_ordered_terms(self, expr: sympy.Add, order: str | None = None) -> list[sympy.Expr]:
+        terms = super()._as_ordered_terms(expr, order)
+        return sorted(terms, key=lambda term: term.could_extract_minus_sign())
+
+    def _print_Piecewise(self, expr: sympy.Piecewise) -> str:
+        branches = [(value, condition) for value, condition in expr.args
+                    if condition != sympy.true]
+        rows = [rf"{self._print(value)} & {self._print(condition)}"
+                for value, condition in branches]
+        otherwise = [self._print(sympy.Not(condition)) for _, condition in branches]
+        rows.append(rf"{self._print(expr.args[-1][0])} & " + r",\;".join(otherwise))
+        return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+
+def latex(expr: sympy.Basic | int) -> str:
+    """LaTeX of an expression with the letters of ``params/symbols.yml``.
+
+    Factors and terms stand in the order of that file: layers and shapes, then bytes, then
+    what is computed from them.
+    """
+    return _printer().doprint(_in_order(expr))
+
+
+def latex_terms(expr: sympy.Basic) -> list[str]:
+    """LaTeX of the terms of a sum, each with its sign, in the order in which they are printed."""
+    expr, printer = _in_order(expr), _printer()
+    if not isinstance(expr, sympy.Add):
+        return [printer.doprint(expr)]
+    texts = [printer.doprint(term) for term in printer._as_ordered_terms(expr)]
+    return [texts[0], *(t if t.startswith("-") else f"+ {t}" for t in texts[1:])]
+
+
+def _in_order(expr: sympy.Basic | int) -> sympy.Basic:
+    """The expression with symbols renamed so that SymPy's own sorting gives the file's order."""
+    expr = sympy.Integer(expr) if isinstance(expr, int) else expr
+    return expr.xreplace({s: proxy for s in expr.atoms(sympy.Symbol)
+                          if (proxy := _proxies().get(s.name))})
+
+
+@functools.cache
+def _proxies() -> dict[str, sympy.Symbol]:
+    return {name: sympy.Symbol(f"s{place:03d}", **symbol(name).assumptions0)
+            for place, name in enumerate(catalogue.symbols())}
+
+
+def _printer() -> _Printer:
+    known = catalogue.symbols()
+    letters = {proxy: known[name].latex for name, proxy in _proxies().items()}
+    return _Printer({"symbol_names": letters, "mul_symbol": r"\,"})

@@ -1,0 +1,1 @@
+"""Numbers, tables, figures and formulas in two languages; nothing of a single kind of entry."""

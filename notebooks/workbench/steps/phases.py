@@ -1,0 +1,112 @@
+"""The three kinds of steps: what each is made of, and one derivation for all of them.
+
+A quantity ``{phase}_x`` has the same formula in a decode step, in a chunk of one prompt and in a
+chunk of the rest of a burst; only the composition differs. A page derives it once, as a function
+of the phase, and prints the formula of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy
+
+from workbench.formulas.derivation import Derivation
+from workbench.formulas.symbols import sym, symbol
+from workbench.showing import display
+
+PHASES = ("decode", "prefill", "burst")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What one micro-batch of a step is made of, on one data-parallel rank.
+
+    Attributes:
+        tokens: that pass through the layers [token].
+        rows: tokens whose logits are computed [token].
+        attended, in_window: positions attended to, summed over the tokens, in a layer without
+            and with a window [token].
+        indexed: positions that an indexer scores, summed over the tokens [token].
+        read, read_in_window, read_keys: cached positions whose entries are read in a layer without
+            and with a window, and whose index keys are read, summed over the requests [token].
+        expanded: cached positions whose keys and values MLA expands again, in prefill [token].
+        decoding: whether MLA absorbs its up-projections instead of expanding.
+    """
+
+    tokens: sympy.Expr
+    rows: sympy.Expr
+    attended: sympy.Expr
+    in_window: sympy.Expr
+    indexed: sympy.Expr
+    read: sympy.Expr
+    read_in_window: sympy.Expr
+    read_keys: sympy.Expr
+    expanded: sympy.Expr
+    decoding: bool
+
+
+def of(phase: str, name: str) -> sympy.Symbol:
+    """The symbol of a quantity of a phase: ``of("prefill", "head_flops")``."""
+    return symbol(f"{phase}_{name}")
+
+
+def composition(phase: str) -> Composition:
+    """The composition of a step in the symbols of ``params/symbols.yml``.
+
+    Raises KeyError for a phase that is not one of ``PHASES``.
+    """
+    return {"decode": _decode, "prefill": lambda: _chunk(sym.prefill_tokens),
+            "burst": lambda: _chunk(sym.burst_tokens)}[phase]()
+
+
+def derive_phases(derivation: Derivation, name: str, template: Callable[[str], sympy.Expr | int],
+                  variant: str | None = None, shown: str | tuple[str, ...] = "decode",
+                  ) -> dict[str, sympy.Expr]:
+    """Export ``{phase}_{name}`` for every phase, and display those of one or two.
+
+    A formula that is not displayed has its place at the last equation that is.
+
+    Args:
+        derivation: that of the page.
+        name: of the quantity, without its phase.
+        template: the right-hand side for a phase.
+        variant: attention that the formulas hold for.
+        shown: phases whose equations are displayed, in the order of ``PHASES``.
+
+    Returns the right-hand side of each phase.
+    """
+    shown = (shown,) if isinstance(shown, str) else shown
+    labels = {phase: "-".join(["eq", phase, *name.split("_"), *([variant] if variant else [])])
+              for phase in shown}
+    found = {phase: derivation.export(f"{phase}_{name}", template(phase), variant,
+                                      anchor=labels.get(phase, labels[shown[-1]]))
+             for phase in PHASES}
+    for phase in shown:
+        display.formula(f"{phase}_{name}", found[phase], labels[phase], variant)
+    return found
+
+
+def _decode() -> Composition:
+    """Each request's next token and its drafts; the drafts of a request share what is read."""
+    parts = sym.micro_batches
+    cached = sym.decode_batch * sym.kv_imbalance / parts
+    seen = sym.decode_tokens * sym.kv_imbalance / parts
+    return Composition(
+        tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
+        attended=seen * sym.decode_attended_tokens, in_window=seen * sym.decode_window_tokens,
+        indexed=seen * sym.decode_context_tokens, read=cached * sym.decode_attended_tokens,
+        read_in_window=cached * sym.decode_window_tokens,
+        read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0), decoding=True)
+
+
+def _chunk(tokens: sympy.Symbol) -> Composition:
+    """The mean chunk of so many tokens, of one prompt or of several."""
+    of_step = tokens / sym.micro_batches
+    cached = of_step / sym.prefill_tokens * sym.prefill_cached
+    return Composition(
+        tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_attended,
+        in_window=of_step * sym.prefill_in_window,
+        indexed=of_step * (sym.cached_tokens + (sym.new_tokens + 1) / 2), read=cached,
+        read_in_window=cached, read_keys=cached, expanded=cached, decoding=False)

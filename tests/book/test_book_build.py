@@ -1,0 +1,294 @@
+"""The built book: both languages, whole, offline, and with the numbers it must show."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from docutils.nodes import make_id
+
+import calc
+import catalogue
+from workbench.entries import hardware, mechanisms
+from workbench.showing.display import written
+from workbench.showing.numbers import fmt_time
+
+LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
+LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    """Parse a page, once."""
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def article(path: Path) -> Tag:
+    """Return the text of a page without its surroundings."""
+    found = soup(path).find("article")
+    assert isinstance(found, Tag)
+    return found
+
+
+def names(site: Path, folder: str) -> set[str]:
+    """Return the pages of one language, relative to its folder."""
+    root = site / folder
+    paths = {path.relative_to(root).as_posix() for path in root.rglob("*.html")
+             if "_static" not in path.parts}
+    return {name for name in paths if not name.startswith("zh/")}
+
+
+@pytest.fixture(scope="session")
+def page_pairs(site: Path) -> list[tuple[Path, Path]]:
+    """Every page in English and in Chinese."""
+    return [(site / name, site / "zh" / name) for name in sorted(names(site, ""))]
+
+
+def test_both_languages_have_the_same_pages(site: Path) -> None:
+    assert names(site, "") == names(site, "zh")
+    assert {"index.html", "how-made.html", "search.html", "chapters/architecture.html",
+            "chapters/memory.html", "chapters/scenarios/s0-scenario-1.html"} <= names(site, "")
+
+
+@pytest.mark.parametrize("kind", ["scenarios", "devices", "models"])
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_every_entry_has_a_page(site: Path, kind: str, folder: str) -> None:
+    wanted = {f"chapters/{kind}/{name}.html" for name in catalogue.names(kind)}
+    assert wanted == {name for name in names(site, folder)
+                      if name.startswith(f"chapters/{kind}/")}
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", catalogue.names("devices"))
+def test_a_device_page_has_every_value_and_a_way_to_its_source(
+    site: Path, name: str, folder: str,
+) -> None:
+    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
+    device = catalogue.load_device(name)
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page)).replace(",", "")
+    links = set(map(html.unescape, re.findall(r'href="([^"]+)"', page)))
+    for label, value in hardware.values_of(device):
+        assert value.written.replace(",", "") in shown, label
+        url = catalogue.sources()[value.source].get("url")
+        assert url is None or url in links, label
+    for item in hardware.disagreements(device):
+        assert item.other.written.replace(",", "") in shown, item.label
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", catalogue.names("devices"))
+def test_a_device_page_has_every_mechanism_of_its_class(
+    site: Path, name: str, folder: str,
+) -> None:
+    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page))
+    priors = mechanisms.of_device(catalogue.load_device(name))
+    assert priors is not None
+    for label, value in mechanisms.rows(priors):
+        assert written(value) in shown, label
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+@pytest.mark.parametrize("name", catalogue.names("models"))
+def test_a_model_page_has_its_count(site: Path, name: str, folder: str) -> None:
+    page = (site / folder / f"chapters/models/{name}.html").read_text("utf-8")
+    for count in calc.parameters(catalogue.load_model(name)).values():
+        assert f"{count:,}" in page
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_pages_say_their_language(site: Path, folder: str) -> None:
+    for name in names(site, folder):
+        html = soup(site / folder / name).html
+        assert html is not None
+        assert html["lang"] == LANGUAGE_OF[folder], name
+
+
+def test_pages_link_to_themselves_in_every_language(page_pairs: list[tuple[Path, Path]]) -> None:
+    for pair in page_pairs:
+        for page in pair:
+            links = {link["hreflang"]: (page.parent / str(link["href"])).resolve()
+                     for link in soup(page).select("link[rel=alternate][hreflang]")}
+            assert links == {"en": pair[0].resolve(), "zh-CN": pair[1].resolve()}
+            switch = soup(page).select_one("a.language-switcher")
+            assert switch is not None
+            other = pair[1] if page == pair[0] else pair[0]
+            assert (page.parent / str(switch["href"])).resolve() == other.resolve()
+
+
+def test_pages_have_the_same_skeleton(page_pairs: list[tuple[Path, Path]]) -> None:
+    for english, chinese in page_pairs:
+        if english.name == "search.html":
+            continue
+        for selector in ("h1, h2, h3, h4", "figure", "table", "tr", "img", "div.math",
+                         "span.eqno", "div.admonition", "details"):
+            shapes = [[tag.name for tag in article(page).select(selector)]
+                      for page in (english, chinese)]
+            assert shapes[0] == shapes[1], f"{english.name}: {selector}"
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+@pytest.mark.parametrize(("name", "number"), [
+    ("chapters/architecture.html", "671,026,419,200"), ("chapters/memory.html", "70,272"),
+])
+def test_pages_show_the_known_numbers(site: Path, folder: str, name: str, number: str) -> None:
+    assert number in article(site / folder / name).get_text()
+
+
+def test_nothing_is_loaded_from_elsewhere(page_pairs: list[tuple[Path, Path]]) -> None:
+    for page in (page for pair in page_pairs for page in pair):
+        for tag, attribute in LOADED.items():
+            for found in soup(page).find_all(tag):
+                address = str(found.get(attribute, ""))
+                assert not re.match(r"(https?:)?//", address), f"{page.name}: {address}"
+
+
+def test_no_style_loads_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", text), path.name
+
+
+def test_internal_links_lead_somewhere(page_pairs: list[tuple[Path, Path]]) -> None:
+    for page in (page for pair in page_pairs for page in pair):
+        for link in soup(page).select("a[href]"):
+            parts = urlsplit(str(link["href"]))
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            assert target.exists(), f"{page.name}: {link['href']}"
+            if parts.fragment and target.suffix == ".html":
+                assert soup(target).find(id=unquote(parts.fragment)), f"{page}: {link['href']}"
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_executed_notebooks_can_be_downloaded(site: Path, folder: str) -> None:
+    chapters = [name for name in names(site, folder) if name.startswith("chapters/")]
+    for name in chapters:
+        page = site / folder / name
+        link = soup(page).select_one("a.btn-download-source-button[href$='.ipynb']")
+        assert link is not None, name
+        notebook = json.loads((page.parent / str(link["href"])).read_text(encoding="utf-8"))
+        assert any(cell.get("execution_count") for cell in notebook["cells"]), name
+
+
+def test_the_interface_of_chinese_pages_is_chinese(site: Path) -> None:
+    """Labels that a reader sees or hears are translated, but for names and file types."""
+    for name in names(site, "zh"):
+        page = soup(site / "zh" / name)
+        for attribute in ("title", "aria-label", "placeholder", "data-bs-title"):
+            for tag in page.select(f"[{attribute}]"):
+                text = str(tag[attribute])
+                assert not re.fullmatch(r"[A-Za-z .…]{4,}", text), f"{name}: {attribute}={text}"
+
+
+def test_no_file_is_too_large_to_review() -> None:
+    book = Path(__file__).parents[2] / "book"
+    for path in book.rglob("*"):
+        if path.is_file() and "chapters" not in path.parts:
+            assert path.stat().st_size < 1_000_000, path
+
+
+def cells(site: Path, page: str, first: str) -> list[str]:
+    """The cells of the table row of a page that begins with a text."""
+    html = (site / page).read_text(encoding="utf-8")
+    for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL):
+        found = [re.sub(r"<[^>]+>", "", cell).strip()
+                 for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        if found and found[0] == first:
+            return found
+    raise AssertionError(f"{page} has no row '{first}'")
+
+
+def test_a_deployment_page_says_printed_recomputed_derived_and_their_ratio(site: Path) -> None:
+    page = "chapters/scenarios/s0-scenario-1.html"
+    english = cells(site, page, "KV cache of a card, in the table")
+    assert english[1:6] == ["3.68 GB", "3.2.2", "3.68 GB", "9.21 GB", "exact"]
+    assert english[-1] == "0.400"
+    first = cells(site, f"zh/{page}", "单卡权重（第二次除法之前）")
+    assert first[1:6] == ["167.75 GB", "3.2.3", "167.75 GB", "169.56 GB", "精确"]
+    assert first[-1] == "0.989"
+
+
+def test_a_deployment_page_takes_its_memory_apart(site: Path) -> None:
+    for page, names in (("chapters", ("weights, replicated", "activations", "KV cache asked for")),
+                        ("zh/chapters", ("权重（每卡一份）", "激活", "所需 KV 缓存"))):
+        sizes = [cells(site, f"{page}/scenarios/s0-scenario-1.html", name)[1] for name in names]
+        assert sizes == ["2.06 GB", "1.24 GB", "9.21 GB"]
+
+
+def test_the_verdict_is_the_same_in_both_languages(site: Path) -> None:
+    said = {(name, lang): (site / folder / f"chapters/scenarios/{name}.html").read_text("utf-8")
+            for name in ("s0-scenario-1", "s2-910b1-awq")
+            for lang, folder in (("en", "."), ("zh", "zh"))}
+    assert "weights alone come to 169.56 GB per card" in said["s0-scenario-1", "en"]
+    assert "单卡仅权重就要占 169.56 GB" in said["s0-scenario-1", "zh"]
+    assert ", with 7.88 GB to spare" in said["s2-910b1-awq", "en"]
+    assert "最满的一张卡还余 7.88 GB" in said["s2-910b1-awq", "zh"]
+
+
+def test_a_derived_number_leads_to_its_formula(site: Path) -> None:
+    for folder in ("", "zh/"):
+        page = site / f"{folder}chapters/scenarios/s0-scenario-1.html"
+        links = {link["href"] for link in article(page).find_all("a", href=True)}
+        assert "../memory.html#equation-eq-weights-per-device" in links
+        assert "../serving.html#equation-eq-tpot" in links
+
+
+def test_a_deployment_page_has_the_estimate_of_the_runtime(site: Path) -> None:
+    """The number is that of the runtime; where answers have no length, it is that of decode."""
+    for name, quantity in (("s2-910b1-awq", "tpot"), ("s0-scenario-1", "decode_step_time")):
+        found = calc.estimate(catalogue.load_scenario(name)).everything[quantity]
+        for page, label in ((f"chapters/scenarios/{name}.html", "time per output token (TPOT)"),
+                            (f"zh/chapters/scenarios/{name}.html", "每输出 token 时间（TPOT）")):
+            assert cells(site, page, label)[1] == fmt_time(float(found))
+
+
+DOCUMENTED = [
+    *(f"s0-{name}" for name in (
+        "scenario-1", "scenario-2", "scenario-3", "config-4.1", "config-4.2", "config-4.3",
+        "recommended", "cards", "paged-attention", "continuous-batching")),
+    *(f"s1-{name}" for name in (
+        "plan-a", "plan-b", "plan-c", "plan-d", "scale-24", "scale-32", "scale-48", "scale-64",
+        "overlap", "expert-tiers", "h20-vs-910b2", "launch-single", "launch-production", "phases")),
+    "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4", "s3-eight-cards"]
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_every_deployment_of_the_documents_has_a_page_or_a_section(site: Path, folder: str) -> None:
+    """Those that the four documents describe; a variant of a file is a section of its page."""
+    for name in DOCUMENTED:
+        page = site / f"{folder}chapters/scenarios/{name}.html"
+        if not page.is_file():
+            page = page.with_name(f"{catalogue.deployments.family.find(name)[0].stem}.html")
+            assert f'id="{name}"' in page.read_text(encoding="utf-8"), name
+    for name in catalogue.names("scenarios"):
+        family = catalogue.load_family(name)
+        text = (site / f"{folder}chapters/scenarios/{name}.html").read_text(encoding="utf-8")
+        if len(family.deployments) > 1:
+            for one in family.deployments:
+                assert f'id="{make_id(one.id)}"' in text, one.id
+
+
+def test_every_measured_row_is_on_its_page(site: Path) -> None:
+    for name in catalogue.names("scenarios"):
+        measured = catalogue.load_scenario(name).measured
+        if measured is not None:
+            page = f"chapters/scenarios/{name}.html"
+            last = len(measured.rows)
+            marks = "†" * (last in measured.suspect_rows) + "‡" * (last in measured.unequal)
+            assert len(cells(site, page, f"{last}{marks}")) > 4
+
+
+def test_the_words_around_a_chinese_page_are_those_of_the_catalogue(site: Path) -> None:
+    page = (site / "zh/chapters/memory.html").read_text(encoding="utf-8")
+    for word in ("推导", "部署", "关于", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
+        assert word in page, word
+    for word in ("Derivations", "Show the code", "Contents", "Next"):
+        assert f">{word}<" not in page, word

@@ -1,0 +1,110 @@
+"""The scenario template through Papermill, as a reader runs it, from any directory."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+TEMPLATES = PROJECT / "notebooks"
+
+MY_CARD = """
+name: {en: My card, zh: 我的卡}
+vendor: Somebody
+type: gpu
+memory_capacity: {value: 288 GB, source: "https://example.org/data-sheet", kind: vendor}
+memory_bandwidth: {value: 8 TB/s, source: "https://example.org/data-sheet", kind: vendor}
+hbm_efficiency: {value: 0.8, source: "a guess until measured", kind: assumed, range: [0.7, 0.9]}
+runtime_reserve: {value: 4 GiB, source: "a guess until measured", kind: assumed}
+matrix_peak:
+  bf16: {value: 2500 TFLOPS, source: "https://example.org/data-sheet", kind: vendor}
+"""
+
+
+def run(tmp_path, *parameters, template="scenario.ipynb"):
+    """Run a template in a folder of the reader's own; returns the process and the notebook."""
+    command = [Path(sys.executable).with_name("papermill"), str(TEMPLATES / template), "out.ipynb"]
+    for name, value in parameters:
+        command += ["-p", name, value]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False,
+                          timeout=300)
+    notebook = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    return done, notebook
+
+
+def words(notebook) -> str:
+    """All text that the notebook printed."""
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code"
+               for output in cell.outputs]
+    return "\n".join(str(output.get("data", {}).get("text/markdown", "")) for output in outputs)
+
+
+@pytest.mark.parametrize(("scenario", "says"), [
+    ("params/scenarios/s0-scenario-1.yml", ["It does not fit", "装不下", "169.56 GB"]),
+    ("s2-910b1-awq", ["It fits", "装得下"]),
+])
+def test_a_documented_scenario(tmp_path, scenario, says):
+    done, notebook = run(tmp_path, ("scenario", scenario))
+    assert done.returncode == 0, done.stderr
+    for text in says:
+        assert text in words(notebook)
+
+
+def test_a_card_of_the_readers_own(tmp_path):
+    """288 GB hold what 64 GiB did not; the reader's file is read and not touched."""
+    card = tmp_path / "mine.yml"
+    card.write_text(MY_CARD, encoding="utf-8")
+    done, notebook = run(tmp_path, ("scenario", "s0-scenario-1"), ("device", "mine.yml"))
+    assert done.returncode == 0, done.stderr
+    assert "It fits" in words(notebook)
+    assert card.read_text(encoding="utf-8") == MY_CARD
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yml", "out.ipynb"]
+
+
+def shown(notebook, lang):
+    """Outputs of a language: those that bear its mark."""
+    return [output for cell in notebook.cells if cell.cell_type == "code"
+            for output in cell.outputs if output.get("metadata", {}).get("lang") == lang]
+
+
+@pytest.mark.parametrize(("lang", "other"), [("en", "zh"), ("zh", "en")])
+def test_one_language_alone(tmp_path, lang, other):
+    """Numbers, tables and figures are printed in it; prose cells Papermill cannot leave out."""
+    done, notebook = run(tmp_path, ("scenario", "s2-910b1-awq"), ("lang", lang))
+    assert done.returncode == 0, done.stderr
+    assert len(shown(notebook, lang)) > 20
+    assert any("image/svg+xml" in output.data for output in shown(notebook, lang))
+    assert shown(notebook, other) == []
+    both = run(tmp_path, ("scenario", "s2-910b1-awq"))[1]
+    assert [output.data for output in shown(both, lang)] == [
+        output.data for output in shown(notebook, lang)]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("device", "ascend-910b2"), ("model", "deepseek-v3")])
+def test_a_card_and_a_model_in_one_language(tmp_path, kind, name):
+    done, notebook = run(tmp_path, (kind, name), ("lang", "zh"), template=f"{kind}.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert shown(notebook, "zh")
+    assert not shown(notebook, "en")
+
+
+@pytest.mark.parametrize(("parameters", "says"), [
+    ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
+    ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),
+    ([("scenario", "s0-scenario-9")], "the nearest names are"),
+    ([("scenario", "s0-scenario-1"), ("device", "ascend-910b9")], "the nearest names are"),
+    ([("scenario", "s0-scenario-1"), ("device", "kunpeng-920")], "is a host processor"),
+    ([("scenaro", "s0-scenario-1")], "there is no parameter 'scenaro', expected scenario or"),
+])
+def test_a_wrong_parameter_is_one_sentence_and_fails(tmp_path, parameters, says):
+    done, notebook = run(tmp_path, *parameters)
+    assert done.returncode != 0
+    errors = [output for cell in notebook.cells if cell.cell_type == "code"
+              for output in cell.outputs if output.output_type == "error"]
+    assert len(errors) == 1
+    told = "\n".join(errors[0].traceback)
+    assert says in told
+    assert len(told.strip().splitlines()) == 1
+    assert says in done.stderr

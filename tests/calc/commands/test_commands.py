@@ -1,0 +1,156 @@
+"""Commands besides estimate: simulate, validate, calibrate; and what a scenario may state."""
+
+import json
+
+import pytest
+
+import catalogue
+from calc.evidence import validation
+from catalogue.deployments.physics_inputs import SWITCHES
+
+
+@pytest.fixture
+def mechanism(tmp_path):
+    """A scenario file with one line of mechanisms."""
+    def write(line):
+        text = (catalogue.ROOT / "templates" / "scenario.yml").read_text(encoding="utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(f"{text}\nmechanisms:\n  {line}\n", encoding="utf-8")
+        return str(path), len(text.splitlines()) + 3
+
+    return write
+
+
+@pytest.mark.parametrize(("line", "says"), [
+    ("kernel_boundry: 2 us", "did you mean 'kernel_boundary'"),
+    ("kernel_boundary: 2 GB", "wrong unit for 'kernel_boundary', expected a quantity in s"),
+    ("micro_batches: 3", "expected 1 or 2"), ("micro_batches: 2 us", "expected a plain number"),
+    ("routing_skew: -1", "out of range"), ("mla_efficiency: 1.5", "expected at most 1"),
+    ("mla_efficiency: 0", "expected more than 0"), ("separate_pools: 0.5", "expected 0 or 1"),
+    ("gemm_efficiency.bf17: 0.5", "did you mean 'gemm_efficiency.bf16'"),
+])
+def test_a_mechanism_that_cannot_be_is_one_sentence_with_its_line(cli, mechanism, line, says):
+    path, number = mechanism(line)
+    code, _, err = cli("estimate", path)
+    assert code == 2
+    assert says in err
+    assert err.startswith(f"{path}:{number}: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", [
+    "kernel_boundary: 2 us", "gemm_efficiency.bf16: 0.5", "exchange_alpha: 20 us",
+    "host_overlap: 0.5", *(f"{name}: 1" for name in SWITCHES)])
+def test_every_mechanism_may_be_stated(cli, mechanism, line):
+    path, _ = mechanism(line)
+    assert cli("estimate", path, "--json")[::2] == (0, "")
+
+
+def test_links_that_do_not_reach_are_refused(cli, tmp_path):
+    node = (catalogue.ROOT / "nodes" / "atlas-800t-a2.yml").read_text(encoding="utf-8")
+    start = node.index("devices_per_node:")
+    (tmp_path / "node.yml").write_text(
+        node[:start] + node[start:].replace("value: 8", "value: 16", 1), encoding="utf-8")
+    text = (catalogue.ROOT / "templates" / "scenario.yml").read_text(encoding="utf-8")
+    path = tmp_path / "mine.yml"
+    path.write_text(text.replace("node: atlas-800t-a2", "node: node.yml").replace(
+        "nodes: 2", "nodes: 1"), encoding="utf-8")
+    code, _, err = cli("estimate", str(path))
+    assert code == 2
+    assert "with 7 links of 'hccs-910b' (full-mesh) a device reaches only 7 others" in err
+
+
+def test_a_simulation_as_json(cli):
+    args = ("simulate", "s2-910b1-awq", "--rate", "0.5", "--requests", "100", "--ttft", "1 s",
+            "--tpot", "100 ms", "--json")
+    code, out, err = cli(*args)
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["requests"] == 80
+    assert answer["ttft"]["p50"] <= answer["ttft"]["p90"] <= answer["ttft"]["p99"]
+    assert 0 <= answer["good"] <= 1
+    assert answer["goodput"] <= answer["saturation_rate"]
+    assert answer["saturation_from"] == "simulation"
+    assert answer["bounded"] is True
+    assert cli(*args)[1] == out
+    assert cli(*args, "--seed", "1")[1] != out
+
+
+def test_a_simulation_beyond_saturation_says_so(cli):
+    _, out, _ = cli("simulate", "kt-4090-v021", "--rate", "1", "--requests", "300")
+    assert "The queue grows without end" in out
+    assert "saturation" in out
+
+
+def test_a_duration_ends_the_arrivals(cli):
+    for asked in (("--rate", "0.5"), ("--users", "4", "--think-time", "10 s")):
+        _, out, _ = cli("simulate", "s2-910b1-awq", *asked, "--duration", "5 min", "--json")
+        answer = json.loads(out)
+        assert answer["window"] < 300
+        assert answer["requests"] > 10
+
+
+def test_one_user_alone_waits_as_the_closed_form_says(cli):
+    settings = ("--set", "workload.concurrency=1")
+    simulated = json.loads(cli("simulate", "s2-910b1-awq", "--users", "1", "--requests", "5",
+                               "--json", *settings)[1])
+    closed = json.loads(cli("estimate", "s2-910b1-awq", "--json", *settings)[1])["quantities"]
+    for name in ("ttft", "tpot", "e2e"):
+        assert simulated[name]["mean"] == pytest.approx(closed[name]["value"], rel=0.1), name
+
+
+@pytest.fixture
+def few_results(monkeypatch):
+    """A validation of two systems: all of them take a minute."""
+    kept = ("s3-eight-cards", "s2-other-engine")
+    every = validation.measured_systems()
+    monkeypatch.setattr(validation, "measured_systems",
+                        lambda: [one for one in every if one.id in kept])
+    monkeypatch.setattr(validation, "calibrated_results", lambda *chosen: iter(()))
+    return kept
+
+
+def test_validation(cli, few_results):
+    code, out, _ = cli("validate", "--json")
+    assert code == 0
+    assert {row["system"] for row in json.loads(out)["results"]} == set(few_results)
+    assert cli("validate", "--json")[1] == out
+    code, out, _ = cli("validate", "--system", "s2-other-engine", "--metric", "tpot")
+    assert code == 0
+    header, line = out.splitlines()
+    assert header.split()[:3] == ["system", "metric", "protocol"]
+    assert line.split()[:3] == ["s2-other-engine", "tpot", "uncalibrated"]
+    assert "(row " in line
+
+
+def test_a_calibration_is_fitted_and_stored(cli, tmp_path):
+    shipped = catalogue.ROOT / "calibrations" / "s2-other-engine-tpot.yml"
+    own = tmp_path / "mine.yml"
+    text = shipped.read_text(encoding="utf-8").partition("\nfitted:")[0] + "\n# a comment\n"
+    own.write_text(text, encoding="utf-8")
+    code, out, _ = cli("calibrate", str(own), "--json")
+    fitted = json.loads(out)
+    assert code == 0
+    assert own.read_text(encoding="utf-8") == text
+    assert len(fitted["covariance"]) == len(fitted["values"]) == len(fitted["ranges"])
+    for name, (low, high) in fitted["ranges"].items():
+        assert low < fitted["values"][name] < high
+    assert cli("calibrate", str(own), "--write")[0] == 0
+    stored = own.read_text(encoding="utf-8")
+    assert stored.startswith(text)
+    assert cli("check", str(own))[::2] == (0, "")
+    assert cli("calibrate", str(own), "--write")[0] == 0
+    assert own.read_text(encoding="utf-8") == stored
+    code, out, _ = cli("estimate", "s2-other-engine", "--calibration", str(own))
+    assert code == 0
+    assert "Calibrated to time per output token" in out
+
+
+def test_a_calibration_that_is_not_fitted_says_how(cli, tmp_path):
+    shipped = catalogue.ROOT / "calibrations" / "s2-other-engine-tpot.yml"
+    own = tmp_path / "mine.yml"
+    own.write_text(shipped.read_text(encoding="utf-8").partition("\nfitted:")[0] + "\n",
+                   encoding="utf-8")
+    code, _, err = cli("estimate", "s2-other-engine", "--calibration", str(own))
+    assert code == 2
+    assert "run python -m calc calibrate mine --write" in err

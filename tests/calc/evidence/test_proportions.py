@@ -1,0 +1,114 @@
+"""What scores on benchmarks can show: counts, intervals and exact tests, held to known values."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from scipy import stats
+
+import catalogue
+from calc.evidence import proportions
+
+
+@pytest.mark.parametrize(("percentage", "problems", "decimals", "found"), [
+    (93.33, 30, 2, [28]), (90, 30, 2, [27]), (85.98, 164, 2, [141]), (79.88, 164, 2, [131]),
+    (71.26, 167, 2, [119]), (68.86, 167, 2, [115]), (71.26, 880, 2, []), (96.8, 1319, 2, []),
+    (96.8, 1319, 1, [1277]), (94, 1319, 1, [1240]), (96.8, 500, 2, [484]), (91.4, 30, 1, []),
+    (91.4, 30 * 16, 1, []), (100, 30, 2, [30]), (0, 30, 2, [0]), (50, 4, 0, [2]), (12.5, 8, 1, [1]),
+])
+def test_counts_behind_a_score(percentage, problems, decimals, found):
+    assert proportions.counts(percentage, problems, decimals) == found
+
+
+def test_every_count_is_found_again_from_its_printed_score():
+    for problems in (7, 30, 164, 167):
+        for solved in range(problems + 1):
+            assert solved in proportions.counts(round(100 * solved / problems, 2), problems, 2)
+
+
+def test_an_interval_covers_at_least_as_often_as_it_says():
+    """The sum over all outcomes whose interval holds the true proportion."""
+    for true in (0.5, 0.9, 0.93):
+        held = sum(stats.binom.pmf(solved, 30, true) for solved in range(31)
+                   if (ends := proportions.interval(solved, 30))[0] <= true <= ends[1])
+        assert held >= 0.95
+
+
+def test_an_interval_of_all_solved_is_known_in_closed_form():
+    low, high = proportions.interval(30, 30)
+    assert (low, high) == (pytest.approx(0.025 ** (1 / 30)), 1)
+
+
+def test_newcombes_own_example():
+    """Newcombe (1998), table II, method 10: 9/10 − 3/10."""
+    low, high = proportions.difference(9, 3, 10)
+    assert (round(low, 4), round(high, 4)) == (0.1705, 0.8090)
+
+
+def test_fishers_tea():
+    assert proportions.fisher(3, 1, 4) == pytest.approx(34 / 70)
+
+
+@pytest.mark.parametrize(("first", "second", "problems"), [
+    (7, 12, 15), (28, 27, 30), (141, 131, 164)])
+def test_barnard_as_scipy_has_it(first, second, problems):
+    """SciPy searches for the worst proportion and may stop short of it."""
+    there = stats.barnard_exact([[first, second], [problems - first, problems - second]], n=256)
+    assert 0.9999 < proportions.barnard(first, second, problems) / there.pvalue < 1.002
+
+
+def test_tests_do_not_care_which_system_comes_first():
+    for test in (proportions.fisher, proportions.barnard):
+        assert test(141, 131, 164) == pytest.approx(test(131, 141, 164), rel=1e-3)
+
+
+def test_mcnemars_range_is_that_of_all_tables():
+    """Every assignment of two answers to six problems with these scores."""
+    for first, second in itertools.product(range(7), repeat=2):
+        seen = set()
+        for both in range(7):
+            only, other = first - both, second - both
+            if only >= 0 and other >= 0 and both + only + other <= 6:
+                seen.add(stats.binomtest(only, only + other).pvalue if only + other else 1.0)
+        assert proportions.paired(first, second, 6) == (min(seen), max(seen))
+
+
+def test_holm():
+    assert proportions.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert proportions.holm([0.9, 0.8]) == [1, 1]
+
+
+def test_the_least_score_that_is_significant():
+    least = proportions.least_significant(131, 164)
+    assert least is not None
+    assert proportions.fisher(least, 131, 164) <= 0.05 < proportions.fisher(least - 1, 131, 164)
+    assert proportions.least_significant(27, 30) is None
+
+
+class TestData:
+    """The scores of S2 as the catalogue has them."""
+
+    data = catalogue.load("accuracies", "s2-r1-0528")
+
+    def test_every_difference_that_the_document_prints_follows(self):
+        printed = {"aime24": 3.33, "livecodebench": 2.4, "humaneval": 6.1, "gsm8k": 2.8}
+        for benchmark, stated in printed.items():
+            ours, theirs = (self.data.score(system, benchmark).solved.value
+                            for system in ("w4a16", "w4a8"))
+            assert ours - theirs == pytest.approx(stated, abs=1e-9)
+
+    def test_both_scores_of_a_benchmark_are_whole_numbers_of_its_problems(self):
+        for key, benchmark in self.data.benchmarks.items():
+            for system in ("w4a16", "w4a8"):
+                solved = self.data.score(system, key).solved.value
+                assert proportions.counts(solved, benchmark.problems.value,
+                                          1 if key == "gsm8k" else 2), (system, key)
+
+    def test_a_score_names_what_is_there(self, tmp_path):
+        path = tmp_path / "odd.yml"
+        text = (catalogue.ROOT / "accuracies" / "s2-r1-0528.yml").read_text("utf-8")
+        path.write_text(text.replace("{system: w4a8, benchmark: aime24",
+                                     "{system: w4a9, benchmark: aime24"), encoding="utf-8")
+        with pytest.raises(catalogue.ParamsError, match="'w4a9' is none of 'systems'"):
+            catalogue.load("accuracies", path)

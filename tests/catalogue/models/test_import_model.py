@@ -1,0 +1,381 @@
+"""A config.json becomes a model file, or one sentence says why not; nothing is guessed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import catalogue
+from calc import parameters
+from calc.commands import import_model
+from catalogue import ParamsError, Value
+from catalogue.models import huggingface
+from catalogue.models.families import ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST
+
+CONFIGS = Path(__file__).parent / "configs"
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
+# Numbers in the published weights as Hugging Face counts them (safetensors): the keys `*-count` of
+# params/sources/models.yml; for Llama 70B the index file. None: the published files hold more than
+# the main model.
+PUBLISHED = {
+    "deepseek-v2-lite": 15_706_484_224, "gpt-oss-120b": 116_829_156_672,
+    "kimi-k2": 1_026_408_235_864 - 61 * 56,  # less the rotary frequencies stored in each layer
+    "llama-3.1-70b": 70_553_706_496, "llama-3.1-8b": 8_030_261_248,
+    "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
+    "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
+    "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None,
+}
+# What the model's makers print, [1e9], to the digits that they print.
+PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
+           "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "gpt-oss-120b": (117, 0.5),
+           "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
+           "mixtral-8x7b": (46.7, 0.05), "qwen2.5-72b-instruct": (72.7, 0.05)}
+# Relatives: changed fields of a configuration here, and the count of Hugging Face.
+RELATIVES = {
+    "Mistral-7B-v0.1": ("llama-3.1-8b", 7_241_732_096, {
+        "model_type": "mistral", "architectures": ["MistralForCausalLM"], "vocab_size": 32000,
+        "sliding_window": 4096}),
+    "Qwen3-8B": ("llama-3.1-8b", 8_190_735_360, {
+        "model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "head_dim": 128,
+        "intermediate_size": 12288, "num_hidden_layers": 36, "vocab_size": 151936}),
+    "Llama-3.2-3B": ("llama-3.1-8b", 3_212_749_824, {
+        "hidden_size": 3072, "intermediate_size": 8192, "num_attention_heads": 24,
+        "num_hidden_layers": 28, "head_dim": 128, "tie_word_embeddings": True}),
+    "gpt-oss-20b": ("gpt-oss-120b", 20_914_757_184, {
+        "num_hidden_layers": 24, "num_local_experts": 32, "layer_types": None}),
+    "Qwen2.5-7B": ("qwen2.5-72b-instruct", 7_615_616_512, {
+        "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28,
+        "num_hidden_layers": 28, "num_key_value_heads": 4}),
+}
+
+
+def stated(name: str) -> dict:
+    return json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a configuration: fields of a published one, changed."""
+    def write(name="deepseek-v3", /, without=(), **changes) -> Path:
+        data = {key: value for key, value in stated(name).items() if key not in without} | changes
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        return path
+    return write
+
+
+@pytest.fixture
+def command(capsys):
+    """Run the command: exit code, what it prints, what it says."""
+    def run(*arguments):
+        parser = argparse.ArgumentParser()
+        import_model.add_arguments(parser)
+        parser.add_argument("--json", action="store_true")
+        try:
+            code = import_model.run_import(parser.parse_args([str(one) for one in arguments]))
+        except ParamsError as error:
+            return 2, capsys.readouterr().out, f"{error}\n"
+        return (code, *capsys.readouterr())
+    return run
+
+
+def refusal(path: Path, **options) -> str:
+    with pytest.raises(ParamsError) as raised:
+        huggingface.import_config(path, **options)
+    sentence = str(raised.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    return sentence
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_published_configuration_has_the_published_parameters(name):
+    result = huggingface.import_config(CONFIGS / f"{name}.json")
+    total = parameters(result.model)["total"]
+    assert result.unknown == []
+    assert PUBLISHED[name] in (None, total)
+    if name in PRINTED:
+        printed, digits = PRINTED[name]
+        assert total / 1e9 == pytest.approx(printed, abs=digits)
+
+
+@pytest.mark.parametrize("relative", RELATIVES)
+def test_relatives_have_the_published_parameters(written, relative):
+    name, count, changes = RELATIVES[relative]
+    assert parameters(huggingface.import_config(written(name, **changes)).model)["total"] == count
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_shapes_are_those_of_the_catalogue(name):
+    ours = catalogue.load_model(name.removesuffix("-instruct"))
+    imported = huggingface.import_config(CONFIGS / f"{name}.json").model
+    for field in type(ours).model_fields:
+        if field in ("id", "name", "note", "defaults", "published"):
+            continue
+        if name.endswith("-instruct") and field == "max_position_embeddings":
+            continue  # the catalogue has the base model
+        pair = [getattr(model, field) for model in (ours, imported)]
+        assert len({one.value if isinstance(one, Value) else one for one in pair}) == 1, field
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_is_a_model_file(command, tmp_path, name):
+    target = tmp_path / "own.yml"
+    code, out, err = command(CONFIGS / f"{name}.json", "-o", target, "--name", "模型 \"1\": yes")
+    assert (code, out) == (0, "")
+    model = catalogue.load_model(target)
+    assert model.name["zh"] == '模型 "1": yes'
+    result = huggingface.import_config(CONFIGS / f"{name}.json")
+    assert parameters(model) == parameters(result.model)
+    assert f"{parameters(model)['total']:,}" in err
+    assert list(tmp_path.iterdir()) == [target]
+    _, printed, _ = command(CONFIGS / f"{name}.json", "--name", "模型 \"1\": yes")
+    assert printed == target.read_text(encoding="utf-8")
+
+
+def test_every_field_is_accounted_for(command, written):
+    path = written(future_field=[1], _name_or_path="deepseek-ai/DeepSeek-V3", qk_norm_type="x")
+    code, out, err = command(path, "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert set(data) == {"model", "used", "ignored", "unknown", "implied", "parameters"}
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    assert sorted([*data["used"], *data["ignored"], *data["unknown"]]) == sorted(fields)
+    assert data["unknown"] == ["future_field", "qk_norm_type"]
+    assert data["used"]["n_routed_experts"] == "n_routed_experts"
+    assert "rope_scaling" in data["ignored"]
+    assert data["model"]["name"]["en"] == "DeepSeek-V3"
+    assert data["implied"].keys() == {"router_bias"}
+    assert data["used"]["_name_or_path"] == "name"
+    assert data["parameters"] == {
+        "total": 671_026_419_200, "active": 36_625_618_432, "routed": 653_908_770_816}
+    _, _, err = command(path)
+    assert "unknown, not used: future_field, qk_norm_type" in err
+
+
+def test_the_name_and_the_date(written):
+    path = written()
+    os.utime(path, (1735084800, 1735084800))
+    result = huggingface.import_config(path)
+    assert result.data["defaults"]["date"] == "2024-12-25"
+    assert result.data["name"]["en"] == path.parent.name
+    assert huggingface.import_config(written(_name_or_path="a/b\n/")).data["name"]["en"] == "b"
+    for bad in ("", " ", "a\nb", "\ud800", "x" * 81):
+        assert "--name" in refusal(path, name=bad)
+
+
+@pytest.mark.parametrize(("name", "changes", "field", "value"), [
+    ("qwen2.5-72b-instruct", {}, "attention_bias", True),
+    ("qwen3-30b-a3b", {"attention_bias": True}, "attention_output_bias", True),
+    ("glm-4.5", {}, "attention_output_bias", False),
+    ("glm-4.5", {"use_qk_norm": False}, "qk_norm", False),
+    ("llama-3.1-8b", {"num_key_value_heads": None}, "num_key_value_heads", 32),
+    ("llama-3.1-8b", {"head_dim": 64}, "head_dim", 64),
+    ("deepseek-v3", {"n_shared_experts": None}, "n_shared_experts", 0),
+    ("deepseek-v3", {"head_dim": 64, "qk_head_dim": 192}, "qk_rope_head_dim", 64),
+    ("deepseek-v3", {"num_mtp_layers": 1}, "num_nextn_predict_layers", 1),
+    ("deepseek-v3.2", {"mlp_layer_types": ["dense"] * 3 + ["sparse"] * 58,
+                       "layer_types": ["indexed_attention"] * 61}, "first_k_dense_replace", 3),
+    ("gpt-oss-120b", {"layer_types": None}, "full_attention_layers", 18),
+    ("gpt-oss-120b", {"layer_types": ["full_attention"] * 36}, "full_attention_layers", None),
+    ("mixtral-8x7b", {"sliding_window": 4096}, "full_attention_layers", 0),
+    ("qwen3-30b-a3b", {"use_sliding_window": True, "sliding_window": 4096}, "sliding_window", 4096),
+    ("qwen3-30b-a3b", {"sliding_window": 4096}, "sliding_window", None),
+    ("qwen2.5-72b-instruct", {"use_sliding_window": True}, "full_attention_layers", 70),
+    ("qwen2.5-72b-instruct", {"use_sliding_window": True, "layer_types":
+                              ["full_attention", "sliding_attention"] * 40},
+     "full_attention_layers", 40),
+    ("deepseek-v3", {"vision_config": None, "sliding_window": None}, "sliding_window", None),
+])
+def test_what_the_modelling_code_says(written, name, changes, field, value):
+    found = getattr(huggingface.import_config(written(name, **changes)).model, field)
+    assert (found.value if isinstance(found, Value) else found) == value
+
+
+REFUSED = [
+    *(("deepseek-v3", {"num_hidden_layers": bad}, "num_hidden_layers")
+      for bad in ("128", 128.5, True, None, 0, -1, 10**12, [61], 1e300)),
+    *(("deepseek-v3", {key: bad}, key) for key, bad in [
+        ("vocab_size", 10**9), ("n_routed_experts", 0), ("num_experts_per_tok", 257),
+        ("num_experts_per_tok", None), ("first_k_dense_replace", 62), ("moe_layer_freq", 2),
+        ("scoring_func", "softmax"), ("scoring_func", None), ("topk_method", "greedy"),
+        ("hidden_act", "gelu"), ("hidden_act", None), ("attention_bias", True),
+        ("num_key_value_heads", 1), ("head_dim", 128), ("qk_head_dim", 576), ("model_type", "x"),
+        ("model_type", ["deepseek_v3"]), ("architectures", ["LlamaForCausalLM"]),
+        ("architectures", "DeepseekV3ForCausalLM"), ("vision_config", {"depth": 2}),
+        ("text_config", {"model_type": "deepseek_v3"}), ("index_topk", 2048),
+        ("num_local_experts", 8), ("num_mtp_layers", 2), ("tie_word_embeddings", "no"),
+        ("use_sliding_window", True), ("layer_types", ["linear_attention"] * 61),
+        ("mlp_layer_types", ["sparse"] * 61), ("is_encoder_decoder", True),
+        ("use_qk_norm", True), ("v_head_dim", 0), ("num_nextn_predict_layers", -1),
+        ("pruned_heads", {"0": [1]}), ("max_position_embeddings", "128k")]),
+    ("deepseek-v3.2", {"q_lora_rank": None}, "q_lora_rank"),
+    ("deepseek-v2-lite", {"topk_method": "noaux_tc"}, "topk_method"),
+    ("glm-4.5", {"scoring_func": "softmax"}, "scoring_func"),
+    ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
+    ("qwen3-30b-a3b", {"mlp_only_layers": [0]}, "mlp_only_layers"),
+    ("qwen3-30b-a3b", {"num_experts": None}, "num_experts"),
+    ("qwen3-30b-a3b", {"shared_expert_intermediate_size": 512}, "shared_expert_intermediate_size"),
+    ("qwen3-30b-a3b", {"use_sliding_window": True}, "sliding_window"),
+    ("qwen3-30b-a3b", {"use_sliding_window": 1}, "use_sliding_window"),
+    ("qwen2.5-72b-instruct", {"attention_bias": False}, "attention_bias"),
+    ("qwen2.5-72b-instruct", {"layer_types": ["sliding_attention"] * 80}, "layer_types"),
+    ("llama-3.1-8b", {"num_attention_heads": 33, "num_key_value_heads": 3}, "num_attention_heads"),
+    ("llama-3.1-8b", {"num_key_value_heads": 5}, "num_key_value_heads"),
+    ("llama-3.1-8b", {"mlp_bias": True}, "mlp_bias"),
+    ("llama-3.1-8b", {"num_local_experts": 8}, "num_local_experts"),
+    ("llama-3.1-8b", {"sliding_window": 4096}, "sliding_window"),
+    ("gpt-oss-120b", {"experts_per_token": 8}, "experts_per_token"),
+    ("gpt-oss-120b", {"layer_types": ["full_attention"]}, "layer_types"),
+    ("gpt-oss-120b", {"layer_types": [["full_attention"]] * 36}, "layer_types"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "field"), REFUSED)
+def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field):
+    path = written(name, **changes)
+    sentence = refusal(path)
+    number = 1 + next(index for index, line in enumerate(path.read_text("utf-8").splitlines())
+                      if line.startswith(f' "{field}":'))
+    assert sentence.startswith(f"{path}:{number}: '{field}' is ")
+    assert ", expected " in sentence
+
+
+@pytest.mark.parametrize("field", [
+    "model_type", "num_hidden_layers", "hidden_act", "num_key_value_heads", "topk_method",
+    "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts"])
+def test_a_missing_field_is_named(written, field):
+    name = "mixtral-8x7b" if field == "num_key_value_heads" else "deepseek-v3"
+    without = field if name != "mixtral-8x7b" or field != "n_routed_experts" else "num_experts"
+    path = written(name, without=(without,))
+    assert refusal(path).startswith(f"{path}: '{field}' is missing, expected ")
+
+
+def test_a_window_that_may_be_4096_by_default_is_not_guessed(written):
+    path = written("llama-3.1-8b", model_type="mistral", architectures=["MistralForCausalLM"])
+    assert "'sliding_window' is missing" in refusal(path)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("", "not valid JSON"), ("{", "not valid JSON"), ("[]", "expected a JSON object"),
+    ("null", "expected a JSON object"), ("{'a': 1}", "not valid JSON"),
+    ('{"a": NaN}', "not a finite number"), ('{\n"a": -Infinity}', ":2: '-Infinity' is not"),
+    ('{"a": 1e999}', "not a finite number"), ('{"a": ' + "9" * 5000 + "}", "5000 digits"),
+    ('{"a": 1,\n\n"a": 2}', ":3: the key 'a' is given twice"),
+    ('{"b": [{"a": 1, "\\u0061": 2}]}', "given twice"), ('{"a": "\n"}', "not valid JSON"),
+    ("[" * 100_000, "nested deeper"), ('{"a":' * 100_000, "nested deeper"),
+    ('"' + '\\"' * 400_000, "not valid JSON"), ("\x00", "not valid JSON"),
+    ('{"a": "\ud800"}', "not UTF-8"), (" " * (1 << 20) + "{}", "larger than"),
+    ('{"model_type": "\\ud800\\n"}', "'model_type' is '"),
+])
+def test_a_file_that_is_no_configuration(tmp_path, text, says):
+    path = tmp_path / "config.json"
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+    sentence = refusal(path)
+    assert sentence.startswith(str(path))
+    assert says in sentence
+    assert sentence.isprintable()
+    assert len(sentence) < len(str(path)) + 250
+
+
+def test_what_is_no_file(tmp_path):
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(100_000_000)
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    assert "larger than" in refusal(large)
+    assert "a folder" in refusal(tmp_path)
+    assert "no such file" in refusal(tmp_path / "none.json")
+    assert "not a regular file" in refusal(Path("/dev/zero"))
+    assert str(loop) in refusal(loop)
+    assert "cannot be read" in refusal(Path("a\0b"))
+    assert "no such file" in refusal(Path("\udcff"))
+
+
+def test_a_file_is_written_whole_and_never_over_another(command, tmp_path, written, monkeypatch):
+    config, target = written(), tmp_path / "own.yml"
+    target.write_text("mine", encoding="utf-8")
+    assert "the file exists, --force" in command(config, "-o", target)[2]
+    assert target.read_text(encoding="utf-8") == "mine"
+    assert command(config, "-o", target, "--force")[0] == 0
+    catalogue.load_model(target)
+    for bad, says in [(config, "ends in .yml"), (tmp_path / "a\nb.yml", "not the name of"),
+                      (tmp_path / "no" / "a.yml", "cannot be written"),
+                      (tmp_path / ("x" * 300 + ".yml"), "cannot be written")]:
+        assert says in command(config, "-o", bad, "--force")[2]
+    (tmp_path / "folder.yml").mkdir()
+    assert "cannot be written" in command(config, "-o", tmp_path / "folder.yml", "--force")[2]
+    twin = config.rename(tmp_path / "config.yml")
+    assert "the configuration itself" in command(twin, "-o", twin, "--force")[2]
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space")))
+    assert command(twin, "-o", tmp_path / "full.yml")[0] == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"config.yml", "own.yml", "folder.yml"}
+
+
+def test_nothing_is_printed_for_a_refused_configuration(command, written, tmp_path):
+    code, out, err = command(written(hidden_size=0), "--json", "-o", tmp_path / "a.yml")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert not (tmp_path / "a.yml").exists()
+
+
+def test_the_tables_are_consistent():
+    assert not ARCHITECTURAL & IRRELEVANT
+    for family in FAMILIES.values():
+        assert set(family.counts) <= set(LARGEST)
+        assert re.fullmatch(r"(\w+)/modeling_\1\.py", family.code)
+    widest = {key: LARGEST[key] for key in ("num_hidden_layers", "n_routed_experts", "hidden_size",
+                                            "moe_intermediate_size")}
+    assert 3 * math.prod(widest.values()) < 2**62  # counts stay exact in 64 bits
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner,
+                                                                max_size=4), max_leaves=12)
+FIELDS = sorted({key for name in NAMES for key in stated(name)} | ARCHITECTURAL)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("configs") / "config.json"
+
+
+def imports_or_says_why(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    try:
+        result = huggingface.import_config(path)
+    except ParamsError as error:
+        problem = str(error)
+    else:
+        counted = parameters(result.model)
+        assert counted["total"] >= counted["active"] > 0 <= counted["routed"]
+        own = path.with_suffix(".yml")
+        own.write_text(result.text, encoding="utf-8")
+        assert parameters(catalogue.load_model(own)) == counted
+        return
+    assert problem.startswith(str(path))
+    assert problem.isprintable()
+
+
+@given(value=JSON | st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=8))
+def test_any_json_imports_or_is_refused_in_one_sentence(scratch, value):
+    imports_or_says_why(scratch, value)
+
+
+@given(name=st.sampled_from(NAMES), field=st.sampled_from(FIELDS), delete=st.booleans(),
+       value=JSON | st.integers(-1, 300) | st.sampled_from([1 << n for n in range(0, 60, 4)])
+       | st.sampled_from(["silu", "softmax", "sigmoid", ["full_attention"] * 61, *FAMILIES]))
+def test_one_changed_field_imports_or_is_refused(scratch, name, field, delete, value):
+    data = stated(name) | {field: value}
+    if delete:
+        del data[field]
+    imports_or_says_why(scratch, data)

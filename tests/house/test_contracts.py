@@ -1,0 +1,145 @@
+"""What holds the house together: layers, generated files, words that do not belong."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+BINARY = {".ttf", ".woff", ".woff2", ".png", ".ico"}
+
+
+def tracked() -> list[Path]:
+    """Files of the repository, without vendored ones."""
+    if not (PROJECT / ".git").exists():
+        pytest.skip("not a git checkout: git ls-files lists the files to look at")
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                             "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True,
+                            check=True).stdout
+    paths = [PROJECT / name for name in listed.split("\0") if name]
+    return [path for path in paths if path.is_file() and "vendor" not in path.parts]
+
+
+def test_import_contract():
+    """calc knows no SymPy, the derivations no calc; only the cross-check meets both."""
+    tool = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([tool, "--no-cache"], cwd=PROJECT, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# what shows or checks a prediction; every other notebook derives, or shows the catalogue
+MAY_COMPUTE = {"scenario", "scenarios", "model", "models", "own", "reference", "validation"}
+
+
+@pytest.mark.parametrize("path", sorted((PROJECT / "notebooks").glob("*.md")),
+                         ids=lambda path: path.stem)
+def test_derivations_do_not_import_the_runtime(path):
+    meets = re.search(r"^\s*(import|from) (calc|deployment_pages)\b|\bcrosscheck\b"
+                      r"|\bimport_module\b",
+                      path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert (meets is not None) == (path.stem in MAY_COMPUTE)
+
+
+def test_nothing_of_the_workbench_stands_behind_the_cross_check():
+    """What imported it would import calc, and the import contract leaves that one import out."""
+    for path in (PROJECT / "notebooks" / "workbench").rglob("*.py"):
+        assert path.stem == "crosscheck" or "crosscheck" not in path.read_text(encoding="utf-8")
+
+
+def test_the_books_extension_imports_neither_runtime_nor_workbench():
+    for path in (PROJECT / "book" / "_ext").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(import|from) (calc|workbench|deployment_pages)\b", text,
+                             re.MULTILINE), path
+
+
+FORMULAS = ("physics/shapes.py", "physics/memory.py", "physics/decode_floor.py",
+            "physics/experts.py", "physics/communication.py", "physics/step.py",
+            "physics/operators.py", "physics/breakdown.py", "quantities/waves.py",
+            "quantities/planning.py", "quantities/queueing.py", "serving/bursts.py")
+
+
+def formulas() -> list[ast.FunctionDef]:
+    """The public functions of the runtime that compute a quantity."""
+    trees = [ast.parse((PROJECT / "calc" / name).read_text(encoding="utf-8")) for name in FORMULAS]
+    return [node for tree in trees for node in tree.body
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+
+
+@pytest.mark.parametrize("node", formulas(), ids=lambda node: node.name)
+def test_a_formula_says_what_it_takes_in_which_unit_and_from_where(node):
+    text = ast.get_docstring(node) or ""
+    arguments = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    assert [name for name in arguments if not re.search(rf"\b{name}\b", text)] == []
+    assert re.search(r"\[[^\]]+\]", text), "no unit"
+    assert "Source:" in text
+    raised = {raise_.exc.func.id for raise_ in ast.walk(node)
+              if isinstance(raise_, ast.Raise) and isinstance(raise_.exc, ast.Call)}
+    assert all(name in text for name in raised)
+    for section in re.findall(r"notebooks/(\w+)\.md, sections? ([^;,.]+)", text):
+        page = (PROJECT / "notebooks" / f"{section[0]}.md").read_text(encoding="utf-8")
+        for title in re.split(r" and (?=[A-Z])", " ".join(section[1].split())):
+            assert re.search(rf"^#+ {re.escape(title)}", page, re.MULTILINE), title
+
+
+def test_the_templates_are_in_step_with_their_notebooks():
+    from workbench import sync
+    for stem in sync.TITLES:
+        source = sync.NOTEBOOKS / f"{stem}.md"
+        committed = source.with_suffix(".ipynb").read_text(encoding="utf-8")
+        assert committed == sync.rendered(source), "run make sync"
+
+
+def test_every_template_of_the_book_has_a_notebook():
+    from _ext import pipeline
+    from workbench import sync
+    assert set(pipeline.TEMPLATES) == set(sync.TITLES)
+
+
+def test_the_schemas_are_in_step_with_the_classes():
+    from catalogue import schemas
+    from catalogue.library import KINDS
+    for kind in KINDS:
+        committed = (schemas.FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+        assert committed == schemas.text(kind), "run make sync"
+
+
+def test_no_path_of_a_machine_in_any_file():
+    words = re.compile(r"/(work|farm|root|home/\w+|opt/pypi\S*)/")
+    found = [f"{path.relative_to(PROJECT)}:{number}" for path in tracked()
+             if path.suffix not in BINARY and path != Path(__file__).resolve()
+             for number, line in enumerate(
+                 path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+             if words.search(line)]
+    assert found == []
+
+
+def test_python_files_stay_readable():
+    """A file that has outgrown one idea is split."""
+    long = {path.name: count for path in tracked() if path.suffix == ".py"
+            and (count := len(path.read_text(encoding="utf-8").splitlines())) > 400}
+    assert long == {}
+
+
+def test_every_requirement_is_pinned():
+    for name in ("requirements.txt", "requirements-test.txt"):
+        for line in (PROJECT / name).read_text(encoding="utf-8").splitlines():
+            assert "==" in line or line.startswith("-c "), line
+    pins = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
+    assert re.search(r"^jupyter-book==1\.", pins, re.MULTILINE)
+
+
+def test_the_readme_names_the_two_commands():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert "make book" in text
+    assert "make test" in text
+    for image in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+        assert (PROJECT / image).is_file(), image
+
+
+def test_ci_runs_the_readmes_test_command():
+    assert "make test" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")

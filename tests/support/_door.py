@@ -1,0 +1,47 @@
+"""A device file to spoil, what every refusal has in common, and every value of an entry."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from catalogue import ParamsError, Value
+
+DEVICE = """
+name: {en: Card, zh: 卡}
+vendor: Nobody
+type: gpu
+memory_capacity: {value: 64 GiB, source: "https://example.org/card", kind: vendor}
+memory_bandwidth: {value: 1.6 TB/s, source: "https://example.org/card", kind: vendor}
+hbm_efficiency: {value: 0.8, source: "a guess of ours", kind: assumed, range: [0.7, 0.9]}
+runtime_reserve: {value: 2 GiB, source: "a guess of ours", kind: assumed}
+matrix_peak:
+  bf16: {value: 300 TFLOPS, source: "https://example.org/card", kind: vendor}
+"""
+
+
+def sentence(action, *args, **kwargs) -> str:
+    with pytest.raises(ParamsError) as caught:
+        action(*args, **kwargs)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith((".", "?"))
+    return message
+
+
+def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
+    """Every value of an entry, with what other sources print of it, and its path."""
+    if isinstance(item, Value):
+        yield path, item
+        for number, other in enumerate(item.others):
+            yield from values(other, f"{path}.others[{number}]")
+    elif isinstance(item, BaseModel):
+        for name in type(item).model_fields:
+            yield from values(getattr(item, name), f"{path}.{name}".lstrip("."))
+    elif isinstance(item, dict):
+        for name, value in item.items():
+            yield from values(value, f"{path}.{name}")
+    elif isinstance(item, (list, tuple)):
+        for number, value in enumerate(item):
+            yield from values(value, f"{path}[{number}]")

@@ -1,0 +1,30 @@
+"""Engines and requests of any kind, and the plainest step time there is."""
+
+from hypothesis import strategies as st
+
+from calc.serving.scheduling import Limits, Request, Step
+
+POLICIES = ["mixed", "prefill-first"]
+
+
+def tokens(step: Step) -> int:
+    return sum(new for new, _ in step.prefill) + len(step.decode)
+
+
+def affine(t0, t1):
+    return lambda step: t0 + t1 * tokens(step)
+
+
+def limits(chunk=100, seqs=64, policy="mixed", **more):
+    return Limits(chunk, seqs, policy=policy, **more)
+
+
+requests_of_any_kind = st.lists(
+    st.builds(lambda arrival, prompt, output, cached: Request(
+        float(arrival), prompt, output, min(cached, prompt - 1)),
+        st.integers(0, 300), st.integers(1, 60), st.integers(1, 12), st.integers(0, 40)),
+    min_size=1, max_size=12)
+engines_of_any_kind = st.builds(
+    Limits, st.integers(1, 50), st.integers(1, 6), st.one_of(st.none(), st.integers(24, 60)),
+    st.sampled_from([1, 3, 8]).map(lambda size: max(3, size)), st.sampled_from(POLICIES),
+    st.booleans(), st.sampled_from([0.0, 0.4, 1.0]))

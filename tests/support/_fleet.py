@@ -1,0 +1,115 @@
+"""Many random deployments at once, as arrays, and what calc makes of a single one, in pieces."""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import calc
+from calc.physics.arrays import ceil_div
+from calc.physics.decode_floor import decode_floor
+from calc.physics.memory import Cache, cache, candidate_stages, weights
+from calc.physics.operators import Row, operator_table
+from calc.physics.shapes import count_parameters
+from calc.physics.step import Composition
+from calc.quantities.everything import INPUTS, PHASES
+from calc.quantities.waves import chunk, decode_step, prompts
+from workbench.formulas.samples import random_inputs
+
+ATTENTIONS = ("mla", "gqa")
+SIZE = 100
+ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "collective_alpha",
+          "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
+RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
+EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
+
+Inputs = dict[str, Any]
+
+
+@functools.cache
+def sampled(attention: str) -> Inputs:
+    """The first deployments of ``workbench.formulas.samples``; every input is an array of them."""
+    rows = [random_inputs(seed, attention) for seed in range(SIZE)]
+    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+
+
+def fleet(attention: str, seed: int) -> Inputs:
+    """The same shapes and cuts with every rate, latency, share and length drawn anew."""
+    rng = np.random.default_rng(seed)
+    found = dict(sampled(attention))
+
+    def between(low: float, high: float) -> np.ndarray:
+        return np.exp(rng.uniform(np.log(low), np.log(high), SIZE))
+
+    def maybe(values: Any, share: float = 0.7) -> np.ndarray:
+        return np.where(rng.random(SIZE) < share, values, 0)
+
+    found |= {name: found[name] * between(0.1, 10) for name in RATES}
+    found |= {name: between(0.05, 1) for name in EFFICIENCIES}
+    found |= {name: maybe(between(1e-7, 1e-2)) for name in ALPHAS}
+    found["host_gap_per_step"] = between(1e-7, 1e-2)  # no step takes no time at all
+    moe = found["n_routed_experts"] > 0
+    return found | {
+        "load_overlap": rng.random(SIZE), "clock_factor": between(0.3, 1),
+        "gemm_tile_rows": between(1, 256), "operators_per_layer": between(1, 60),
+        "dequantisation_traffic": maybe(between(0.5, 20)),
+        "prefill_dequantisation_traffic": maybe(between(0.5, 20)),
+        "routing_skew": maybe(between(0.01, 4)), "expert_imbalance": maybe(between(0.01, 3)),
+        "kv_imbalance": between(1, 2), "captured": rng.integers(0, 2, SIZE),
+        "offloaded_share": np.where(moe, maybe(rng.random(SIZE), 0.4), 0),
+        "fetched_share": maybe(rng.random(SIZE), 0.4), "stored_share": maybe(rng.random(SIZE), 0.4),
+        "device_hit_share": rng.random(SIZE), "host_hit_share": rng.random(SIZE),
+        "prefix_hit_share": maybe(rng.random(SIZE), 0.5), "mtp_acceptance": rng.random(SIZE),
+        "input_tokens": np.floor(between(1, 50_000)),
+        "output_tokens": np.floor(between(1, 3000)),
+        "max_num_batched_tokens": np.floor(between(1, 30_000)),
+        "concurrency": np.floor(between(1, 5000)),
+    }
+
+
+def one(inputs: Inputs, index: int) -> dict[str, float]:
+    """A single deployment of a fleet."""
+    return {name: float(values[index]) for name, values in inputs.items()}
+
+
+def where(wrong: np.ndarray, *shown: Any) -> str:
+    """Which deployments of a fleet a law fails for, and numbers of the first of them."""
+    index = np.flatnonzero(wrong)
+    if not len(index):
+        return ""
+    numbers = [float(np.broadcast_to(values, np.shape(wrong))[index[0]]) for values in shown]
+    return f"deployments {index[:5].tolist()} of {len(index)}: {numbers}"
+
+
+def compositions(inputs: dict[str, float], attention: str) -> dict[str, Composition]:
+    """What the steps of one deployment are made of, by phase."""
+    q, held = namespace(inputs), cache(attention, namespace(inputs))
+    counted = count_parameters(attention, q)
+    stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel)
+    requests = ceil_div(q.concurrency, q.data_parallel)
+    floor = decode_floor(q, counted, weights(attention, q, counted, stages), held, requests)
+    cut = prompts(q, requests)
+    made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+            chunk(q, cut, cut.burst_tokens))
+    return dict(zip(PHASES, made, strict=True))
+
+
+def tables(inputs: dict[str, float], attention: str) -> dict[str, list[Row]]:
+    """The operator table of every phase of one deployment."""
+    q = namespace(inputs)
+    held: Cache = cache(attention, q)
+    return {phase: operator_table(attention, q, held, made)
+            for phase, made in compositions(inputs, attention).items()}
+
+
+def namespace(inputs: dict[str, float]) -> Any:
+    """Inputs as attributes, floating-point numbers."""
+    return SimpleNamespace(**{name: np.float64(value) for name, value in inputs.items()})
+
+
+def run(inputs: Inputs, attention: str, **changes: Any) -> dict[str, Any]:
+    """``calc.evaluate`` with some inputs changed."""
+    return calc.evaluate(inputs | changes, attention)

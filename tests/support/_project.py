@@ -1,0 +1,125 @@
+"""A tiny project with the book's machinery: two scenarios, a summary of them, a derivation."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CATALOGUE = '''
+"""Parameters of a tiny project."""
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "params"
+
+
+class ParamsError(Exception):
+    """A mistake in a parameter file."""
+
+
+class Scenario:
+    def __init__(self, text):
+        self.title = {"en": f"Plan {text}", "zh": f"方案{text}"}
+        self.cards = text
+
+
+def note(line):
+    if "PARAMS_RECORD" in os.environ:
+        with open(os.environ["PARAMS_RECORD"], "a") as file:
+            file.write(line + "\\n")
+
+
+def load_scenario(name):
+    note(f"scenarios/{name}.yml")
+    text = (FOLDER / "scenarios" / f"{name}.yml").read_text().strip()
+    if not text.isdigit():
+        raise ParamsError(f"params/scenarios/{name}.yml:1: '{text}' is not a number of cards.")
+    return Scenario(int(text))
+
+
+class Family:
+    def __init__(self, name, of):
+        self.id, self.title, self.deployments = name, of.title, (of,)
+
+
+def load_family(name):
+    return Family(name, load_scenario(name))
+
+
+def names(kind):
+    note(f"{kind}/")
+    return sorted(path.stem for path in (FOLDER / kind).glob("*.yml"))
+'''
+
+PROSE = '''
++++ {{"tags": ["en"]}}
+({label})=
+# {english}
+
++++ {{"tags": ["zh"]}}
+({label})=
+# {chinese}
+'''
+
+CODE = '''
+```{{code-cell}} python3
+:tags: [{tags}]
+{code}
+```
+'''
+
+
+def notebook(label: str, english: str, chinese: str, *code: str, first: str = "") -> str:
+    """Return the text of a notebook with a title in both languages and code cells."""
+    parts = [PROSE.format(label=label, english=english, chinese=chinese)]
+    if first:
+        parts.append(CODE.format(tags="parameters, remove-cell", code=first))
+    return "".join(parts + [CODE.format(tags="hide-input", code=text) for text in code])
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write texts to paths below `folder`."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def make(folder: Path) -> Path:
+    """Write the tiny project into `folder` and return it."""
+    write(folder, {
+        "catalogue/__init__.py": CATALOGUE,
+        "params/scenarios/one.yml": "1\n",
+        "params/scenarios/two.yml": "2\n",
+        "requirements.txt": "numpy==2.4\n",
+        "notebooks/formulas.json": "{}\n",
+        "notebooks/derivation.md": notebook("derivation", "Derivation", "推导", "1 + 1"),
+        "notebooks/scenarios.md": notebook(
+            "scenarios", "All", "全部",
+            "import catalogue\n"
+            "[catalogue.load_scenario(n).cards for n in catalogue.names('scenarios')]"),
+        "notebooks/scenario.md": notebook(
+            "@id@", "@title@", "@title@",
+            "import catalogue\ncatalogue.load_scenario(scenario).cards", first="scenario = 'one'"),
+    })
+    return folder
+
+
+def make_book(folder: Path) -> Path:
+    """Write the tiny project with the real extension around it, ready for jupyter-book."""
+    make(folder)
+    book = folder / "book"
+    for name in ("_ext", "_templates", "locales"):
+        shutil.copytree(ROOT / "book" / name, book / name,
+                        ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
+    shutil.copytree(ROOT / "book" / "assets", book / "assets",
+                    ignore=shutil.ignore_patterns("vendor"))
+    shutil.copy(ROOT / "_config.yml", folder)
+    write(book, {
+        "_toc.yml": "format: jb-book\nroot: index\nchapters:\n- file: chapters/derivation\n"
+                    "- file: chapters/scenarios\n  sections:\n  - glob: chapters/scenarios/*\n",
+        "index.md": PROSE.format(label="index", english="Index", chinese="首页"),
+    })
+    return folder

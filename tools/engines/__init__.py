@@ -1,0 +1,1 @@
+"""The engine catalogue made from released source: text is parsed, nothing is ever run."""

@@ -1,0 +1,387 @@
+"""The command line of an engine, read from its ``add_argument`` calls and configuration classes."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tools.engines.hints import DYNAMIC, Kwargs, config_argument, default_of, hints
+from tools.engines.package import Module, Opaque, Package, Unresolved, plain
+from tools.engines.static import Class, Function, Scope
+
+_TYPES = {
+    "nullable_str": "str", "optional_str": "str", "optional_int": "int", "optional_float": "float",
+    "json.loads": "json", "human_readable_int": "int", "human_readable_int_or_auto": "int",
+    "nullable_kvs": "str", "union_dict_and_str": "json", "_optional_int": "int",
+    "parse_reasoning_parser": "str", "json_list_type": "json", "loads": "json",
+}
+_SWITCHES = {"store_true": False, "store_false": True, "store_const": None}
+_DEPRECATED = re.compile(
+    r"(?i:^\W*deprecated)|\bDEPRECATED\b|^\S+ (is|has been) deprecated"
+    r"|(?i:\bthis (argument|flag|option|parameter|field) (is|has been) deprecated)")
+_USE = re.compile(
+    r"(?:use|favou?r of|replaced by|renamed to)\s+(?:the )?[`'\"]*(--[a-z][\w-]*)", re.I)
+_ARG_WORDS = ("help", "choices", "aliases", "cli_name", "type_parser", "nargs", "required",
+              "action", "action_kwargs", "const", "no_cli")
+
+
+class _Table(dict[str, Kwargs]):
+    """What ``get_kwargs(SomeConfig)`` returns: every field's arguments, made when asked for."""
+
+    def __init__(self, owner: Class) -> None:
+        super().__init__()
+        self.owner = owner
+
+    def __missing__(self, name: str) -> Kwargs:
+        self[name] = config_argument(self.owner, name)
+        self[name].setdefault("help", _docs(self.owner, name))
+        return self[name]
+
+
+def arguments(package: Package, path: str, receiver: str | None = None) -> dict[str, Kwargs]:
+    """Every option that a file declares, by its first name; ``receiver`` keeps one parser's."""
+    module = package.at(path)
+    if module is None:
+        return {}
+    result: dict[str, Kwargs] = {}
+    declared = _annotated(module, result)
+    for function, owner in _functions(module.tree, None):
+        if "add_argument" not in ast.unparse(function):
+            continue
+        scope = _local(function, owner, module)
+        for call, loop in _calls(function):
+            assert isinstance(call.func, ast.Attribute)
+            if receiver and ast.unparse(call.func.value) != receiver:
+                continue
+            for names, given in _expanded(call, loop, scope, declared):
+                _note(result, names, given)
+    return result
+
+
+def _note(result: dict[str, Kwargs], names: list[str], given: Kwargs) -> None:
+    options = [name for name in names if name.startswith("-")]
+    if options:
+        first = next((name for name in options if name.startswith("--")), options[0])
+        if others := [name for name in options if name != first]:
+            given["aliases"] = others
+        result.setdefault(first, given)
+
+
+def _functions(tree: ast.AST, owner: ast.ClassDef | None
+               ) -> Iterator[tuple[ast.FunctionDef, ast.ClassDef | None]]:
+    for node in getattr(tree, "body", []):
+        if isinstance(node, ast.FunctionDef):
+            yield node, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, node)
+        elif isinstance(node, ast.If):  # if __name__ == "__main__": of early releases
+            holder = ast.FunctionDef("main", ast.arguments([], [], None, [], [], None, []),
+                                     node.body, [])
+            yield ast.fix_missing_locations(holder), owner
+
+
+def _calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.For | None]]:
+    """The calls of ``add_argument`` in their order, each with the loop around it."""
+    def visit(node: ast.AST, loop: ast.For | None) -> Iterator[tuple[ast.Call, ast.For | None]]:
+        for child in ast.iter_child_nodes(node):
+            if (isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute)
+                    and child.func.attr == "add_argument"):
+                yield child, loop
+            yield from visit(child, child if isinstance(child, ast.For) else loop)
+    yield from visit(function, None)
+
+
+def _local(function: ast.FunctionDef, owner: ast.ClassDef | None, module: Module) -> Scope:
+    """The local names of a function as far as they can be known, in the order they are made."""
+    scope = Scope(module)
+    for argument in function.args.args:
+        scope.local[argument.arg] = Opaque(argument.arg)
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            continue
+        name = node.targets[0].id
+        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "get_kwargs":
+            scope.local[name] = _table(node.value.args[0], owner, scope)
+        elif name not in scope.local:
+            try:
+                scope.local[name] = scope.value(node.value)
+            except Unresolved:
+                scope.local[name] = Opaque("?")
+    tables = {name for name, value in scope.local.items() if isinstance(value, _Table)}
+    for other, _ in _functions(module.tree, None):
+        shared = other is function or tables & {item.arg for item in other.args.args}
+        for node in ast.walk(other) if shared else ():
+            _change(node, scope)
+    return scope
+
+
+def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
+    """The table of a class; ``cls`` is the class that is used, the last that derives from it."""
+    if isinstance(node, ast.Name) and node.id == "cls" and owner is not None:
+        classes = [Class(scope.module, item) for item in scope.module.tree.body
+                   if isinstance(item, ast.ClassDef)]
+        return _Table([item for item in classes
+                       if owner in [base.node for base in item.bases()]][-1])
+    try:
+        found = scope.value(node)
+    except Unresolved:
+        return Opaque("?")
+    return _Table(found) if isinstance(found, Class) else Opaque("?")
+
+
+def _change(node: ast.AST, scope: Scope) -> None:
+    """Follow ``table["field"]["choices"] = ...`` and its like."""
+    if isinstance(node, ast.Assign):
+        target, value = node.targets[0], node.value
+    elif isinstance(node, ast.AugAssign):
+        target, value = node.target, node.value
+    else:
+        return
+    if not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Subscript)
+            and isinstance(target.value.value, ast.Name)):
+        return
+    table = scope.local.get(target.value.value.id)
+    if not isinstance(table, _Table):
+        return
+    try:
+        given, key = table[scope.value(target.value.slice)], scope.value(target.slice)
+    except (Unresolved, KeyError):
+        return
+    if key == "type":
+        given["type"] = _type(value, scope)
+    elif key in ("default", "choices"):
+        try:
+            new = plain(scope.value(value))
+            given[key] = [*given.get(key, []), *new] if isinstance(node, ast.AugAssign) else new
+        except Unresolved:
+            given[key] = DYNAMIC if key == "default" else None
+
+
+def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
+              ) -> Iterator[tuple[list[str], Kwargs]]:
+    """The options that one call declares: itself, or one per field of the table it loops over."""
+    try:
+        names = [str(name) for name in scope._items(call.args)]
+    except Unresolved:
+        names = []
+    if names:
+        yield names, _given(call, scope, declared)
+        return
+    if loop is None or not isinstance(loop.iter, ast.Call):
+        return
+    table = scope.local.get(ast.unparse(loop.iter).removesuffix(".items()"))
+    if isinstance(table, _Table):
+        for name in table.owner.fields():
+            yield [f"--{name.replace('_', '-')}"], _finish(dict(table[name]))
+
+
+def _given(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
+    result: Kwargs = {}
+    for word in call.keywords:
+        match word.arg:
+            case None:
+                result |= _spread(word.value, scope)
+            case "type":
+                result["type"] = _type(word.value, scope)
+                result["optional"] = bool(re.match(r"_?(nullable|optional)", _text(word.value,
+                                                                                    scope)))
+            case "default":
+                result |= _default(word.value, scope, declared)
+            case "choices":
+                try:
+                    result["choices"] = plain(scope.value(word.value))
+                    if not isinstance(result["choices"], list):
+                        result["choices"] = list(result["choices"])
+                except (Unresolved, TypeError):
+                    result["open_choices"] = True
+            case "action":
+                result["action"] = _constant(word.value, scope)
+            case "help" | "new_flag":
+                result[word.arg] = _text(word.value, scope)
+            case "nargs" | "deprecated" | "required":
+                result[word.arg] = _constant(word.value, scope)
+            case _:
+                pass
+    return _finish(result)
+
+
+def _spread(node: ast.expr, scope: Scope) -> Kwargs:
+    """What ``**something`` adds."""
+    try:
+        value = scope.value(node)
+    except Unresolved:
+        return {"default": DYNAMIC}
+    known = {"type", "default", "choices", "known", "negatable", "help", "action",
+             "nargs", "deprecated"}
+    return {key: item for key, item in value.items() if key in known} if isinstance(value, dict) \
+        else {}
+
+
+def _default(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
+    if (isinstance(node, ast.Call) and ast.unparse(node.func) == "_declared_default"
+            and isinstance(node.args[0], ast.Constant)):
+        found = declared.get(str(node.args[0].value), {"default": DYNAMIC})
+        return {"default": found.get("default")}
+    try:
+        return {"default": plain(scope.value(node))}
+    except Unresolved:
+        return {"default": DYNAMIC}
+
+
+def _constant(node: ast.expr, scope: Scope) -> Any:
+    try:
+        value = scope.value(node)
+    except Unresolved:
+        return ast.unparse(node)
+    if isinstance(value, (Opaque, Class, Function)):
+        return ast.unparse(node)
+    return value
+
+
+def _text(node: ast.expr, scope: Scope) -> str:
+    try:
+        return str(plain(scope.value(node)))
+    except Unresolved:
+        return ast.unparse(node)
+
+
+def _type(node: ast.expr, scope: Scope) -> str | None:
+    """A name for the type of an argument; that of a wrapped one where it is optional."""
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if name in ("optional_type", "parse_type", "optional_arg", "partial") and node.args:
+            return _type(node.args[0], scope)
+        return name
+    if isinstance(node, ast.Lambda):
+        return None
+    text = ast.unparse(node)
+    try:
+        value = scope.value(node)
+        if isinstance(value, str):  # from a table of fields
+            return value
+    except Unresolved:
+        pass
+    return _TYPES.get(text, _TYPES.get(text.rpartition(".")[2], text.rpartition(".")[2]))
+
+
+def _finish(given: Kwargs) -> Kwargs:
+    """The arguments in the catalogue's words."""
+    action = str(given.pop("action", "store"))
+    nargs = given.pop("nargs", None)
+    text = str(given.pop("help", None) or "")
+    result: Kwargs = {"type": given.get("type") or ("bool" if action in _SWITCHES else "str")}
+    if "StoreTrue" in action or action == "DeprecatedAction":
+        result["type"] = "bool"
+    if "BooleanOptionalAction" in action or given.get("negatable"):
+        result |= {"type": "bool", "negatable": True}
+    if action == "StoreBoolean":
+        result["type"] = "bool"
+    if nargs in ("+", "*") or isinstance(nargs, int) or action in ("append", "extend"):
+        result["type"] = f"list of {str(result['type']).removeprefix('list of ')}"
+    result["default"] = given.get("default", _SWITCHES.get(action))
+    if "default" not in given and result["type"] == "bool" and "StoreTrue" in action:
+        result["default"] = False
+    if result["default"] is DYNAMIC:
+        result |= {"default": None, "dynamic": True}
+    for key in ("choices", "known", "open_choices"):
+        if given.get(key):
+            result[key] = given[key]
+    if given.get("required") is True:
+        result["required"] = True
+    if "choices" in result:
+        if not given.get("optional"):  # what is typed is text, and never None
+            result["choices"] = [item for item in result["choices"] if item is not None]
+        result["choices"] = _sorted(result["choices"])
+        result.pop("known", None)
+    flag = str(given.get("new_flag") or "")
+    if given.get("deprecated") or flag or "Deprecated" in action or _DEPRECATED.search(text):
+        result["deprecated"] = True
+        found = re.match(r"--[a-z][\w-]*", flag) or _USE.search(text)
+        if found:
+            result["use"] = found[found.re.groups].rstrip("-")
+    return result
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    """Choices in an order that does not depend on the source: numbers first, then texts."""
+    return sorted(("None" if value is None else value for value in values),
+                  key=lambda value: (isinstance(value, str), value if isinstance(value, str)
+                                     else f"{value:020}"))
+
+
+def _docs(owner: Class, name: str) -> str:
+    """The text below a field, which vLLM shows as its help."""
+    for base in owner.bases():
+        body = base.node.body
+        for item, after in itertools.pairwise(body):
+            if (isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == name
+                    and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)):
+                return str(after.value.value).strip()
+    return ""
+
+
+def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
+    """Note SGLang's ``name: A[type, Arg(...)] = default``; return the defaults of all fields."""
+    declared: dict[str, Kwargs] = {}
+    places = [module] if module.path.endswith("server_args.py") else []
+    folder = module.path.rpartition("/")[0] + "/arg_groups/fields/"
+    places += [found for path in sorted(module.package.files) if places and path.startswith(folder)
+               and (found := module.package.at(path))]
+    for place in places:
+        for node in place.tree.body:
+            if isinstance(node, ast.ClassDef):
+                owner = Class(place, node)
+                for name, (_, item) in Class(place, node).fields().items():
+                    declared[name] = default_of(owner, name) if item.value is not None else {}
+                    if (option := _annotation(item, Scope(place))) is not None:
+                        names, given = _arg(name, *option, declared[name], Scope(place))
+                        _note(result, names, given)
+    return declared
+
+
+def _annotation(item: ast.AnnAssign, scope: Scope) -> tuple[ast.expr, dict[str, ast.expr]] | None:
+    """The type of an annotated field and the words of its ``Arg``, if it is an option."""
+    node = item.annotation
+    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)
+            and ast.unparse(node.value) in ("A", "Annotated")):
+        return None
+    for extra in node.slice.elts[1:]:
+        if isinstance(extra, ast.Call) and ast.unparse(extra.func) == "Arg":
+            words = dict(zip(_ARG_WORDS, extra.args, strict=False))
+            words |= {word.arg: word.value for word in extra.keywords if word.arg}
+            return None if "no_cli" in words else (node.slice.elts[0], words)
+        if isinstance(extra, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+            return node.slice.elts[0], {"help": extra}
+    return None
+
+
+def _arg(name: str, annotation: ast.expr, words: dict[str, ast.expr], default: Kwargs,
+         scope: Scope) -> tuple[list[str], Kwargs]:
+    """What SGLang's ``add_cli_args_from_dataclass`` makes of a field."""
+    first = (str(_constant(words["cli_name"], scope)) if "cli_name" in words
+             else f"--{name.replace('_', '-')}")
+    aliases = _constant(words["aliases"], scope) if "aliases" in words else []
+    call = ast.Call(ast.Name("f"), [], [ast.keyword(key, value) for key, value in words.items()
+                                        if key in ("choices", "nargs", "help", "action")])
+    if "type_parser" in words:
+        call.keywords.append(ast.keyword("type", words["type_parser"]))
+    given = _given(call, scope, {})
+    found = {hint for hint in hints(annotation, scope) if hint != ("None",)}
+    kinds = {hint[0]: hint for hint in found}
+    if "type_parser" not in words and "action" not in words:
+        if len(found) == 1 and "literal" in kinds:
+            given["type"] = type(kinds["literal"][1][-1]).__name__
+            given.setdefault("choices", _sorted(kinds["literal"][1]))
+        elif len(found) == 1 and "list" in kinds:
+            inner = {hint[0] for hint in kinds["list"][1]}
+            given["type"] = f"list of {inner.pop() if inner <= {'int', 'float'} else 'str'}"
+        elif len(found) == 1:
+            kind = found.pop()[0]
+            given["type"] = kind if kind in ("bool", "int", "float") else "str"
+    given |= default or {"default": None, "required": True}
+    if given["default"] is DYNAMIC:
+        given |= {"default": None, "dynamic": True}
+    return [first, *(aliases if isinstance(aliases, list) else [])], given

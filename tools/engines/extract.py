@@ -1,0 +1,153 @@
+"""Write the engine catalogue, ``params/engines/*.yml``, from released source.
+
+    python -m tools.engines.extract [--only vllm] [--cache DIR]
+
+For each pinned release the source distribution (or the wheel) is read from the package index and
+checked against the index's SHA-256; arguments, environment variables, configuration keys and
+metrics are taken from its text, which is parsed and never run. A file is written whole or not at
+all. To add a release, add its version to ``ENGINES``, oldest first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from catalogue.reading.files import write_whole
+from tools.engines.arguments import arguments
+from tools.engines.hints import Kwargs
+from tools.engines.merge import Found, count, merge, text
+from tools.engines.metrics import metrics
+from tools.engines.package import Package
+from tools.engines.source import ExtractError, Fetch, Source, fetch, find, load
+from tools.engines.variables import options, platform_values, variables
+
+TARGET = Path(__file__).resolve().parents[2] / "params" / "engines"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What is read of an engine.
+
+    Attributes:
+        title: how it is written.
+        releases: pinned versions, the oldest first.
+        needed: files without which a release cannot be read.
+        expected: an argument or variable that every release has; without it, something moved.
+        extract: takes the modules of a release apart.
+    """
+
+    title: str
+    releases: tuple[str, ...]
+    needed: tuple[str, ...]
+    expected: str
+    extract: Callable[[Package], Found]
+
+
+def _vllm(package: Package) -> Found:
+    """The server's own options come from wherever its parser was made at the time."""
+    servers = [path for path in sorted(package.files) if path.startswith("vllm/entrypoints/")
+               and path.endswith("/cli_args.py")]
+    found: dict[str, Kwargs] = {}
+    for path, receiver in (("vllm/engine/arg_utils.py", None),
+                           ("vllm/entrypoints/openai/api_server.py", None),
+                           *((path, None) for path in servers),
+                           ("vllm/scripts.py", "serve_parser"),
+                           ("vllm/entrypoints/cli/serve.py", "serve_parser")):
+        found = arguments(package, path, receiver) | found
+    return {"arguments": found,
+            "variables": variables(package, "vllm/envs.py", ("VLLM_",)),
+            "metrics": metrics(package, "vllm:", "vllm/engine/metrics.py")}
+
+
+def _vllm_ascend(package: Package) -> Found:
+    """A plug-in of vLLM: its arguments are vLLM's, and keys of ``--additional-config``.
+
+    Of ``--quantization`` the platform takes fewer values than vLLM's parser.
+    """
+    return {"arguments": platform_values(package, "vllm_ascend/platform.py", {
+                "--quantization": "supported_quantization"}),
+            "variables": variables(package, "vllm_ascend/envs.py", ("VLLM_ASCEND_",)),
+            "options": options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
+            "metrics": metrics(package, "vllm:")}
+
+
+def _sglang(package: Package) -> Found:
+    return {"arguments": arguments(package, "sglang/srt/server_args.py"),
+            "variables": variables(package, "sglang/srt/environ.py", ("SGLANG_", "SGL_")),
+            "metrics": metrics(package, "sglang:")}
+
+
+ENGINES = {
+    "vllm": Engine("vLLM", (
+        "0.2.7", "0.3.3", "0.4.2", "0.5.4", "0.6.3.post1", "0.6.6.post1", "0.7.3", "0.8.5.post1",
+        "0.9.2", "0.10.2", "0.11.0", "0.13.0", "0.16.0", "0.18.1", "0.20.2", "0.23.0", "0.26.0",
+        "0.29.0", "0.33.0"), ("vllm/engine/arg_utils.py",), "--port", _vllm),
+    "vllm-ascend": Engine("vLLM Ascend", (
+        "0.7.3.post1", "0.8.5rc1", "0.9.1", "0.10.2rc1", "0.11.0", "0.13.0", "0.18.0", "0.20.2rc1",
+        "0.23.0.post1", "0.26.0rc1", "0.30.0rc2"), ("vllm_ascend/envs.py",),
+        "SOC_VERSION", _vllm_ascend),
+    "sglang": Engine("SGLang", (
+        "0.2.15", "0.3.6.post3", "0.4.1.post7", "0.4.3.post4", "0.4.6.post5", "0.4.10.post2",
+        "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.20", "0.5.23"),
+        ("sglang/srt/server_args.py",), "--port", _sglang),
+}
+_LEFT_OUT = ("sglang/test/", "sglang/multimodal_gen/", "sglang/lang/", "/tests/", "/test_",
+             "vllm/benchmarks/")
+
+
+def extract(engine: Engine, source: Source) -> Found:
+    """Everything of one release. Raises ExtractError for a release that has not what is read."""
+    for path in engine.needed:
+        if path not in source.files:
+            raise ExtractError(f"{source.release.package} {source.release.version}: "
+                               f"the release has no {path}.")
+    kept = {path: body for path, body in source.files.items()
+            if not any(part in f"/{path}" for part in _LEFT_OUT)}
+    found = engine.extract(Package(kept))
+    if not any(engine.expected in entries for entries in found.values()):
+        raise ExtractError(f"{source.release.package} {source.release.version}: nothing declares "
+                           f"{engine.expected}, the release keeps it in a place not looked at.")
+    return found
+
+
+def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch
+                 ) -> dict[str, int]:
+    """Write one engine's file; return how many entries of each kind it has."""
+    engine = ENGINES[name]
+    found = []
+    for release in find(name, list(engine.releases), get):
+        found.append((release, extract(engine, load(release, cache, get))))
+        print(f"{name} {release.version} ({release.date}): "
+              + ", ".join(f"{len(entries)} {kind}" for kind, entries in found[-1][1].items()))
+    merged = merge(found)
+    target.mkdir(parents=True, exist_ok=True)
+    write_whole(target / f"{name}.yml", text(name, engine.title, merged).encode())
+    return count(merged)
+
+
+def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
+    """Write the catalogue. Returns 0, or 1 after one sentence that says what stopped it."""
+    parser = argparse.ArgumentParser(prog="python -m tools.engines.extract",
+                                     description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--only", choices=sorted(ENGINES), help="one engine instead of all")
+    parser.add_argument("--cache", type=Path, help="folder that keeps what was downloaded")
+    args = parser.parse_args(argv)
+    for name in [args.only] if args.only else ENGINES:
+        try:
+            write_engine(name, target, args.cache, get)
+        except ExtractError as error:
+            print(error, file=sys.stderr)
+            return 1
+        except OSError as error:
+            print(f"{error.filename or target}: cannot be written or read "
+                  f"({(error.strerror or 'unknown reason').lower()}).", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""From the annotation of a field to what the command line makes of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tools.engines.package import Member, Module, Opaque, Unresolved, plain
+from tools.engines.static import TYPE_READERS, Class, Scope
+
+Hint = tuple[Any, ...]
+Kwargs = dict[str, Any]
+_PLAIN = {"int", "float", "str", "bool", "None", "dict", "list", "tuple", "set", "bytes"}
+_ALIASES = {"Dict": "dict", "List": "list", "Tuple": "tuple", "Set": "set", "Sequence": "list",
+            "Mapping": "dict", "NoneType": "None", "FrozenSet": "set"}
+DYNAMIC = Opaque("made when the program runs")
+
+
+def hints(node: ast.AST, scope: Scope) -> set[Hint]:
+    """The alternatives of an annotation: ``("int",)``, ``("literal", values)``, ``("list", …)``.
+
+    A name that the text does not explain stays ``("other", name)``.
+    """
+    if scope.depth > 40:
+        raise Unresolved
+    match node:
+        case ast.Constant(value=None):
+            return {("None",)}
+        case ast.Constant(value=str() as text):
+            try:
+                return hints(ast.parse(text, mode="eval").body, scope)
+            except SyntaxError:
+                return {("other", text)}
+        case ast.BinOp(op=ast.BitOr()):
+            return hints(node.left, scope) | hints(node.right, scope)
+        case ast.Subscript():
+            return _subscript(node, scope)
+        case ast.Name() | ast.Attribute():
+            return _name(node, scope)
+        case _:
+            return {("other", ast.unparse(node))}
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
+    name = ast.unparse(node.value).rpartition(".")[2]
+    if isinstance(node.value, ast.Name):  # A = Annotated, under another name
+        try:
+            found = scope.name(node.value.id)
+        except Unresolved:
+            found = None
+        if isinstance(found, Opaque):
+            name = found.name.rpartition(".")[2]
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    match name:
+        case "Annotated" | "Required" | "SkipValidation":
+            return hints(parts[0], scope)
+        case "Optional":
+            return hints(parts[0], scope) | {("None",)}
+        case "Union":
+            return set().union(*(hints(part, scope) for part in parts))
+        case "Literal":
+            return {("literal", tuple(literals(node, scope)))}
+        case _:
+            name = _ALIASES.get(name, name)
+            if name in ("list", "tuple", "set"):
+                inner = tuple(sorted(hints(parts[0], scope), key=str))
+                open_ended = name != "tuple" or any(
+                    isinstance(part, ast.Constant) and part.value is ... for part in parts)
+                return {(name, inner, 0 if open_ended else len(parts))}
+            return {("dict",)} if name == "dict" else {("other", ast.unparse(node))}
+
+
+def _name(node: ast.Name | ast.Attribute, scope: Scope) -> set[Hint]:
+    short = ast.unparse(node).rpartition(".")[2]
+    short = _ALIASES.get(short, short)
+    if short in _PLAIN and short not in scope.module.names:
+        return {(short,) if short not in ("list", "tuple", "set") else (short, (("str",),), 0)}
+    if isinstance(node, ast.Name) and node.id in scope.module.names:
+        inside: ast.AST = scope.module.names[node.id]
+        if not isinstance(inside, (ast.ClassDef, ast.FunctionDef)):
+            return hints(inside, scope.inner(scope.module))
+    if isinstance(node, ast.Name) and (found := _imported(node.id, scope, scope.module.imports)):
+        return found
+    try:
+        value = scope.value(node)
+    except Unresolved:
+        return {("other", short)}
+    if isinstance(value, Class):
+        if value.is_enum:
+            return {("enum", value.node.name)}
+        return {("config" if value.is_config else "other", value.node.name)}
+    return {("other", short)}
+
+
+def _imported(name: str, scope: Scope, imports: dict[str, tuple[str, str | None]]
+              ) -> set[Hint] | None:
+    """The alternatives behind an alias that another module of the package defines."""
+    base, original = imports.get(name, ("", None))
+    module = scope.module.package.named(base) if original else None
+    for _ in range(10):  # through the modules that only pass it on
+        if not isinstance(module, Module) or original is None:
+            return None
+        if original in module.names:
+            node = module.names[original]
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                return None
+            return hints(node, scope.inner(module))
+        base, original = module.imports.get(original, ("", None))
+        module = scope.module.package.named(base)
+    return None
+
+
+def literals(node: ast.AST, scope: Scope) -> list[Any]:
+    """The values of a ``Literal``, directly or behind a name. Raises Unresolved if it is none."""
+    if (isinstance(node, ast.Subscript)
+            and ast.unparse(node.value).rpartition(".")[2] == "Literal"):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        values: list[Any] = []
+        for part in parts:
+            if isinstance(part, ast.Subscript):
+                values += literals(part, scope)
+            else:
+                value = scope.value(part)
+                values.append(value.value if isinstance(value, Member) else value)
+        return values
+    found = [hint for hint in hints(node, scope) if hint[0] == "literal"]
+    if len(found) != 1:
+        raise Unresolved
+    return list(found[0][1])
+
+
+TYPE_READERS["typing.get_args"] = TYPE_READERS["get_args"] = literals
+
+
+def known_to_checkers(node: ast.AST, module: Module) -> list[Any] | None:
+    """Values that only a type checker sees: a literal imported under ``TYPE_CHECKING``."""
+    for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
+        try:
+            found = _imported(name, Scope(module), module.typing)
+            if found and (hint := next((hint for hint in found if hint[0] == "literal"), None)):
+                return sorted(hint[1], key=str)
+        except Unresolved:
+            continue
+    return None
+
+
+def config_argument(owner: Class, name: str) -> Kwargs:
+    """What vLLM's ``get_kwargs`` makes of a field of a configuration class."""
+    module, item = owner.fields()[name]
+    scope = Scope(module)
+    try:
+        found = hints(item.annotation, scope)
+    except Unresolved:
+        found = {("other", "?")}
+    result = _of_hints({hint for hint in found if hint != ("None",)}, ("None",) in found)
+    known = known_to_checkers(item.annotation, module)
+    if known and "choices" not in result:
+        result["known"] = known
+    result |= default_of(owner, name)
+    if item.value is not None and "deprecated=" in (text := ast.unparse(item.value)):
+        result["deprecated"] = True
+        result["help"] = text
+    return result
+
+
+def default_of(owner: Class, name: str) -> Kwargs:
+    """The default of a field, or that it is made when the program runs."""
+    try:
+        return {"default": plain(Scope(owner.module).default(owner, name))}
+    except Unresolved:
+        return {"default": DYNAMIC}
+
+
+def _of_hints(found: set[Hint], optional: bool) -> Kwargs:
+    kinds = {hint[0] for hint in found}
+    first = {hint[0]: hint for hint in sorted(found, key=str)}
+    result: Kwargs = {}
+    if "config" in kinds:
+        return {"type": "json"}
+    if kinds == {"bool", "str"} and optional:
+        return {"type": "str"}
+    if "bool" in kinds:
+        return {"type": "bool", "negatable": True}
+    if "literal" in kinds:
+        values = sorted((value for value in first["literal"][1] if value is not None), key=str)
+        result["type"] = type(values[0]).__name__
+        result["known" if "str" in kinds else "choices"] = values
+    elif sequence := next((first[kind] for kind in ("tuple", "list", "set") if kind in kinds),
+                          None):
+        inner = {hint[0] for hint in sequence[1]}
+        element = _of_hints(set(sequence[1]), False)
+        result["type"] = f"list of {'str' if len(inner) > 1 else element.get('type') or 'str'}"
+        if "choices" in element:
+            result["choices"] = element["choices"]
+    else:
+        order = ("int", "float", "dict", "str", "enum")
+        kind = next((kind for kind in order if kind in kinds), None)
+        names = {"dict": "json", "enum": "str", None: "str"}
+        result["type"] = names.get(kind, kind)
+    if optional and "choices" in result:
+        result["choices"] = [*result["choices"], "None"]
+    return result
+
+
+def annotation_name(node: ast.AST, scope: Scope) -> str | None:
+    """A short name of a type for people: ``int``, ``list of str``; None where it is not plain."""
+    try:
+        found = hints(node, scope) - {("None",)}
+    except Unresolved:
+        return None
+    result = _of_hints(found, False)
+    if {hint[0] for hint in found} & {"other"}:
+        return None
+    return str(result["type"])

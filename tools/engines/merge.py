@@ -1,0 +1,130 @@
+"""The releases of an engine laid over each other: since when, until when, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from tools.engines.hints import Kwargs
+from tools.engines.source import Release
+
+KINDS = ("arguments", "variables", "options", "metrics")
+_TRACKED = ("type", "default", "dynamic", "choices", "known", "open_choices", "required",
+            "negatable", "aliases", "deprecated", "use", "hidden", "v0")
+_WIDTH = 1 << 20
+Found = dict[str, dict[str, Kwargs]]
+
+
+def merge(releases: list[tuple[Release, Found]]) -> dict[str, Any]:
+    """The catalogue of an engine from what each release has, the oldest release first."""
+    result: dict[str, Any] = {"releases": {
+        release.version: {"date": release.date, "sha256": release.sha256, "url": release.url}
+        for release, _ in releases}}
+    versions = [release.version for release, _ in releases]
+    for kind in KINDS:
+        states = [_renamed(found.get(kind, {}), names) for (_, found), names
+                  in zip(releases, _canonical(kind, releases), strict=True)]
+        names = sorted(set().union(*states), key=lambda name: (name.lstrip("-").lower(), name))
+        if names:
+            result[kind] = {name: _entry([state.get(name) for state in states], versions)
+                            for name in names}
+    return result
+
+
+def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[str, str]]:
+    """Per release, the first name of each entry -> the name that it keeps over the releases.
+
+    An entry that has had several names goes by one that most releases have, of those the
+    newest's; a release without that name keeps its own entry, under the name it uses.
+    """
+    having: dict[str, int] = {}
+    for _, found in releases:
+        for name, state in found.get(kind, {}).items():
+            for other in (name, *state.get("aliases", [])):
+                having[other] = having.get(other, 0) + 1
+    newest: dict[str, int] = {}
+    for index, (_, found) in enumerate(releases):
+        newest |= dict.fromkeys(found.get(kind, {}), index)
+    result = []
+    for _, found in releases:
+        now = found.get(kind, {})
+        result.append({name: max(
+            (other for other in (name, *state.get("aliases", []))
+             if other.startswith("--") == name.startswith("--")
+             and (other == name or other not in now)),
+            key=lambda other: (having[other], newest.get(other, -1), other))
+            for name, state in now.items()})
+    return result
+
+
+def _renamed(found: dict[str, Kwargs], canonical: dict[str, str]) -> dict[str, Kwargs]:
+    """The entries of a release under their lasting names; the other names become aliases."""
+    result: dict[str, Kwargs] = {}
+    for name, state in found.items():
+        final = canonical.get(name, name)
+        kept = {key: state[key] for key in _TRACKED if state.get(key) not in (None, [], False)
+                or (key == "default" and key in state)}
+        names = {name, *state.get("aliases", [])} - {final}
+        kept.pop("aliases", None)
+        if names:
+            kept["aliases"] = sorted(names)
+        result[final] = kept
+    return result
+
+
+def _entry(states: list[Kwargs | None], versions: list[str]) -> dict[str, Any]:
+    """One entry: its first state, from when to when it is there, and what changed in between."""
+    there = [index for index, state in enumerate(states) if state is not None]
+    first, last = there[0], there[-1]
+    before = states[first] or {}
+    entry: dict[str, Any] = dict(before) | {"since": versions[first]}
+    if last < len(versions) - 1:
+        entry["until"] = versions[last]
+    if gaps := [versions[index] for index in range(first, last) if states[index] is None]:
+        entry["gaps"] = gaps
+    changes = []
+    for index in there[1:]:
+        state = states[index] or {}
+        changed = {key: state.get(key) for key in _TRACKED
+                   if state.get(key) != before.get(key)
+                   or type(state.get(key)) is not type(before.get(key))}
+        if changed:
+            changes.append({"release": versions[index]} | changed)
+        before = state
+    if changes:
+        entry["changes"] = changes
+    return entry
+
+
+def text(name: str, title: str, merged: dict[str, Any]) -> str:
+    """The catalogue's file: one line per entry, the same text for the same input."""
+    lines = [f"# Made by python -m tools.engines.extract --only {name}; not written by hand.",
+             f"title: {title}"]
+    for kind in ("releases", *KINDS):
+        if kind in merged:
+            lines.append(f"{kind}:")
+            lines += [f"  {_scalar(key)}: {_flow(entry)}" for key, entry in merged[kind].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _flow(entry: Any) -> str:
+    """A value on one line, as YAML reads it back."""
+    if isinstance(entry, dict):
+        return "{" + ", ".join(f"{_scalar(key)}: {_flow(item)}"
+                               for key, item in entry.items()) + "}"
+    if isinstance(entry, list):
+        return "[" + ", ".join(map(_flow, entry)) + "]"
+    return _scalar(entry)
+
+
+def _scalar(value: Any) -> str:
+    dumped: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True,
+                                 width=_WIDTH)
+    return dumped.strip()[1:-1]
+
+
+def count(merged: dict[str, Any], kinds: Iterable[str] = KINDS) -> dict[str, int]:
+    """How many entries of each kind there are over all releases."""
+    return {kind: len(merged.get(kind, {})) for kind in kinds}

@@ -1,0 +1,138 @@
+"""Prometheus metrics that an engine declares, by the name under which they are scraped."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tools.engines.hints import Kwargs
+from tools.engines.package import Module, Package, Unresolved
+from tools.engines.static import Scope
+
+_KINDS = ("counter", "gauge", "histogram", "summary", "info")
+_DEPRECATED = re.compile(r"\bdeprecated\b", re.I)
+_ENDING = re.compile(r"_(total|info|bucket|sum|count)$")
+_USE = re.compile(r"(?:use|by|favou?r of|renamed to)\s+[`'\"]*([a-z]+:[a-z][a-z0-9_]*)", re.I)
+
+
+def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs]:
+    """Every metric whose name starts with the engine's prefix, ``vllm:``.
+
+    ``former`` is the file of an engine that another one in the release is to replace (vLLM's V0);
+    a metric that only it has is marked. A name that stands in the source where metrics are made,
+    but not in a call that tells its kind, has no type and is marked dynamic.
+    """
+    pattern = re.compile(rf"{prefix}[a-z][a-z0-9_]*")
+    typed: dict[str, Kwargs] = {}
+    loose: dict[str, Kwargs] = {}
+    replaced = former in package.files and "vllm/v1/metrics/loggers.py" in package.files
+    for path, text in sorted(package.files.items(), key=lambda item: (item[0] != former, item[0])):
+        if prefix not in text or not re.search(r"Gauge|Counter|Histogram|prometheus", text):
+            continue
+        module = package.at(path)
+        if module is None:
+            continue
+        for name, found in _calls(module, pattern):
+            if replaced and path == former:
+                found["v0"] = True
+            if name not in typed or typed[name].get("hidden") or typed[name].get("v0"):
+                typed[name] = found  # made twice: once for everyone is enough
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Constant) and pattern.fullmatch(str(node.value)):
+                loose.setdefault(str(node.value), {"type": None, "dynamic": True})
+    known = {_ENDING.sub("", name) for name in typed}
+    return typed | {name: found for name, found in loose.items()
+                    if _ENDING.sub("", name) not in known}
+
+
+def _calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
+    """The calls that make a metric, with the name each gives it."""
+    for node, hidden, local in _walk(module.tree, False, {}):
+        kind = _kind(node)
+        if kind is None:
+            continue
+        words = {word.arg: word.value for word in node.keywords}
+        named = words.get("name", node.args[0] if node.args else None)
+        text = words.get("documentation", node.args[1] if len(node.args) > 1 else None)
+        for name in _names(named, module, local):
+            if not pattern.fullmatch(name):
+                continue
+            found: Kwargs = {"type": kind}
+            help_text = ast.unparse(text) if text is not None else ""
+            if _DEPRECATED.search(help_text):
+                found["deprecated"] = True
+                if use := _USE.search(help_text):
+                    found["use"] = use[1]
+            if hidden:
+                found["hidden"] = True
+            yield _exposed(name, kind), found
+
+
+def _exposed(name: str, kind: str) -> str:
+    """The name as scraped: the client adds ``_total`` to counters and ``_info`` to infos."""
+    suffix = {"counter": "_total", "info": "_info"}.get(kind, "")
+    return name if not suffix or name.endswith(suffix) else name + suffix
+
+
+def _kind(node: ast.Call) -> str | None:
+    """Counter, gauge, ..., from what is called: ``Gauge``, ``self._gauge_cls``."""
+    called = (node.func.attr if isinstance(node.func, ast.Attribute)
+              else node.func.id if isinstance(node.func, ast.Name) else "")
+    match = re.fullmatch(r"_?(?:Ray|_)?([A-Za-z]+?)(?:Wrapper|_cls)?", called)
+    kind = match[1].lower() if match else ""
+    return kind if kind in _KINDS else None
+
+
+def _names(node: ast.expr | None, module: Module, local: dict[str, list[str]]) -> list[str]:
+    if node is None:
+        return []
+    if isinstance(node, ast.Name) and node.id in local:
+        return local[node.id]
+    try:
+        value = Scope(module).value(node)
+    except Unresolved:
+        return []
+    return [value] if isinstance(value, str) else []
+
+
+def _walk(node: ast.AST, hidden: bool, local: dict[str, list[str]]
+          ) -> Iterator[tuple[ast.Call, bool, dict[str, list[str]]]]:
+    """Every call, whether it stands behind the switch for hidden metrics, and local texts."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield child, hidden, local
+        if isinstance(child, ast.FunctionDef):
+            yield from _walk(child, hidden, _texts(child))
+        elif isinstance(child, ast.If) and "show_hidden_metrics" in ast.unparse(child.test):
+            for inner in child.body:
+                yield from _walk(ast.Module([inner], []), True, local)
+            yield from _walk(ast.Module(child.orelse, []), hidden, local)
+        else:
+            yield from _walk(child, hidden, local)
+
+
+def _texts(function: ast.FunctionDef) -> dict[str, list[str]]:
+    """Texts that the variables of a function may hold: assigned, or looped over as written."""
+    result: dict[str, list[str]] = {}
+    rows: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if isinstance(node.value, (ast.List, ast.Tuple)):
+                rows.setdefault(name, []).extend(node.value.elts)
+            elif isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                result.setdefault(name, []).append(node.value.value)
+    for node in ast.walk(function):
+        if not isinstance(node, (ast.For, ast.comprehension)):
+            continue
+        over = (node.iter.elts if isinstance(node.iter, (ast.List, ast.Tuple))
+                else rows.get(ast.unparse(node.iter), []))
+        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        for index, target in enumerate(targets):
+            cells = [row.elts[index] if isinstance(row, ast.Tuple) and index < len(row.elts)
+                     else row for row in over]
+            result.setdefault(ast.unparse(target), []).extend(
+                cell.value for cell in cells
+                if isinstance(cell, ast.Constant) and isinstance(cell.value, str))
+    return {name: texts for name, texts in result.items() if texts}

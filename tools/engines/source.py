@@ -1,0 +1,175 @@
+"""The released source of an engine: found on the package index, checked, and read in memory.
+
+Nothing of a release is installed or run. The source distribution is preferred; where a release has
+none, a wheel is read instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+import urllib.error
+import urllib.parse
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+from catalogue.reading.files import write_whole
+
+INDEX = "https://pypi.org/simple"
+ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
+TIMEOUT = 180
+LARGEST = 200 << 20
+
+Fetch = Callable[[str], bytes]
+
+
+class ExtractError(Exception):
+    """What stopped the extraction, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A file of a release: where it lies and how to know it again."""
+
+    package: str
+    version: str
+    date: str
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The Python files of a release by their path from the package's root, ``vllm/envs.py``."""
+
+    release: Release
+    files: dict[str, str]
+
+
+def fetch(url: str) -> bytes:
+    """The body behind an address. Raises ExtractError when it cannot be had."""
+    request = urllib.request.Request(url, headers={"Accept": ACCEPT})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            body: bytes = answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as error:
+        raise ExtractError(f"{url}: the server answers {error.code} {error.reason}.") from None
+    except (OSError, ValueError) as error:
+        reason = str(getattr(error, "reason", error)) or type(error).__name__
+        raise ExtractError(f"{url}: cannot be reached ({reason}).") from None
+    if len(body) > LARGEST:
+        raise ExtractError(f"{url}: larger than {LARGEST >> 20} MiB.")
+    return body
+
+
+def find(package: str, versions: list[str], get: Fetch = fetch) -> list[Release]:
+    """The file to read of each release: its source distribution, else a wheel.
+
+    Raises ExtractError when the index does not answer or has no such file.
+    """
+    url = f"{INDEX}/{package}/"
+    files = _listed(url, get(url).decode("utf-8", "replace"))
+    return [_choose(package, version, files, url) for version in versions]
+
+
+def _choose(package: str, version: str, files: list[_File], url: str) -> Release:
+    stems = {f"{spelt}-{version}" for spelt in (package, package.replace("-", "_"))}
+    sources = [file for file in files
+               if file.name in {f"{stem}{end}" for stem in stems for end in (".tar.gz", ".zip")}]
+    wheels = [file for file in files if file.name.endswith(".whl")
+              and file.name.startswith(tuple(f"{stem}-" for stem in stems))]
+    # of several wheels the one for any platform, else the first by name: their Python is the same
+    wheels.sort(key=lambda file: ("-none-any" not in file.name, file.name))
+    for file in (*sources, *wheels):
+        if file.sha256 and file.date:
+            return Release(package, version, file.date, file.url, file.sha256)
+    raise ExtractError(f"{url}: lists no file of {package} {version} that can be read.")
+
+
+@dataclass(frozen=True)
+class _File:
+    """A line of the index."""
+
+    name: str
+    url: str
+    sha256: str
+    date: str
+
+
+def _listed(url: str, text: str) -> list[_File]:
+    """The files of an index page, as JSON or as HTML, whichever the index gives."""
+    if not text.lstrip().startswith("{"):
+        page = _Page(url)
+        page.feed(text)
+        return page.files
+    try:
+        return [_File(file["filename"], urllib.parse.urljoin(url, file["url"]),
+                      file["hashes"].get("sha256", ""), file.get("upload-time", "")[:10])
+                for file in json.loads(text)["files"]]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise ExtractError(f"{url}: is not the page of a package index.") from None
+
+
+class _Page(HTMLParser):
+    """The links of an index page in HTML."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+        self.files: list[_File] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note each link with the sum and the date that it carries."""
+        given = dict(attrs)
+        if tag != "a" or not (link := given.get("href")):
+            return
+        address, _, fragment = urllib.parse.urljoin(self.url, link).partition("#")
+        name = urllib.parse.unquote(address.rpartition("/")[2])
+        self.files.append(_File(name, address, fragment.removeprefix("sha256="),
+                                (given.get("data-upload-time") or "")[:10]))
+
+
+def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Source:
+    """The Python files of a release, from the cache where they are, after the check of its sum.
+
+    Raises ExtractError when the file cannot be had, is not the one the index names, or is no
+    archive.
+    """
+    kept = cache / f"{release.sha256}.archive" if cache else None
+    body = kept.read_bytes() if kept and kept.is_file() else get(release.url)
+    if hashlib.sha256(body).hexdigest() != release.sha256:
+        raise ExtractError(f"{release.url}: the file is not the one the index names, "
+                           "its SHA-256 differs.")
+    if kept and not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, body)
+    try:
+        return Source(release, _members(body, release.package.replace("-", "_")))
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
+        raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
+
+
+def _members(body: bytes, package: str) -> dict[str, str]:
+    """Texts of the package's Python files; a wheel has no top folder, a source archive has one."""
+    if zipfile.is_zipfile(io.BytesIO(body)):
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            return {name: archive.read(name).decode("utf-8", "replace")
+                    for name in archive.namelist() if _wanted(name, package)}
+    texts: dict[str, str] = {}
+    with tarfile.open(fileobj=io.BytesIO(body), mode="r:*") as archive:
+        for member in archive:
+            name = member.name.partition("/")[2]
+            if _wanted(name, package) and (file := archive.extractfile(member)):
+                texts[name] = file.read().decode("utf-8", "replace")
+    return texts
+
+
+def _wanted(name: str, package: str) -> bool:
+    return name.startswith(f"{package}/") and name.endswith(".py")

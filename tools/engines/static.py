@@ -1,0 +1,391 @@
+"""What an expression of a program means, as far as its text alone says: nothing is ever run.
+
+An expression whose value depends on the machine, on what is installed or on anything that this
+reader does not know raises ``Unresolved``. It is never guessed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools.engines.package import Member, Module, Opaque, Unresolved
+
+DEPTH = 60
+Node = ast.AST
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.BitOr: operator.or_,
+    ast.LShift: operator.lshift,
+}
+_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "list": list, "tuple": tuple, "set": set, "sorted": sorted, "dict": dict, "str": str,
+    "int": int, "float": float, "bool": bool, "len": len, "frozenset": frozenset,
+}
+_METHODS = {"lower", "upper", "strip", "replace", "split", "join", "keys", "values", "items",
+            "union", "copy", "get"}
+_OWN_DEFAULT = {"os.path.expanduser": lambda path: path,
+                "os.path.join": lambda *parts: "/".join(parts)}
+# what is called with a type, not with its value; ``tools.engines.hints`` knows how to read types
+TYPE_READERS: dict[str, Callable[[ast.AST, Scope], Any]] = {}
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of the package."""
+
+    module: Module
+    node: ast.ClassDef
+
+    def bases(self) -> list[Class]:
+        """The class and those it derives from within the package, nearest first."""
+        found = [self]
+        for base in self.node.bases:
+            try:
+                parent = Scope(self.module).value(base)
+            except Unresolved:
+                continue
+            if isinstance(parent, Class) and len(found) < DEPTH:
+                found += parent.bases()
+        return found
+
+    def fields(self) -> dict[str, tuple[Module, ast.AnnAssign]]:
+        """Annotated attributes in the order of the class, inherited ones first."""
+        result: dict[str, tuple[Module, ast.AnnAssign]] = {}
+        for owner in reversed(self.bases()):
+            for item in owner.node.body:
+                if (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+                        and "ClassVar" not in ast.unparse(item.annotation)):
+                    result[item.target.id] = (owner.module, item)
+        return result
+
+    def constants(self) -> dict[str, Any]:
+        """Numbers and texts that the class gives names of its own."""
+        return {item.target.id: item.value.value for base in reversed(self.bases())
+                for item in base.node.body
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+                and "ClassVar" in ast.unparse(item.annotation)
+                and isinstance(item.value, ast.Constant)}
+
+    @property
+    def is_enum(self) -> bool:
+        """Whether it is an enumeration."""
+        return any("Enum" in ast.unparse(base) for owner in self.bases()
+                   for base in owner.node.bases)
+
+    @property
+    def is_config(self) -> bool:
+        """Whether it is a dataclass or a pydantic one."""
+        return any("dataclass" in (text := ast.unparse(item)) or text.startswith("config")
+                   for item in self.node.decorator_list)
+
+    def members(self) -> dict[str, Any]:
+        """The names and values of an enumeration, in its order."""
+        found: dict[str, Any] = {}
+        for item in self.node.body:
+            if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
+                name = item.targets[0].id
+                automatic = "auto()" in ast.unparse(item.value)
+                found[name] = name.lower() if automatic else Scope(self.module).value(item.value)
+        return found
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function or lambda with the scope it was written in."""
+
+    scope: Scope
+    node: ast.FunctionDef | ast.Lambda
+
+
+@dataclass
+class Scope:
+    """Where an expression stands: its module, local names, and how names are looked up.
+
+    Attributes:
+        module: the module.
+        local: names of the function around it.
+        unset: take every environment variable as not set, instead of unknown.
+    """
+
+    module: Module
+    local: dict[str, Any] = field(default_factory=dict)
+    unset: bool = False
+    depth: int = 0
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def inner(self, module: Module | None = None, **local: Any) -> Scope:
+        """The scope of something this one leads to."""
+        if self.depth > DEPTH:
+            raise Unresolved
+        return Scope(module or self.module, ({} if module else self.local) | local, self.unset,
+                     self.depth + 1)
+
+    def name(self, name: str) -> Any:
+        """What a name stands for."""
+        if name in self.local:
+            return self.local[name]
+        if name in self.module.unclear:
+            raise Unresolved
+        if name in self.module.names:
+            node = self.module.names[name]
+            if isinstance(node, ast.ClassDef):
+                return Class(self.module, node)
+            if isinstance(node, ast.FunctionDef):
+                return Function(Scope(self.module, {}, self.unset), node)
+            return self.inner(self.module).value(node)
+        if name in self.module.imports:
+            return self.imported(*self.module.imports[name])
+        return Opaque(name)
+
+    def imported(self, base: str, name: str | None) -> Any:
+        """What an import brings."""
+        package = self.module.package
+        if name is None:
+            return package.named(base) or Opaque(base)
+        if inside := package.named(f"{base}.{name}"):
+            return inside
+        module = package.named(base)
+        if module is None:
+            return Opaque(f"{base}.{name}")
+        if name not in module.names and name not in module.imports:
+            raise Unresolved
+        return self.inner(module).name(name)
+
+    def value(self, node: Node) -> Any:
+        """The value of an expression. Raises Unresolved where its text does not say."""
+        if self.depth > DEPTH:
+            raise Unresolved
+        try:
+            return self._value(node)
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError,
+                ZeroDivisionError, OverflowError):
+            raise Unresolved from None
+
+    def _value(self, node: Node) -> Any:
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                return self.name(node.id)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)](
+                    self._items(node.elts))
+            case ast.Dict():
+                result: dict[Any, Any] = {}
+                for key, item in zip(node.keys, node.values, strict=True):
+                    if key is None:
+                        result |= self.value(item)
+                    else:
+                        result[self.value(key)] = self.value(item)
+                return result
+            case ast.UnaryOp(op=ast.USub()):
+                return -self._known(node.operand)
+            case ast.UnaryOp(op=ast.Not()):
+                return not self._known(node.operand)
+            case ast.BinOp():
+                return _BINARY[type(node.op)](self._known(node.left), self._known(node.right))
+            case ast.BoolOp():
+                return self._either(node)
+            case ast.Compare(ops=[test], comparators=[right]):
+                return self._compare(test, node.left, right)
+            case ast.IfExp():
+                return self.value(node.body if self._known(node.test) else node.orelse)
+            case ast.JoinedStr():
+                return "".join(str(self._known(part.value if isinstance(part, ast.FormattedValue)
+                                               else part)) for part in node.values)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Subscript():
+                return self.value(node.value)[self.value(node.slice)]
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return self._comprehension(node)
+            case ast.Lambda():
+                return Function(self, node)
+            case ast.Call():
+                return self._call(node)
+            case _:
+                raise Unresolved
+
+    def _known(self, node: Node) -> Any:
+        value = self.value(node)
+        if isinstance(value, (Opaque, Module, Function, Class)):
+            raise Unresolved
+        return value
+
+    def _items(self, nodes: list[ast.expr]) -> list[Any]:
+        result: list[Any] = []
+        for item in nodes:
+            if isinstance(item, ast.Starred):
+                result += list(self._iterable(item.value))
+            else:
+                result.append(self.value(item))
+        return result
+
+    def _iterable(self, node: Node) -> Any:
+        value = self.value(node)
+        if isinstance(value, Class) and value.is_enum:
+            return [Member(name, item) for name, item in value.members().items()]
+        if not isinstance(value, (list, tuple, set, frozenset, dict)):
+            raise Unresolved
+        return value
+
+    def _either(self, node: ast.BoolOp) -> Any:
+        value: Any = None
+        for item in node.values:
+            value = self._known(item)
+            if bool(value) == isinstance(node.op, ast.Or):
+                break
+        return value
+
+    def _compare(self, test: ast.cmpop, left: Node, right: Node) -> Any:
+        if isinstance(test, (ast.In, ast.NotIn)) and ast.unparse(right) == "os.environ":
+            if not self.unset:
+                raise Unresolved
+            return isinstance(test, ast.NotIn)
+        return _COMPARE[type(test)](self._known(left), self._known(right))
+
+    def _attribute(self, node: ast.Attribute) -> Any:
+        owner = self.value(node.value)
+        if isinstance(owner, Module):
+            if node.attr not in owner.names and node.attr not in owner.imports:
+                raise Unresolved  # a name made when asked for, such as a setting of envs
+            return self.inner(owner).name(node.attr)
+        if isinstance(owner, Class):
+            if owner.is_enum:
+                if node.attr == "__members__":
+                    return owner.members()
+                return Member(node.attr, owner.members()[node.attr])
+            return self.default(owner, node.attr)
+        if isinstance(owner, Member):
+            return {"value": owner.value, "name": owner.name}[node.attr]
+        if isinstance(owner, Opaque):
+            return Opaque(f"{owner.name}.{node.attr}")
+        raise Unresolved
+
+    def default(self, owner: Class, name: str) -> Any:
+        """The value that a class gives an attribute, through ``field(...)`` where it uses it."""
+        fields = owner.fields()
+        if name in fields and fields[name][1].value is not None:
+            module, item = fields[name]
+            assert item.value is not None
+            return self.inner(module, **owner.constants())._field(item.value)
+        for parent in owner.bases():
+            for statement in parent.node.body:
+                if isinstance(statement, ast.Assign) and name in {
+                        target.id for target in statement.targets
+                        if isinstance(target, ast.Name)}:
+                    return self.inner(parent.module).value(statement.value)
+        raise Unresolved
+
+    def _field(self, node: Node) -> Any:
+        called = (ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "")
+        if not isinstance(node, ast.Call) or called not in ("field", "Field"):
+            return self.value(node)
+        given = {word.arg: word.value for word in node.keywords}
+        if "default_factory" in given:
+            return self._made(given["default_factory"])
+        if "default" in given or node.args:
+            return self.value(given.get("default") or node.args[0])
+        raise Unresolved
+
+    def _made(self, node: Node) -> Any:
+        factory = self.value(node)
+        if isinstance(factory, Opaque) and factory.name in ("list", "dict", "set", "tuple"):
+            return _FUNCTIONS[factory.name]()
+        return self.run(factory)
+
+    def run(self, function: Any, *given: Any) -> Any:
+        """What a short function returns, followed statement by statement."""
+        if not isinstance(function, Function):
+            raise Unresolved
+        node = function.node
+        names = [argument.arg for argument in node.args.args]
+        start = len(names) - len(node.args.defaults)
+        local = {name: function.scope.value(default) for name, default
+                 in zip(names[start:], node.args.defaults, strict=True)}
+        local |= dict(zip(names, given, strict=False))
+        if set(names) - set(local):
+            raise Unresolved
+        scope = function.scope.inner(None, **local)
+        scope.unset, scope.depth = self.unset, self.depth + 1
+        if isinstance(node, ast.Lambda):
+            return scope.value(node.body)
+        done, value = scope._follow(node.body)
+        return value if done else None
+
+    def _follow(self, body: list[ast.stmt]) -> tuple[bool, Any]:
+        for statement in body:
+            match statement:
+                case ast.Return():
+                    return True, self.value(statement.value) if statement.value else None
+                case ast.If():
+                    chosen = statement.body if self._known(statement.test) else statement.orelse
+                    done, value = self._follow(chosen)
+                    if done:
+                        return done, value
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    self.local[name] = self.value(statement.value)
+                case ast.FunctionDef():
+                    self.local[statement.name] = Function(self, statement)
+                case ast.Expr(value=ast.Constant()):
+                    pass
+                case _:
+                    raise Unresolved
+        return False, None
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Any:
+        if len(node.generators) != 1:
+            raise Unresolved
+        (each,) = node.generators
+        if not isinstance(each.target, ast.Name):
+            raise Unresolved
+        scopes = [self.inner(None, **{each.target.id: item}) for item in self._iterable(each.iter)]
+        return [scope.value(node.elt) for scope in scopes
+                if all(scope._known(test) for test in each.ifs)]
+
+    def _call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
+            owner = self.value(node.func.value)
+            if isinstance(owner, (str, dict, list, tuple, set)):
+                given = [self._known(item) for item in node.args]
+                if isinstance(owner, str) and node.func.attr == "join":
+                    given = [[str(item) for item in self._iterable(node.args[0])]]
+                return getattr(owner, node.func.attr)(*given)
+        function = self.value(node.func)
+        if isinstance(function, Opaque):
+            return self._known_function(function.name, node)
+        if isinstance(function, Function) and getattr(function.node, "name", "") == "get_field":
+            owner = self.value(node.args[0])
+            return self.default(owner, self.value(node.args[1]))
+        if node.keywords:
+            raise Unresolved
+        return self.run(function, *(self.value(item) for item in node.args))
+
+    def _known_function(self, name: str, node: ast.Call) -> Any:
+        if name in ("os.getenv", "os.environ.get"):
+            if not self.unset:
+                raise Unresolved
+            rest = [*node.args[1:], *(word.value for word in node.keywords)]
+            return self.value(rest[0]) if rest else None
+        if node.keywords:
+            raise Unresolved
+        if name in TYPE_READERS:
+            return TYPE_READERS[name](node.args[0], self)
+        if name in _OWN_DEFAULT:
+            return _OWN_DEFAULT[name](*(self._known(item) for item in node.args))
+        if name in _FUNCTIONS:
+            if node.args and name in ("list", "tuple", "set", "sorted", "frozenset"):
+                return _FUNCTIONS[name](self._iterable(node.args[0]))
+            return _FUNCTIONS[name](*(self._known(item) for item in node.args))
+        raise Unresolved

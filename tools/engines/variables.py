@@ -1,0 +1,267 @@
+"""Environment variables and configuration keys that an engine declares or reads."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tools.engines.hints import Kwargs, annotation_name, hints
+from tools.engines.package import Module, Package, Unresolved, plain
+from tools.engines.static import Class, Function, Scope
+
+_REGISTRIES = ("environment_variables", "env_variables")
+_READERS = {"getenv", "get", "get_bool_env_var", "get_int_env_var", "get_env", "environ"}
+_CASTS = {"int": "int", "float": "float", "bool": "bool", "maybe_convert_int": "int",
+          "maybe_convert_bool": "bool", "get_bool_env_var": "bool", "get_int_env_var": "int"}
+
+
+def variables(package: Package, registry: str, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
+    """Variables of the engine's registry, and those with its prefix that it reads elsewhere.
+
+    Early releases have no registry file; what they read is then all there is.
+    """
+    result: dict[str, Kwargs] = {}
+    module = package.at(registry)
+    if module is not None:
+        result = _table(module) | _fields(module)
+    for name, found in _read(package, prefixes).items():
+        result.setdefault(name, found)
+    return result
+
+
+def _table(module: Module) -> dict[str, Kwargs]:
+    """``environment_variables = {"NAME": lambda: os.getenv("NAME", default), ...}``."""
+    annotations = _annotations(module)
+    result: dict[str, Kwargs] = {}
+    for registry in _REGISTRIES:
+        node = module.names.get(registry)
+        for key, value in (zip(node.keys, node.values, strict=True)
+                           if isinstance(node, ast.Dict) else ()):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                result[key.value] = _variable(value, module, annotations.get(key.value))
+    return result
+
+
+def _variable(node: ast.expr, module: Module, annotation: ast.expr | None) -> Kwargs:
+    scope = Scope(module, {}, unset=True)
+    result: Kwargs = {"type": annotation_name(annotation, scope) if annotation else None}
+    body = node.body if isinstance(node, ast.Lambda) else node
+    try:
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("_with_choices"):
+            words = dict(zip(("env_name", "default", "choices"), node.args, strict=False))
+            words |= {word.arg: word.value for word in node.keywords if word.arg}
+            result["default"] = plain(scope.value(words["default"]))
+            result |= _choices(words["choices"], scope)
+        else:
+            value = scope.value(body)
+            while isinstance(value, Function):
+                value = scope.run(value)
+            result["default"] = plain(value)
+    except Unresolved:
+        result |= {"default": None, "dynamic": True}
+    default = result["default"]
+    if result["type"] is None:
+        result["type"] = type(default).__name__ if isinstance(default, (bool, float, str)) \
+            else _cast(body)
+    return result
+
+
+def _choices(node: ast.expr, scope: Scope) -> Kwargs:
+    try:
+        return {"choices": sorted(plain(scope.value(node)), key=str)}
+    except (Unresolved, TypeError):
+        return {"open_choices": True}
+
+
+def _cast(node: ast.AST) -> str | None:
+    """The type that an expression makes of the variable's text, where it is plain to see."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if name in _CASTS:
+            return _CASTS[name]
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return "bool"
+        case ast.IfExp():
+            return _cast(node.orelse) if ast.unparse(node.body) == "None" else _cast(node.body)
+        case ast.BoolOp(op=ast.Or()):
+            return _cast(node.values[-1])
+        case ast.Constant(value=bool()):
+            return "bool"
+        case ast.Constant(value=str()):
+            return "str"
+        case ast.Call(func=ast.Attribute(attr="split")):
+            return "list of str"
+        case ast.Call(func=ast.Attribute(attr="getenv" | "get" | "lower" | "upper" | "strip")):
+            return "str"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="os"))):
+            return "str"
+        case _:
+            return None
+
+
+def _annotations(module: Module) -> dict[str, ast.expr]:
+    """``NAME: type = ...`` under ``if TYPE_CHECKING:``."""
+    return {item.target.id: item.annotation for statement in module.tree.body
+            if isinstance(statement, ast.If) for item in statement.body
+            if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
+
+
+def _fields(module: Module) -> dict[str, Kwargs]:
+    """SGLang's ``class Envs: NAME = EnvBool(False)``."""
+    result: dict[str, Kwargs] = {}
+    for node in module.tree.body:
+        if not (isinstance(node, ast.ClassDef) and node.name == "Envs"):
+            continue
+        for item in node.body:
+            if not (isinstance(item, ast.Assign) and isinstance(item.value, ast.Call)
+                    and isinstance(item.targets[0], ast.Name)):
+                continue
+            call = item.value
+            kind = ast.unparse(call.func).removeprefix("Env").removesuffix("WithAlias").lower()
+            kinds = {"tuple": "list of str", "enum": "str"}
+            found: Kwargs = {"type": kinds.get(kind, kind)}
+            words = {word.arg: word.value for word in call.keywords}
+            given = words.get("default", call.args[0] if call.args else None)
+            try:
+                found["default"] = plain(Scope(module).value(given)) if given else None
+            except Unresolved:
+                found |= {"default": None, "dynamic": True}
+            if isinstance(old := words.get("deprecated_name"), ast.Constant):
+                found["aliases"] = [old.value]
+            result[item.targets[0].id] = found
+    return result
+
+
+def _read(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
+    """Variables with one of the prefixes that any module reads by name."""
+    result: dict[str, Kwargs] = {}
+    read = re.compile(rf"env(iron)?(\.get)?(_var)?\s*[(\[]\s*[\"'](?:{'|'.join(prefixes)})")
+    for path, text in sorted(package.files.items()):
+        if not read.search(text):  # most files read none, and to parse them takes long
+            continue
+        module = package.at(path)
+        for name, node, default in _reads(module.tree, prefixes) if module else ():
+            assert module is not None
+            found = _once(node, default, Scope(module, {}, unset=True))
+            if name in result and result[name]["default"] != found["default"]:
+                found |= {"default": None, "dynamic": True}  # read twice, not the same way
+            result[name] = found
+    return result
+
+
+def _once(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
+    """One read: what is made of the variable where it is not set, else what it is before that."""
+    found: Kwargs = {"type": _cast(node) or "str"}
+    try:
+        found["default"] = plain(scope.value(node))
+    except Unresolved:
+        try:
+            found["default"] = plain(scope.value(default)) if default else None
+        except Unresolved:
+            return found | {"default": None, "dynamic": True}
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("get_bool_env_var"):
+            found["default"] = str(found["default"]).lower() in ("true", "1")
+    if isinstance(found["default"], bool):
+        found["type"] = "bool"
+    return found
+
+
+def _reads(tree: ast.AST, prefixes: tuple[str, ...]
+           ) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
+    """Each read with what makes a value of it (a cast or a comparison right around it)."""
+    around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        key: Any = None
+        default: ast.expr | None = None
+        if isinstance(node, ast.Call) and node.args:
+            name = (node.func.attr if isinstance(node.func, ast.Attribute)
+                    else node.func.id if isinstance(node.func, ast.Name) else "")
+            if name not in _READERS or (name == "get" and not ast.unparse(node.func).endswith(
+                    "environ.get")):
+                continue
+            key = node.args[0]
+            default = node.args[1] if len(node.args) > 1 else next(
+                (word.value for word in node.keywords if word.arg == "default"), None)
+        elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+                and isinstance(node.slice, ast.Constant)
+                and ast.unparse(node.value) == "os.environ"):
+            key = node.slice
+        if isinstance(key, ast.Constant) and str(key.value).startswith(prefixes):
+            outer: ast.AST = node
+            for _ in range(3):  # a cast such as int(...) around it
+                parent = around.get(outer)
+                if not isinstance(parent, (ast.Call, ast.Attribute, ast.Compare)):
+                    break
+                outer = parent
+            yield str(key.value), outer if _cast(outer) else node, default
+
+
+def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
+    """Keys of vllm-ascend's ``additional_config``, nested ones with a dot.
+
+    Early releases ask a dictionary for each key; later ones declare fields of classes.
+    """
+    module = package.at(path)
+    if module is None:
+        return {}
+    result: dict[str, Kwargs] = {}
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == root and Class(module, node).is_config:
+            _declared(Class(module, node), "", result)
+            return result
+    for call in ast.walk(module.tree):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "get" and isinstance(call.func.value, ast.Name)
+                and call.args and isinstance(call.args[0], ast.Constant)):
+            continue
+        owner = call.func.value.id
+        if not owner.endswith("_config") or owner in ("vllm_config", "hf_config"):
+            continue
+        prefix = "" if owner == "additional_config" else f"{owner}."
+        found: Kwargs = {"type": None}
+        try:
+            found["default"] = plain(Scope(module).value(call.args[1])) if len(call.args) > 1 \
+                else None
+        except Unresolved:
+            found |= {"default": None, "dynamic": True}
+        if found["default"] is not None:
+            kind = type(found["default"]).__name__
+            found["type"] = {"dict": "json"}.get(kind, kind)
+        result.setdefault(f"{prefix}{call.args[0].value!s}", found)
+    return result
+
+
+def _declared(owner: Class, prefix: str, result: dict[str, Kwargs]) -> None:
+    for name, (module, item) in owner.fields().items():
+        if name.startswith("_"):
+            continue
+        scope = Scope(module)
+        nested = next((hint[1] for hint in hints(item.annotation, scope)
+                       if hint[0] == "config" and hint[1] in module.names), None)
+        found: Kwargs = {"type": "json" if nested else annotation_name(item.annotation, scope)}
+        try:
+            found["default"] = plain(scope.default(owner, name))
+        except Unresolved:
+            found |= {"default": None, "dynamic": True}
+        result[prefix + name] = found
+        if nested and prefix.count(".") < 2:
+            inside = module.names[nested]
+            assert isinstance(inside, ast.ClassDef)
+            _declared(Class(module, inside), f"{prefix}{name}.", result)
+
+
+def platform_values(package: Package, path: str, wanted: dict[str, str]) -> dict[str, Kwargs]:
+    """Arguments whose values a platform limits: argument -> attribute of its class."""
+    module = package.at(path)
+    result: dict[str, Kwargs] = {}
+    for node in module.tree.body if module else ():
+        if isinstance(node, ast.ClassDef) and module is not None:
+            owner = Class(module, node)
+            for argument, name in wanted.items():
+                try:
+                    values = plain(Scope(module).default(owner, name))
+                except Unresolved:
+                    continue
+                result[argument] = {"type": "str", "default": None, "choices": values}
+    return result
