@@ -12,7 +12,7 @@ PROGRAMS = {
                      "[catalogue.load(kind, name) for kind in c.KINDS "
                      "for name in catalogue.names(kind) if kind != 'scenarios']; "
                      "[load_engine(name) for name in engine_names()]; "
-                     "[catalogue.load_scenario(name) for name in catalogue.deployments()]",
+                     "[catalogue.load_scenario(name) for name in catalogue.deployment_names()]",
     "catalogue_one_device": "start = time.perf_counter(); catalogue.load_device('ascend-910b2')",
 }
 REPEATS = 5

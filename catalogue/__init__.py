@@ -8,7 +8,7 @@ from functools import partial
 from catalogue.deployments.scenario import (
     Family,
     Scenario,
-    deployments,
+    deployment_names,
     device_inputs,
     load_family,
     load_scenario,
@@ -39,7 +39,7 @@ __all__ = [
     "Scenario",
     "Symbol",
     "Value",
-    "deployments",
+    "deployment_names",
     "device_inputs",
     "glossary",
     "load",

@@ -21,7 +21,8 @@ from bs4 import BeautifulSoup
 
 ARTICLE = "article.bd-article"
 CODE = ".cell_input, .headerlink, script, style"
-BLOCKS = ("p", "li", "td", "th", "h1", "h2", "h3", "h4", "dt", "dd", "summary", "figure", "div", "pre")
+BLOCKS = ("p", "li", "td", "th", "h1", "h2", "h3", "h4", "dt", "dd", "summary", "figure", "div",
+          "pre")
 NUMBER = re.compile(r"[-+−]?\d[\d,.]*(?:[eE][-+]?\d+)?")
 _MARK = "\x00"
 _DRAWN_ANEW = re.compile(  # what Matplotlib names and dates anew in every file

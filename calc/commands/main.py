@@ -18,7 +18,15 @@ from typing import Any
 
 import calc
 from calc.commands import engines, import_model, printing, simulate, validate
-from catalogue import ParamsError, deployments, load, load_family, load_scenario, names, sources
+from catalogue import (
+    ParamsError,
+    deployment_names,
+    load,
+    load_family,
+    load_scenario,
+    names,
+    sources,
+)
 from catalogue import symbols as load_symbols
 from catalogue.engines.engine import documents, engine_names, engine_of, launch_blocks, load_engine
 from catalogue.library import KINDS
@@ -122,7 +130,7 @@ def _check_entry(kind: str, reference: str) -> None:
 def _listing(args: argparse.Namespace) -> int:
     kind = args.command
     if args.name is None:
-        entries = ([load_scenario(name).file for name in deployments()] if kind == "scenarios"
+        entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
                    else [load(kind, name) for name in names(kind)])
         if args.json:
             _print_json({entry.id: printing.summary(kind, entry) for entry in entries})

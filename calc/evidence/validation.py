@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, UNCALIBRATED, System, discrepancy, system
-from catalogue import deployments, library, load_scenario
+from catalogue import deployment_names, library, load_scenario
 from catalogue.entries.calibrations import CalibrationFile
 
 
@@ -55,7 +55,7 @@ def measured_system(name: str) -> System:
 
 def measured_systems() -> list[System]:
     """Every measured system of the repository."""
-    return [measured_system(name) for name in deployments()
+    return [measured_system(name) for name in deployment_names()
             if load_scenario(name).measured is not None]
 
 

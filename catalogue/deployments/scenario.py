@@ -180,7 +180,7 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
                   shared.documented)
 
 
-def deployments() -> list[str]:
+def deployment_names() -> list[str]:
     """Identifiers of all deployments of ``params/scenarios/``, variants of a file each."""
     return [name for file in library.names("scenarios")
             for name in variants(file) or [file]]

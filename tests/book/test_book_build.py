@@ -15,6 +15,7 @@ from docutils.nodes import make_id
 
 import calc
 import catalogue
+from catalogue.deployments.family import find
 from workbench.entries import hardware, mechanisms
 from workbench.showing.display import written
 from workbench.showing.numbers import fmt_time
@@ -266,7 +267,7 @@ def test_every_deployment_of_the_documents_has_a_page_or_a_section(site: Path, f
     for name in DOCUMENTED:
         page = site / f"{folder}chapters/scenarios/{name}.html"
         if not page.is_file():
-            page = page.with_name(f"{catalogue.deployments.family.find(name)[0].stem}.html")
+            page = page.with_name(f"{find(name)[0].stem}.html")
             assert f'id="{name}"' in page.read_text(encoding="utf-8"), name
     for name in catalogue.names("scenarios"):
         family = catalogue.load_family(name)

@@ -83,7 +83,7 @@ def test_labels_are_unique_in_the_book() -> None:
               for label in sources.structure(english)[key]]
     assert sorted(labels) == sorted(set(labels))
     named = [name for kind in ("scenarios", "devices", "models") for name in catalogue.names(kind)]
-    named += sorted(set(catalogue.deployments()) - set(catalogue.names("scenarios")))
+    named += sorted(set(catalogue.deployment_names()) - set(catalogue.names("scenarios")))
     assert sorted(named) == sorted(set(named) - set(labels))
 
 

@@ -223,7 +223,7 @@ class TestDecodeFloor:
         assert len(table.rows) == 30
         assert (np.array(table.column("tpot")) > found["tpot_floor"]).all()
 
-    @pytest.mark.parametrize("name", catalogue.deployments())
+    @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_no_estimate_is_below_its_floor(self, name):
         """The floor is that of uniform routing: skewed, fewer experts are read than it counts.
 

@@ -11,7 +11,7 @@ from calc.physics.breakdown import bound_by, parts, token_parts
 from workbench.entries import deployments, mechanisms
 from workbench.evidence import measured
 
-NAMES = catalogue.deployments()
+NAMES = catalogue.deployment_names()
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def deployed() -> dict[str, Deployed]:
 
 class TestRows:
     def test_every_documented_deployment_has_one_and_no_other_has(self, deployed) -> None:
-        documented = [name for name in catalogue.deployments()
+        documented = [name for name in catalogue.deployment_names()
                       if catalogue.load_scenario(name).file.document]
         assert sorted(deployed) == sorted(documented)
         links = [row["page"][0] for row in summary.rows(deployed.values())]

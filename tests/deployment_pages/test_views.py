@@ -6,7 +6,7 @@ import catalogue
 from deployment_pages import alternatives, families, verdicts, views
 from deployment_pages.answers import Deployed
 
-DOCUMENTED = [name for name in catalogue.deployments()
+DOCUMENTED = [name for name in catalogue.deployment_names()
               if catalogue.load_scenario(name).file.document]
 
 

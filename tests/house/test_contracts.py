@@ -60,7 +60,7 @@ def test_the_books_extension_imports_neither_runtime_nor_workbench():
 FORMULAS = ("physics/shapes.py", "physics/memory.py", "physics/decode_floor.py",
             "physics/experts.py", "physics/communication.py", "physics/step.py",
             "physics/operators.py", "physics/breakdown.py", "quantities/waves.py",
-            "quantities/planning.py", "quantities/queueing.py", "serving/bursts.py")
+            "quantities/planning.py", "serving/queueing.py", "serving/bursts.py")
 
 
 def formulas() -> list[ast.FunctionDef]:

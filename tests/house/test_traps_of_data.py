@@ -131,5 +131,5 @@ def test_a_deployment_multiplies_at_the_peak_of_its_dtype():
 
 @functools.cache
 def _deployments():
-    loaded = [catalogue.load_scenario(name) for name in catalogue.deployments()]
+    loaded = [catalogue.load_scenario(name) for name in catalogue.deployment_names()]
     return [(scenario, scenario.inputs()) for scenario in loaded]

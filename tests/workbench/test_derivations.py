@@ -139,7 +139,7 @@ def test_every_formula_has_a_place_to_be_read():
         assert formula.anchor.startswith("eq-")
 
 
-@pytest.mark.parametrize("name", catalogue.deployments())
+@pytest.mark.parametrize("name", catalogue.deployment_names())
 def test_the_two_codings_agree_on_every_scenario(name):
     scenario = catalogue.load_scenario(name)
     assert crosscheck(scenario.inputs(), scenario.model.attention).worst <= TOLERANCE

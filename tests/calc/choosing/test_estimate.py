@@ -29,7 +29,7 @@ def run(name, *settings):
 class TestEstimate:
     """The answer for a scenario."""
 
-    @pytest.mark.parametrize("name", catalogue.deployments())
+    @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_form(self, name):
         scenario = catalogue.load_scenario(name)
         answer = calc.estimate(scenario).as_json()
@@ -61,7 +61,7 @@ class TestEstimate:
         assert answer["weights_per_device"].low == answer["weights_per_device"].high
         assert answer["tpot"].low < answer["tpot"].value < answer["tpot"].high
 
-    @pytest.mark.parametrize("name", catalogue.deployments())
+    @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_intervals_hold_eighty_percent(self, name):
         """Against sampling of the ranges. Activations jump: they are the larger of two moments."""
         scenario, rng, count = catalogue.load_scenario(name), np.random.default_rng(3), 2_000
@@ -111,7 +111,7 @@ class TestEstimate:
         assert calc.estimate(catalogue.load_scenario("s0-scenario-1")).bottleneck == {
             "prefill": "memory_capacity", "decode": "memory_capacity"}
 
-    @pytest.mark.parametrize("name", catalogue.deployments())
+    @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_parts_sum_to_what_the_user_waits_for(self, name):
         answer = calc.estimate(catalogue.load_scenario(name))
         for whole, total in (("tpot", "tpot"), ("prefill_chunk", "prefill_step_time")):
@@ -131,7 +131,7 @@ class TestEstimate:
         assert (answer.quantities["max_concurrency"].value >= inputs["concurrency"]) is fits
 
     def test_what_no_input_makes_uncertain_is_called_exact(self):
-        for name in catalogue.deployments():
+        for name in catalogue.deployment_names():
             for quantity in calc.estimate(catalogue.load_scenario(name)).quantities.values():
                 assert quantity.kind != "exact" or quantity.low == quantity.high
 

@@ -25,7 +25,7 @@ from calc.choosing.sweeps import (
 from calc.intervals.gradient import slopes, traced
 from calc.intervals.uncertainty import interval
 
-SCENARIOS = catalogue.deployments()
+SCENARIOS = catalogue.deployment_names()
 PRECISE = 1e-12
 CARDS = (
     ("ascend-910b2", "atlas-800i-a2", "bf16"), ("nvidia-h200-sxm", "hgx-h200", "fp8-block"),

@@ -152,7 +152,7 @@ def test_a_setting_changes_the_answer(cli):
 
 @pytest.mark.parametrize("kind", ["models", "devices", "scenarios"])
 def test_listings(cli, kind):
-    known = catalogue.deployments() if kind == "scenarios" else catalogue.names(kind)
+    known = catalogue.deployment_names() if kind == "scenarios" else catalogue.names(kind)
     code, out, _ = cli(kind, "--json")
     assert code == 0
     assert list(json.loads(out)) == known
@@ -229,7 +229,7 @@ def test_a_full_disk_under_the_output_is_one_sentence(args):
 def test_every_kind_is_listed_and_each_entry_shown(cli, kind):
     code, out, _ = cli(kind, "--json")
     assert code == 0
-    known = sorted(catalogue.deployments()) if kind == "scenarios" else catalogue.names(kind)
+    known = sorted(catalogue.deployment_names()) if kind == "scenarios" else catalogue.names(kind)
     assert sorted(json.loads(out)) == known
     for name in (known[0], known[-1]):
         code, out, _ = cli(kind, name, "--json")

@@ -276,7 +276,7 @@ class TestScheduler:
         slack = 33 / prompt
         assert outcome.tpot == pytest.approx(float(found["tpot"]), rel=slack)
 
-    @pytest.mark.parametrize("name", catalogue.deployments())
+    @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_of_every_scenario(self, name):
         scenario = catalogue.load_scenario(name)
         found, outcome, overhead = self.both_ways(

@@ -98,7 +98,7 @@ class TestRandom:
                     assert (row.unit == VECTOR) == (row.group == "vector"), row
 
 
-@pytest.mark.parametrize("name", catalogue.deployments())
+@pytest.mark.parametrize("name", catalogue.deployment_names())
 def test_rows_sum_to_the_classes_in_every_scenario(name):
     scenario = catalogue.load_scenario(name)
     assert_same(scenario.inputs(), scenario.model.attention)

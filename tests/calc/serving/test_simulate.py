@@ -9,16 +9,16 @@ from _engines import affine, engines_of_any_kind, limits, requests_of_any_kind
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.quantities.queueing import (
+from calc.serving.arrivals import ClosedLoop, bursts, poisson, trace
+from calc.serving.capacity import keeps_up, largest_rate, saturation_rate, within
+from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
+from calc.serving.queueing import (
     closed_loop_throughput,
     md1_wait,
     md1_wait_below,
     mg1_wait,
     mm1_wait,
 )
-from calc.serving.arrivals import ClosedLoop, bursts, poisson, trace
-from calc.serving.capacity import keeps_up, largest_rate, saturation_rate, within
-from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
 from calc.serving.scheduling import Request, schedule
 from calc.serving.simulation import Pool, Transfer, simulate
 

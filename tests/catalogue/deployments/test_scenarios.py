@@ -5,6 +5,7 @@ from _door import DEVICE, sentence
 
 import catalogue
 from catalogue import library
+from catalogue.deployments import family
 
 
 class TestScenarios:
@@ -188,8 +189,8 @@ class TestFamilies:
         monkeypatch.setattr(library, "ROOT", tmp_path)
         (tmp_path / "scenarios").mkdir()
         path.rename(tmp_path / "scenarios" / "s1-mine.yml")
-        assert catalogue.deployments() == ["s1-mine-24", "s1-mine-replica-4.1"]
-        found, key = catalogue.deployments.family.find("s1-mine-replica-4.1")
+        assert catalogue.deployment_names() == ["s1-mine-24", "s1-mine-replica-4.1"]
+        found, key = family.find("s1-mine-replica-4.1")
         assert (found.stem, key) == ("s1-mine", "replica-4.1")
 
     @pytest.mark.parametrize(("old", "new", "says"), [

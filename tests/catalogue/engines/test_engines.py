@@ -6,12 +6,18 @@ from pathlib import Path
 import pytest
 from _door import sentence
 
-from catalogue.engines import engine
-from catalogue.engines.engine import engine_names, engine_of, launch_blocks, load_engine
+from catalogue.engines.engine import (
+    ROOT,
+    engine_names,
+    engine_of,
+    launch_blocks,
+    load_engine,
+    plain,
+)
 from catalogue.reading import files, yamlfile
 from tools.engines import extract
 
-FOLDER = Path(engine.ROOT) / "engines"
+FOLDER = Path(ROOT) / "engines"
 
 GOOD = """title: Engine
 releases:
@@ -81,7 +87,7 @@ class TestLoader:
         assert not engine.exists(text, "1.0")
 
     def test_an_entry_as_data(self, engine):
-        assert engine.plain(engine.lookup("--mode")) == {
+        assert plain(engine.lookup("--mode")) == {
             "name": "--mode", "kind": "argument", "since": "1.0", "until": "1.0", "changed": {},
             "releases": {"1.0": {"type": "str", "default": "a", "choices": ("a", "b")}}}
 
