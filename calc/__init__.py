@@ -1,4 +1,4 @@
-"""The reference runtime: what a deployment comes to, in NumPy, independent of the derivations."""
+"""The reference runtime: what a deployment comes to, in NumPy; no derivation, no page."""
 
 from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep

@@ -1,4 +1,4 @@
-"""What is known: parameters with units and sources, and the only code that reads them.
+"""Reads what is known, `params/`, with units and sources; nothing of the physics.
 
 Everything a program may ask for is here; nothing of the physics is.
 """

@@ -1,1 +1,1 @@
-"""Programs that make the project's data; nothing of the book or the runtime imports them."""
+"""Programs that make the data and compare the pages; nothing else imports them."""

@@ -1,4 +1,4 @@
-"""The book's own Sphinx extension: run the notebooks, then build the book in two languages."""
+"""Runs the notebooks and builds the book in two languages; no number of its own."""
 
 from __future__ import annotations
 

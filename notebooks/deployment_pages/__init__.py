@@ -1,1 +1,1 @@
-"""What the pages of deployments stand on: the runtime's answers, and how they are told."""
+"""What a deployment's page says of the runtime's answers; no formula, no layout of a page."""

@@ -1,1 +1,1 @@
-"""What every notebook stands on: symbols, formula trees, checks, bilingual display, figures."""
+"""What the derivations stand on: symbols, trees, checks, display; nothing of the runtime."""

@@ -1,1 +1,1 @@
-"""The engine catalogue made from released source: text is parsed, nothing is ever run."""
+"""The engine catalogue made from released source, which is parsed; nothing of it is run."""

@@ -1,1 +1,1 @@
-"""How measured values are shown beside predictions: tables and pictures of errors."""
+"""Tables and pictures of errors, measured beside predicted; nothing is fitted or predicted."""

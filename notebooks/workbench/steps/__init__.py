@@ -1,1 +1,1 @@
-"""What several derivations build on: tensors, the operator table, the phases of a step."""
+"""What several derivations share: tensors, operators, the phases of a step; no display."""
