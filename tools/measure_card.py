@@ -58,7 +58,7 @@ def refuse(why: str) -> NoReturn:
 
 def written(number: float, units: Sequence[tuple[float, str]]) -> str:
     """Four digits and the largest unit that fits: ``written(2e12, SPEED)`` is ``2 TB/s``."""
-    factor, unit = next((one for one in units if number >= one[0]), units[-1])
+    factor, unit = next((scale for scale in units if number >= scale[0]), units[-1])
     return f"{float(f'{number / factor:.4g}'):.12g} {unit}"
 
 
@@ -84,7 +84,8 @@ class Report:
 
     def add(self, part: str, what: str, key: str, values: Sequence[float], units: Any) -> None:
         """Enter the median of what was measured and, of several values, the range."""
-        low, middle, high = (written(one(values), units) for one in (min, statistics.median, max))
+        low, middle, high = (written(statistic(values), units)
+                             for statistic in (min, statistics.median, max))
         ends = f", range: [{low}, {high}]" if len(values) > 1 else ""
         self.entries[part].append(
             f"{{{what}, {key}: {{value: {middle}{ends}}}, samples: {len(values)}}}")
@@ -103,17 +104,17 @@ class Report:
     def text(self, name: str, software: str, clocks: str, device: str | None) -> str:
         """The file of kind microbenchmarks."""
         quoted, day = partial(json.dumps, ensure_ascii=False), time.strftime("%Y-%m-%d")
-        known = (__doc__ or "").strip().split("\n\n")[-1].splitlines() + self.remarks
-        known += [f"Not measured: {what}: {'; '.join(of)}" for what, of in self.skipped.items()]
+        remarks = (__doc__ or "").strip().split("\n\n")[-1].splitlines() + self.remarks
+        remarks += [f"Not measured: {what}: {'; '.join(of)}" for what, of in self.skipped.items()]
         source = f"Measured with tools/measure_card.py on {name}"
-        lines = [*(f"# {line}" for line in known),
+        lines = [*(f"# {line}" for line in remarks),
                  f"name: {{en: {quoted('Kernels measured on ' + name)}, "
                  f"zh: {quoted(name + ' 实测算子')}}}",
                  *[f"note: {{en: {quoted(clocks)}, zh: {quoted(clocks)}}}"] * bool(clocks),
                  *[f"device: {device}"] * bool(device), f"software: {quoted(software)}",
                  f"defaults: {{source: {quoted(source)}, kind: measured, date: {day}}}"]
         for part, entries in self.entries.items():
-            lines += [f"{part}:{'' if entries else ' []'}", *(f"  - {one}" for one in entries)]
+            lines += [f"{part}:{'' if entries else ' []'}", *(f"  - {entry}" for entry in entries)]
         return "\n".join(lines) + "\n"
 
 
@@ -126,8 +127,8 @@ class Card:
             refuse(f"PyTorch is needed and cannot be imported ({error})")
         with suppress(ImportError):
             import torch_npu  # noqa: F401  it registers torch.npu
-        kind = kind or next((one for one in ("cuda", "npu") if hasattr(torch, one)
-                             and getattr(torch, one).is_available()), "")
+        kind = kind or next((name for name in ("cuda", "npu") if hasattr(torch, name)
+                             and getattr(torch, name).is_available()), "")
         if not kind:
             refuse("no card is visible to PyTorch (--cpu-ranks 1 measures the processor)")
         self.torch, self.kind, self.index, self.looped = torch, kind, index, False
@@ -147,10 +148,10 @@ class Card:
             return os.uname().machine, software, ""
         software += (f", torch_npu {self.npu.__version__}" if self.npu else
                      f", ROCm {self.hip}" if self.hip else f", CUDA {self.torch.version.cuda}")
-        clocks, asked = "", "driver_version,clocks.max.sm,clocks.max.memory,power.limit"
+        clocks, query = "", "driver_version,clocks.max.sm,clocks.max.memory,power.limit"
         with suppress(OSError, IndexError, subprocess.SubprocessError):
-            clocks = f"nvidia-smi {asked}: " + subprocess.run(
-                ["nvidia-smi", f"--id={self.index}", f"--query-gpu={asked}", "--format=csv"],
+            clocks = f"nvidia-smi {query}: " + subprocess.run(
+                ["nvidia-smi", f"--id={self.index}", f"--query-gpu={query}", "--format=csv"],
                 capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()[-1]
         return self.api.get_device_name(self.index), software, clocks
 
@@ -235,13 +236,13 @@ def by_rows(card: Any, plan: Plan, report: Report, what: str, dtype: str, rows: 
     for n, k in weights:
         copies = math.ceil(2 * plan.cache / (n * k * WIDTHS[dtype])) + 1  # no cache holds them
         rotated: list[Any] = []
-        for m, found in rates.items():
+        for m, of_shapes in rates.items():
             with report.attempt(f"{what} {dtype}", f"{m} rows by {n}x{k}"):
                 rotated = rotated or card.weights(dtype, n, k, copies)
                 product = card.product(dtype, m, n, k)
                 times = measure(card, [partial(product, weight) for weight in rotated], plan)
-                found.append(n * k / statistics.median(times))
-    return {m: found for m, found in rates.items() if found}
+                of_shapes.append(n * k / statistics.median(times))
+    return {m: of_shapes for m, of_shapes in rates.items() if of_shapes}
 
 
 def measure_products(card: Any, plan: Plan, report: Report) -> None:
@@ -253,10 +254,10 @@ def measure_products(card: Any, plan: Plan, report: Report) -> None:
             for m, rates in rated("gemm", dtype, plan.rows, plan.weights).items():
                 report.add("rates", f"kernel: gemm, dtype: {dtype}, rows: [{m}, {m}]", "rate",
                            [2 * m * rate for rate in rates], OPS if dtype == "int8" else FLOPS)
-            if found := rated("weight-streaming", dtype, (1, 4, 16), [plan.stream]):
-                what = f"dtype: {dtype}, rows: [{min(found)}, {max(found)}]"
+            if by_count := rated("weight-streaming", dtype, (1, 4, 16), [plan.stream]):
+                what = f"dtype: {dtype}, rows: [{min(by_count)}, {max(by_count)}]"
                 report.add("rates", f"kernel: weight-streaming, {what}", "rate",
-                           [rates[0] * width for rates in found.values()], SPEED)
+                           [rates[0] * width for rates in by_count.values()], SPEED)
 
 
 def measure_copies(card: Any, plan: Plan, report: Report) -> None:
@@ -265,7 +266,7 @@ def measure_copies(card: Any, plan: Plan, report: Report) -> None:
                                     ("device-to-host", 1, True, False)):
         with report.attempt(kernel):
             say(f"{kernel}: {written(plan.buffer, SIZE)}")
-            target, source = (card.buffer(plan.buffer, one) for one in pinned)
+            target, source = (card.buffer(plan.buffer, of_host) for of_host in pinned)
             call = partial(target.copy_, source, non_blocking=True)
             rates = [factor * plan.buffer * 4 / card.seconds(call, 4)
                      for _ in range(plan.repeats + 1)]
@@ -304,9 +305,9 @@ def collective_worker(rank: int, ranks: int, kind: str, backend: str, method: st
     zeros = partial(torch.zeros, dtype=dtype, device=card.place)
     for operation in ("all-reduce", "all-to-all"):
         for payload in plan.payloads:
-            given, taken = (zeros(payload // width // ranks * ranks) for _ in range(2))
-            call = (partial(dist.all_reduce, given) if operation == "all-reduce"
-                    else partial(dist.all_to_all_single, taken, given))
+            sent, received = (zeros(payload // width // ranks * ranks) for _ in range(2))
+            call = (partial(dist.all_reduce, sent) if operation == "all-reduce"
+                    else partial(dist.all_to_all_single, received, sent))
             inner, times = max(4, min(50, 64 * MIB // payload)), []
             for _ in range(plan.repeats + 1):
                 dist.barrier()
@@ -322,18 +323,18 @@ def measure_collectives(card: Card, backend: str, ranks: int, plan: Plan, report
     """All-reduce and all-to-all over so many ranks, in processes started here or by torchrun."""
     say(f"all-reduce and all-to-all over {ranks} ranks, {backend}")
     queue = card.torch.multiprocessing.get_context("spawn").SimpleQueue()
-    here = f"tcp://127.0.0.1:{20000 + os.getpid() % 10000 + ranks}"
-    method = "env://" if "RANK" in os.environ else here
-    given = (ranks, card.kind, backend, method, plan, queue.put)
+    rendezvous = f"tcp://127.0.0.1:{20000 + os.getpid() % 10000 + ranks}"
+    method = "env://" if "RANK" in os.environ else rendezvous
+    arguments = (ranks, card.kind, backend, method, plan, queue.put)
     local = int(os.environ.get("LOCAL_WORLD_SIZE", ranks))
     nodes = f"nodes: {ranks // local}, " if local < ranks else ""
     with report.attempt("all-reduce, all-to-all", f"{ranks} ranks"):
         if "RANK" in os.environ:
-            collective_worker(int(os.environ["RANK"]), *given)
+            collective_worker(int(os.environ["RANK"]), *arguments)
         else:
             if card.api:
                 card.api.empty_cache()  # the processes want memory too
-            card.torch.multiprocessing.spawn(collective_worker, given, ranks)
+            card.torch.multiprocessing.spawn(collective_worker, arguments, ranks)
     while not queue.empty():  # also what was measured before a failure
         operation, payload, times = queue.get()
         rates = [bus_bandwidth(operation, payload, ranks, seconds) for seconds in times]

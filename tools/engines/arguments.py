@@ -56,18 +56,18 @@ def arguments(package: Package, path: str, receiver: str | None = None) -> dict[
             assert isinstance(call.func, ast.Attribute)
             if receiver and ast.unparse(call.func.value) != receiver:
                 continue
-            for names, given in _expanded(call, loop, scope, declared):
-                _note(result, names, given)
+            for names, argument in _expanded(call, loop, scope, declared):
+                _note(result, names, argument)
     return result
 
 
-def _note(result: dict[str, Kwargs], names: list[str], given: Kwargs) -> None:
+def _note(result: dict[str, Kwargs], names: list[str], argument: Kwargs) -> None:
     options = [name for name in names if name.startswith("-")]
     if options:
         first = next((name for name in options if name.startswith("--")), options[0])
         if others := [name for name in options if name != first]:
-            given["aliases"] = others
-        result.setdefault(first, given)
+            argument["aliases"] = others
+        result.setdefault(first, argument)
 
 
 def _functions(tree: ast.AST, owner: ast.ClassDef | None
@@ -126,10 +126,10 @@ def _table(node: ast.expr, owner: ast.ClassDef | None, scope: Scope) -> Any:
         return _Table([item for item in classes
                        if owner in [base.node for base in item.bases()]][-1])
     try:
-        found = scope.value(node)
+        value = scope.value(node)
     except Unresolved:
         return Opaque("?")
-    return _Table(found) if isinstance(found, Class) else Opaque("?")
+    return _Table(value) if isinstance(value, Class) else Opaque("?")
 
 
 def _change(node: ast.AST, scope: Scope) -> None:
@@ -147,17 +147,17 @@ def _change(node: ast.AST, scope: Scope) -> None:
     if not isinstance(table, _Table):
         return
     try:
-        given, key = table[scope.value(target.value.slice)], scope.value(target.slice)
+        field, key = table[scope.value(target.value.slice)], scope.value(target.slice)
     except (Unresolved, KeyError):
         return
     if key == "type":
-        given["type"] = _type(value, scope)
+        field["type"] = _type(value, scope)
     elif key in ("default", "choices"):
         try:
             new = plain(scope.value(value))
-            given[key] = [*given.get(key, []), *new] if isinstance(node, ast.AugAssign) else new
+            field[key] = [*field.get(key, []), *new] if isinstance(node, ast.AugAssign) else new
         except Unresolved:
-            given[key] = DYNAMIC if key == "default" else None
+            field[key] = DYNAMIC if key == "default" else None
 
 
 def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
@@ -168,7 +168,7 @@ def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict
     except Unresolved:
         names = []
     if names:
-        yield names, _given(call, scope, declared)
+        yield names, _declaration(call, scope, declared)
         return
     if loop is None or not isinstance(loop.iter, ast.Call):
         return
@@ -178,7 +178,7 @@ def _expanded(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict
             yield [f"--{name.replace('_', '-')}"], _finish(dict(table[name]))
 
 
-def _given(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
+def _declaration(call: ast.Call, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
     result: Kwargs = {}
     for word in call.keywords:
         match word.arg:
@@ -214,17 +214,18 @@ def _spread(node: ast.expr, scope: Scope) -> Kwargs:
         value = scope.value(node)
     except Unresolved:
         return {"default": DYNAMIC}
-    known = {"type", "default", "choices", "known", "negatable", "help", "action",
-             "nargs", "deprecated"}
-    return {key: item for key, item in value.items() if key in known} if isinstance(value, dict) \
-        else {}
+    keywords = {"type", "default", "choices", "known", "negatable", "help", "action", "nargs",
+                "deprecated"}
+    if not isinstance(value, dict):
+        return {}
+    return {key: item for key, item in value.items() if key in keywords}
 
 
 def _default(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Kwargs:
     if (isinstance(node, ast.Call) and ast.unparse(node.func) == "_declared_default"
             and isinstance(node.args[0], ast.Constant)):
-        found = declared.get(str(node.args[0].value), {"default": DYNAMIC})
-        return {"default": found.get("default")}
+        field = declared.get(str(node.args[0].value), {"default": DYNAMIC})
+        return {"default": field.get("default")}
     try:
         return {"default": plain(scope.value(node))}
     except Unresolved:
@@ -267,41 +268,41 @@ def _type(node: ast.expr, scope: Scope) -> str | None:
     return _TYPES.get(text, _TYPES.get(text.rpartition(".")[2], text.rpartition(".")[2]))
 
 
-def _finish(given: Kwargs) -> Kwargs:
+def _finish(declaration: Kwargs) -> Kwargs:
     """The arguments in the catalogue's words."""
-    action = str(given.pop("action", "store"))
-    nargs = given.pop("nargs", None)
-    text = str(given.pop("help", None) or "")
-    result: Kwargs = {"type": given.get("type") or ("bool" if action in _SWITCHES else "str")}
+    action = str(declaration.pop("action", "store"))
+    nargs = declaration.pop("nargs", None)
+    text = str(declaration.pop("help", None) or "")
+    result: Kwargs = {"type": declaration.get("type") or ("bool" if action in _SWITCHES else "str")}
     if "StoreTrue" in action or action == "DeprecatedAction":
         result["type"] = "bool"
-    if "BooleanOptionalAction" in action or given.get("negatable"):
+    if "BooleanOptionalAction" in action or declaration.get("negatable"):
         result |= {"type": "bool", "negatable": True}
     if action == "StoreBoolean":
         result["type"] = "bool"
     if nargs in ("+", "*") or isinstance(nargs, int) or action in ("append", "extend"):
         result["type"] = f"list of {str(result['type']).removeprefix('list of ')}"
-    result["default"] = given.get("default", _SWITCHES.get(action))
-    if "default" not in given and result["type"] == "bool" and "StoreTrue" in action:
+    result["default"] = declaration.get("default", _SWITCHES.get(action))
+    if "default" not in declaration and result["type"] == "bool" and "StoreTrue" in action:
         result["default"] = False
     if result["default"] is DYNAMIC:
         result |= {"default": None, "dynamic": True}
     for key in ("choices", "known", "open_choices"):
-        if given.get(key):
-            result[key] = given[key]
-    if given.get("required") is True:
+        if declaration.get(key):
+            result[key] = declaration[key]
+    if declaration.get("required") is True:
         result["required"] = True
     if "choices" in result:
-        if not given.get("optional"):  # what is typed is text, and never None
+        if not declaration.get("optional"):  # what is typed is text, and never None
             result["choices"] = [item for item in result["choices"] if item is not None]
         result["choices"] = _sorted(result["choices"])
         result.pop("known", None)
-    flag = str(given.get("new_flag") or "")
-    if given.get("deprecated") or flag or "Deprecated" in action or _DEPRECATED.search(text):
+    flag = str(declaration.get("new_flag") or "")
+    if declaration.get("deprecated") or flag or "Deprecated" in action or _DEPRECATED.search(text):
         result["deprecated"] = True
-        found = re.match(r"--[a-z][\w-]*", flag) or _USE.search(text)
-        if found:
-            result["use"] = found[found.re.groups].rstrip("-")
+        successor = re.match(r"--[a-z][\w-]*", flag) or _USE.search(text)
+        if successor:
+            result["use"] = successor[successor.re.groups].rstrip("-")
     return result
 
 
@@ -328,8 +329,8 @@ def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
     declared: dict[str, Kwargs] = {}
     places = [module] if module.path.endswith("server_args.py") else []
     folder = module.path.rpartition("/")[0] + "/arg_groups/fields/"
-    places += [found for path in sorted(module.package.files) if places and path.startswith(folder)
-               and (found := module.package.at(path))]
+    places += [part for path in sorted(module.package.files) if places and path.startswith(folder)
+               and (part := module.package.at(path))]
     for place in places:
         for node in place.tree.body:
             if isinstance(node, ast.ClassDef):
@@ -337,8 +338,8 @@ def _annotated(module: Module, result: dict[str, Kwargs]) -> dict[str, Kwargs]:
                 for name, (_, item) in Class(place, node).fields().items():
                     declared[name] = default_of(owner, name) if item.value is not None else {}
                     if (option := _annotation(item, Scope(place))) is not None:
-                        names, given = _arg(name, *option, declared[name], Scope(place))
-                        _note(result, names, given)
+                        names, argument = _arg(name, *option, declared[name], Scope(place))
+                        _note(result, names, argument)
     return declared
 
 
@@ -368,20 +369,20 @@ def _arg(name: str, annotation: ast.expr, words: dict[str, ast.expr], default: K
                                         if key in ("choices", "nargs", "help", "action")])
     if "type_parser" in words:
         call.keywords.append(ast.keyword("type", words["type_parser"]))
-    given = _given(call, scope, {})
-    found = {hint for hint in hints(annotation, scope) if hint != ("None",)}
-    kinds = {hint[0]: hint for hint in found}
+    argument = _declaration(call, scope, {})
+    types = {hint for hint in hints(annotation, scope) if hint != ("None",)}
+    kinds = {hint[0]: hint for hint in types}
     if "type_parser" not in words and "action" not in words:
-        if len(found) == 1 and "literal" in kinds:
-            given["type"] = type(kinds["literal"][1][-1]).__name__
-            given.setdefault("choices", _sorted(kinds["literal"][1]))
-        elif len(found) == 1 and "list" in kinds:
+        if len(types) == 1 and "literal" in kinds:
+            argument["type"] = type(kinds["literal"][1][-1]).__name__
+            argument.setdefault("choices", _sorted(kinds["literal"][1]))
+        elif len(types) == 1 and "list" in kinds:
             inner = {hint[0] for hint in kinds["list"][1]}
-            given["type"] = f"list of {inner.pop() if inner <= {'int', 'float'} else 'str'}"
-        elif len(found) == 1:
-            kind = found.pop()[0]
-            given["type"] = kind if kind in ("bool", "int", "float") else "str"
-    given |= default or {"default": None, "required": True}
-    if given["default"] is DYNAMIC:
-        given |= {"default": None, "dynamic": True}
-    return [first, *(aliases if isinstance(aliases, list) else [])], given
+            argument["type"] = f"list of {inner.pop() if inner <= {'int', 'float'} else 'str'}"
+        elif len(types) == 1:
+            kind = types.pop()[0]
+            argument["type"] = kind if kind in ("bool", "int", "float") else "str"
+    argument |= default or {"default": None, "required": True}
+    if argument["default"] is DYNAMIC:
+        argument |= {"default": None, "dynamic": True}
+    return [first, *(aliases if isinstance(aliases, list) else [])], argument

@@ -51,14 +51,14 @@ def _vllm(package: Package) -> Found:
     """The server's own options come from wherever its parser was made at the time."""
     servers = [path for path in sorted(package.files) if path.startswith("vllm/entrypoints/")
                and path.endswith("/cli_args.py")]
-    found: dict[str, Kwargs] = {}
+    options: dict[str, Kwargs] = {}
     for path, receiver in (("vllm/engine/arg_utils.py", None),
                            ("vllm/entrypoints/openai/api_server.py", None),
                            *((path, None) for path in servers),
                            ("vllm/scripts.py", "serve_parser"),
                            ("vllm/entrypoints/cli/serve.py", "serve_parser")):
-        found = arguments(package, path, receiver) | found
-    return {"arguments": found,
+        options = arguments(package, path, receiver) | options
+    return {"arguments": options,
             "variables": variables(package, "vllm/envs.py", ("VLLM_",)),
             "metrics": metrics(package, "vllm:", "vllm/engine/metrics.py")}
 
@@ -107,23 +107,23 @@ def extract(engine: Engine, source: Source) -> Found:
                                f"the release has no {path}.")
     kept = {path: body for path, body in source.files.items()
             if not any(part in f"/{path}" for part in _LEFT_OUT)}
-    found = engine.extract(Package(kept))
-    if not any(engine.expected in entries for entries in found.values()):
+    contents = engine.extract(Package(kept))
+    if not any(engine.expected in entries for entries in contents.values()):
         raise ExtractError(f"{source.release.package} {source.release.version}: nothing declares "
                            f"{engine.expected}, the release keeps it in a place not looked at.")
-    return found
+    return contents
 
 
 def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch
                  ) -> dict[str, int]:
     """Write one engine's file; return how many entries of each kind it has."""
     engine = ENGINES[name]
-    found = []
+    contents = []
     for release in find(name, list(engine.releases), get):
-        found.append((release, extract(engine, load(release, cache, get))))
+        contents.append((release, extract(engine, load(release, cache, get))))
         print(f"{name} {release.version} ({release.date}): "
-              + ", ".join(f"{len(entries)} {kind}" for kind, entries in found[-1][1].items()))
-    merged = merge(found)
+              + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
+    merged = merge(contents)
     target.mkdir(parents=True, exist_ok=True)
     write_whole(target / f"{name}.yml", text(name, engine.title, merged).encode())
     return count(merged)

@@ -45,11 +45,11 @@ def _subscript(node: ast.Subscript, scope: Scope) -> set[Hint]:
     name = ast.unparse(node.value).rpartition(".")[2]
     if isinstance(node.value, ast.Name):  # A = Annotated, under another name
         try:
-            found = scope.name(node.value.id)
+            target = scope.name(node.value.id)
         except Unresolved:
-            found = None
-        if isinstance(found, Opaque):
-            name = found.name.rpartition(".")[2]
+            target = None
+        if isinstance(target, Opaque):
+            name = target.name.rpartition(".")[2]
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     match name:
         case "Annotated" | "Required" | "SkipValidation":
@@ -79,8 +79,9 @@ def _name(node: ast.Name | ast.Attribute, scope: Scope) -> set[Hint]:
         inside: ast.AST = scope.module.names[node.id]
         if not isinstance(inside, (ast.ClassDef, ast.FunctionDef)):
             return hints(inside, scope.inner(scope.module))
-    if isinstance(node, ast.Name) and (found := _imported(node.id, scope, scope.module.imports)):
-        return found
+    if isinstance(node, ast.Name) and (
+            alternatives := _imported(node.id, scope, scope.module.imports)):
+        return alternatives
     try:
         value = scope.value(node)
     except Unresolved:
@@ -123,10 +124,10 @@ def literals(node: ast.AST, scope: Scope) -> list[Any]:
                 value = scope.value(part)
                 values.append(value.value if isinstance(value, Member) else value)
         return values
-    found = [hint for hint in hints(node, scope) if hint[0] == "literal"]
-    if len(found) != 1:
+    literal_hints = [hint for hint in hints(node, scope) if hint[0] == "literal"]
+    if len(literal_hints) != 1:
         raise Unresolved
-    return list(found[0][1])
+    return list(literal_hints[0][1])
 
 
 TYPE_READERS["typing.get_args"] = TYPE_READERS["get_args"] = literals
@@ -136,8 +137,8 @@ def known_to_checkers(node: ast.AST, module: Module) -> list[Any] | None:
     """Values that only a type checker sees: a literal imported under ``TYPE_CHECKING``."""
     for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
         try:
-            found = _imported(name, Scope(module), module.typing)
-            if found and (hint := next((hint for hint in found if hint[0] == "literal"), None)):
+            types = _imported(name, Scope(module), module.typing)
+            if types and (hint := next((hint for hint in types if hint[0] == "literal"), None)):
                 return sorted(hint[1], key=str)
         except Unresolved:
             continue
@@ -149,13 +150,13 @@ def config_argument(owner: Class, name: str) -> Kwargs:
     module, item = owner.fields()[name]
     scope = Scope(module)
     try:
-        found = hints(item.annotation, scope)
+        types = hints(item.annotation, scope)
     except Unresolved:
-        found = {("other", "?")}
-    result = _of_hints({hint for hint in found if hint != ("None",)}, ("None",) in found)
-    known = known_to_checkers(item.annotation, module)
-    if known and "choices" not in result:
-        result["known"] = known
+        types = {("other", "?")}
+    result = _of_hints({hint for hint in types if hint != ("None",)}, ("None",) in types)
+    values = known_to_checkers(item.annotation, module)
+    if values and "choices" not in result:
+        result["known"] = values
     result |= default_of(owner, name)
     if item.value is not None and "deprecated=" in (text := ast.unparse(item.value)):
         result["deprecated"] = True
@@ -171,9 +172,9 @@ def default_of(owner: Class, name: str) -> Kwargs:
         return {"default": DYNAMIC}
 
 
-def _of_hints(found: set[Hint], optional: bool) -> Kwargs:
-    kinds = {hint[0] for hint in found}
-    first = {hint[0]: hint for hint in sorted(found, key=str)}
+def _of_hints(types: set[Hint], optional: bool) -> Kwargs:
+    kinds = {hint[0] for hint in types}
+    first = {hint[0]: hint for hint in sorted(types, key=str)}
     result: Kwargs = {}
     if "config" in kinds:
         return {"type": "json"}
@@ -205,10 +206,10 @@ def _of_hints(found: set[Hint], optional: bool) -> Kwargs:
 def annotation_name(node: ast.AST, scope: Scope) -> str | None:
     """A short name of a type for people: ``int``, ``list of str``; None where it is not plain."""
     try:
-        found = hints(node, scope) - {("None",)}
+        types = hints(node, scope) - {("None",)}
     except Unresolved:
         return None
-    result = _of_hints(found, False)
-    if {hint[0] for hint in found} & {"other"}:
+    result = _of_hints(types, False)
+    if {hint[0] for hint in types} & {"other"}:
         return None
     return str(result["type"])

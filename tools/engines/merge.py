@@ -24,7 +24,7 @@ def merge(releases: list[tuple[Release, Found]]) -> dict[str, Any]:
         for release, _ in releases}}
     versions = [release.version for release, _ in releases]
     for kind in KINDS:
-        states = [_renamed(found.get(kind, {}), names) for (_, found), names
+        states = [_renamed(entries.get(kind, {}), names) for (_, entries), names
                   in zip(releases, _canonical(kind, releases), strict=True)]
         names = sorted(set().union(*states), key=lambda name: (name.lstrip("-").lower(), name))
         if names:
@@ -40,16 +40,16 @@ def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[st
     newest's; a release without that name keeps its own entry, under the name it uses.
     """
     having: dict[str, int] = {}
-    for _, found in releases:
-        for name, state in found.get(kind, {}).items():
+    for _, entries in releases:
+        for name, state in entries.get(kind, {}).items():
             for other in (name, *state.get("aliases", [])):
                 having[other] = having.get(other, 0) + 1
     newest: dict[str, int] = {}
-    for index, (_, found) in enumerate(releases):
-        newest |= dict.fromkeys(found.get(kind, {}), index)
+    for index, (_, entries) in enumerate(releases):
+        newest |= dict.fromkeys(entries.get(kind, {}), index)
     result = []
-    for _, found in releases:
-        now = found.get(kind, {})
+    for _, entries in releases:
+        now = entries.get(kind, {})
         result.append({name: max(
             (other for other in (name, *state.get("aliases", []))
              if other.startswith("--") == name.startswith("--")
@@ -59,10 +59,10 @@ def _canonical(kind: str, releases: list[tuple[Release, Found]]) -> list[dict[st
     return result
 
 
-def _renamed(found: dict[str, Kwargs], canonical: dict[str, str]) -> dict[str, Kwargs]:
+def _renamed(entries: dict[str, Kwargs], canonical: dict[str, str]) -> dict[str, Kwargs]:
     """The entries of a release under their lasting names; the other names become aliases."""
     result: dict[str, Kwargs] = {}
-    for name, state in found.items():
+    for name, state in entries.items():
         final = canonical.get(name, name)
         kept = {key: state[key] for key in _TRACKED if state.get(key) not in (None, [], False)
                 or (key == "default" and key in state)}

@@ -33,17 +33,17 @@ def metrics(package: Package, prefix: str, former: str = "") -> dict[str, Kwargs
         module = package.at(path)
         if module is None:
             continue
-        for name, found in _calls(module, pattern):
+        for name, metric in _calls(module, pattern):
             if replaced and path == former:
-                found["v0"] = True
+                metric["v0"] = True
             if name not in typed or typed[name].get("hidden") or typed[name].get("v0"):
-                typed[name] = found  # made twice: once for everyone is enough
+                typed[name] = metric  # made twice: once for everyone is enough
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Constant) and pattern.fullmatch(str(node.value)):
                 loose.setdefault(str(node.value), {"type": None, "dynamic": True})
-    known = {_ENDING.sub("", name) for name in typed}
-    return typed | {name: found for name, found in loose.items()
-                    if _ENDING.sub("", name) not in known}
+    stems = {_ENDING.sub("", name) for name in typed}
+    return typed | {name: metric for name, metric in loose.items()
+                    if _ENDING.sub("", name) not in stems}
 
 
 def _calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
@@ -58,15 +58,15 @@ def _calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwar
         for name in _names(named, module, local):
             if not pattern.fullmatch(name):
                 continue
-            found: Kwargs = {"type": kind}
+            metric: Kwargs = {"type": kind}
             help_text = ast.unparse(text) if text is not None else ""
             if _DEPRECATED.search(help_text):
-                found["deprecated"] = True
+                metric["deprecated"] = True
                 if use := _USE.search(help_text):
-                    found["use"] = use[1]
+                    metric["use"] = use[1]
             if hidden:
-                found["hidden"] = True
-            yield _exposed(name, kind), found
+                metric["hidden"] = True
+            yield _exposed(name, kind), metric
 
 
 def _exposed(name: str, kind: str) -> str:

@@ -47,15 +47,15 @@ class Class:
 
     def bases(self) -> list[Class]:
         """The class and those it derives from within the package, nearest first."""
-        found = [self]
+        classes = [self]
         for base in self.node.bases:
             try:
                 parent = Scope(self.module).value(base)
             except Unresolved:
                 continue
-            if isinstance(parent, Class) and len(found) < DEPTH:
-                found += parent.bases()
-        return found
+            if isinstance(parent, Class) and len(classes) < DEPTH:
+                classes += parent.bases()
+        return classes
 
     def fields(self) -> dict[str, tuple[Module, ast.AnnAssign]]:
         """Annotated attributes in the order of the class, inherited ones first."""
@@ -89,13 +89,13 @@ class Class:
 
     def members(self) -> dict[str, Any]:
         """The names and values of an enumeration, in its order."""
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for item in self.node.body:
             if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
                 name = item.targets[0].id
                 automatic = "auto()" in ast.unparse(item.value)
-                found[name] = name.lower() if automatic else Scope(self.module).value(item.value)
-        return found
+                members[name] = name.lower() if automatic else Scope(self.module).value(item.value)
+        return members
 
 
 @dataclass(frozen=True)
@@ -292,11 +292,11 @@ class Scope:
         called = (ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "")
         if not isinstance(node, ast.Call) or called not in ("field", "Field"):
             return self.value(node)
-        given = {word.arg: word.value for word in node.keywords}
-        if "default_factory" in given:
-            return self._made(given["default_factory"])
-        if "default" in given or node.args:
-            return self.value(given.get("default") or node.args[0])
+        keywords = {word.arg: word.value for word in node.keywords}
+        if "default_factory" in keywords:
+            return self._made(keywords["default_factory"])
+        if "default" in keywords or node.args:
+            return self.value(keywords.get("default") or node.args[0])
         raise Unresolved
 
     def _made(self, node: Node) -> Any:
@@ -305,7 +305,7 @@ class Scope:
             return _FUNCTIONS[factory.name]()
         return self.run(factory)
 
-    def run(self, function: Any, *given: Any) -> Any:
+    def run(self, function: Any, *values: Any) -> Any:
         """What a short function returns, followed statement by statement."""
         if not isinstance(function, Function):
             raise Unresolved
@@ -314,15 +314,15 @@ class Scope:
         start = len(names) - len(node.args.defaults)
         local = {name: function.scope.value(default) for name, default
                  in zip(names[start:], node.args.defaults, strict=True)}
-        local |= dict(zip(names, given, strict=False))
+        local |= dict(zip(names, values, strict=False))
         if set(names) - set(local):
             raise Unresolved
         scope = function.scope.inner(None, **local)
         scope.unset, scope.depth = self.unset, self.depth + 1
         if isinstance(node, ast.Lambda):
             return scope.value(node.body)
-        done, value = scope._follow(node.body)
-        return value if done else None
+        ended, value = scope._follow(node.body)
+        return value if ended else None
 
     def _follow(self, body: list[ast.stmt]) -> tuple[bool, Any]:
         for statement in body:
@@ -331,9 +331,9 @@ class Scope:
                     return True, self.value(statement.value) if statement.value else None
                 case ast.If():
                     chosen = statement.body if self._known(statement.test) else statement.orelse
-                    done, value = self._follow(chosen)
-                    if done:
-                        return done, value
+                    ended, value = self._follow(chosen)
+                    if ended:
+                        return ended, value
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     self.local[name] = self.value(statement.value)
                 case ast.FunctionDef():
@@ -358,10 +358,10 @@ class Scope:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             owner = self.value(node.func.value)
             if isinstance(owner, (str, dict, list, tuple, set)):
-                given = [self._known(item) for item in node.args]
+                values = [self._known(item) for item in node.args]
                 if isinstance(owner, str) and node.func.attr == "join":
-                    given = [[str(item) for item in self._iterable(node.args[0])]]
-                return getattr(owner, node.func.attr)(*given)
+                    values = [[str(item) for item in self._iterable(node.args[0])]]
+                return getattr(owner, node.func.attr)(*values)
         function = self.value(node.func)
         if isinstance(function, Opaque):
             return self._known_function(function.name, node)

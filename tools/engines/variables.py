@@ -26,8 +26,8 @@ def variables(package: Package, registry: str, prefixes: tuple[str, ...]) -> dic
     module = package.at(registry)
     if module is not None:
         result = _table(module) | _fields(module)
-    for name, found in _read(package, prefixes).items():
-        result.setdefault(name, found)
+    for name, variable in _read(package, prefixes).items():
+        result.setdefault(name, variable)
     return result
 
 
@@ -120,16 +120,16 @@ def _fields(module: Module) -> dict[str, Kwargs]:
             call = item.value
             kind = ast.unparse(call.func).removeprefix("Env").removesuffix("WithAlias").lower()
             kinds = {"tuple": "list of str", "enum": "str"}
-            found: Kwargs = {"type": kinds.get(kind, kind)}
+            variable: Kwargs = {"type": kinds.get(kind, kind)}
             words = {word.arg: word.value for word in call.keywords}
-            given = words.get("default", call.args[0] if call.args else None)
+            default = words.get("default", call.args[0] if call.args else None)
             try:
-                found["default"] = plain(Scope(module).value(given)) if given else None
+                variable["default"] = plain(Scope(module).value(default)) if default else None
             except Unresolved:
-                found |= {"default": None, "dynamic": True}
+                variable |= {"default": None, "dynamic": True}
             if isinstance(old := words.get("deprecated_name"), ast.Constant):
-                found["aliases"] = [old.value]
-            result[item.targets[0].id] = found
+                variable["aliases"] = [old.value]
+            result[item.targets[0].id] = variable
     return result
 
 
@@ -143,28 +143,28 @@ def _read(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
         module = package.at(path)
         for name, node, default in _reads(module.tree, prefixes) if module else ():
             assert module is not None
-            found = _once(node, default, Scope(module, {}, unset=True))
-            if name in result and result[name]["default"] != found["default"]:
-                found |= {"default": None, "dynamic": True}  # read twice, not the same way
-            result[name] = found
+            variable = _once(node, default, Scope(module, {}, unset=True))
+            if name in result and result[name]["default"] != variable["default"]:
+                variable |= {"default": None, "dynamic": True}  # read twice, not the same way
+            result[name] = variable
     return result
 
 
 def _once(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
     """One read: what is made of the variable where it is not set, else what it is before that."""
-    found: Kwargs = {"type": _cast(node) or "str"}
+    variable: Kwargs = {"type": _cast(node) or "str"}
     try:
-        found["default"] = plain(scope.value(node))
+        variable["default"] = plain(scope.value(node))
     except Unresolved:
         try:
-            found["default"] = plain(scope.value(default)) if default else None
+            variable["default"] = plain(scope.value(default)) if default else None
         except Unresolved:
-            return found | {"default": None, "dynamic": True}
+            return variable | {"default": None, "dynamic": True}
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("get_bool_env_var"):
-            found["default"] = str(found["default"]).lower() in ("true", "1")
-    if isinstance(found["default"], bool):
-        found["type"] = "bool"
-    return found
+            variable["default"] = str(variable["default"]).lower() in ("true", "1")
+    if isinstance(variable["default"], bool):
+        variable["type"] = "bool"
+    return variable
 
 
 def _reads(tree: ast.AST, prefixes: tuple[str, ...]
@@ -219,16 +219,16 @@ def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
         if not owner.endswith("_config") or owner in ("vllm_config", "hf_config"):
             continue
         prefix = "" if owner == "additional_config" else f"{owner}."
-        found: Kwargs = {"type": None}
+        variable: Kwargs = {"type": None}
         try:
-            found["default"] = plain(Scope(module).value(call.args[1])) if len(call.args) > 1 \
+            variable["default"] = plain(Scope(module).value(call.args[1])) if len(call.args) > 1 \
                 else None
         except Unresolved:
-            found |= {"default": None, "dynamic": True}
-        if found["default"] is not None:
-            kind = type(found["default"]).__name__
-            found["type"] = {"dict": "json"}.get(kind, kind)
-        result.setdefault(f"{prefix}{call.args[0].value!s}", found)
+            variable |= {"default": None, "dynamic": True}
+        if variable["default"] is not None:
+            kind = type(variable["default"]).__name__
+            variable["type"] = {"dict": "json"}.get(kind, kind)
+        result.setdefault(f"{prefix}{call.args[0].value!s}", variable)
     return result
 
 
@@ -239,26 +239,26 @@ def _declared(owner: Class, prefix: str, result: dict[str, Kwargs]) -> None:
         scope = Scope(module)
         nested = next((hint[1] for hint in hints(item.annotation, scope)
                        if hint[0] == "config" and hint[1] in module.names), None)
-        found: Kwargs = {"type": "json" if nested else annotation_name(item.annotation, scope)}
+        variable: Kwargs = {"type": "json" if nested else annotation_name(item.annotation, scope)}
         try:
-            found["default"] = plain(scope.default(owner, name))
+            variable["default"] = plain(scope.default(owner, name))
         except Unresolved:
-            found |= {"default": None, "dynamic": True}
-        result[prefix + name] = found
+            variable |= {"default": None, "dynamic": True}
+        result[prefix + name] = variable
         if nested and prefix.count(".") < 2:
             inside = module.names[nested]
             assert isinstance(inside, ast.ClassDef)
             _declared(Class(module, inside), f"{prefix}{name}.", result)
 
 
-def platform_values(package: Package, path: str, wanted: dict[str, str]) -> dict[str, Kwargs]:
+def platform_values(package: Package, path: str, arguments: dict[str, str]) -> dict[str, Kwargs]:
     """Arguments whose values a platform limits: argument -> attribute of its class."""
     module = package.at(path)
     result: dict[str, Kwargs] = {}
     for node in module.tree.body if module else ():
         if isinstance(node, ast.ClassDef) and module is not None:
             owner = Class(module, node)
-            for argument, name in wanted.items():
+            for argument, name in arguments.items():
                 try:
                     values = plain(Scope(module).default(owner, name))
                 except Unresolved:
