@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import secrets
 import sys
 from pathlib import Path
 
 from calc.choosing.answers import parameters
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import write_whole
 from catalogue.reading.jsonfile import shown, shown_path
 
 OK = 0
@@ -85,32 +84,10 @@ def _write(target: Path, text: str, config: Path, force: bool) -> None:
                 raise ParamsError(f"{name}: the configuration itself, expected another file.")
             if not force:
                 raise ParamsError(f"{name}: the file exists, --force overwrites it.")
-        draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
-        try:
-            with draft.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            _publish(draft, target, force)
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+        write_whole(target, text.encode(), replace=force)
     except FileExistsError:
         raise ParamsError(f"{name}: the file exists, --force overwrites it.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ParamsError(f"{name}: cannot be written ({reason.lower()}).") from None
 
-
-def _publish(draft: Path, target: Path, force: bool) -> None:
-    """Give a finished draft its name. Raises FileExistsError where one came in between."""
-    if not force:
-        try:
-            os.link(draft, target)  # fails where the name is taken
-            return
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links
-            if os.path.lexists(target):
-                raise FileExistsError from None
-    draft.replace(target)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
+import shutil
 from pathlib import Path
 
 from catalogue.reading.errors import ParamsError
@@ -34,10 +38,45 @@ def read_small(path: Path, name: str, expected: str) -> bytes:
     return raw
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file by way of a draft beside it; one that is the same already is left alone."""
-    if path.is_file() and path.read_bytes() == data:
+def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
+    """Write a file at once or not at all, by way of a draft beside it that nobody can foretell.
+
+    A file that is the same already is left alone; one that is replaced keeps its permissions, and a
+    link is replaced, not followed.
+
+    Args:
+        path: the file.
+        data: its contents.
+        replace: whether the file may stand there already.
+
+    Raises OSError where it cannot be written, and FileExistsError where it must not be replaced;
+    what stood there still does, and nothing else is left.
+    """
+    if replace and path.is_file() and not path.is_symlink() and path.read_bytes() == data:
         return
-    draft = path.with_name(f".{path.name}.tmp")
-    draft.write_bytes(data)
+    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.is_file() and not path.is_symlink():
+            shutil.copymode(path, draft)
+        _publish(draft, path, replace)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, path: Path, replace: bool) -> None:
+    """Give a finished draft its name. Raises FileExistsError where one came in between."""
+    if not replace:
+        try:
+            os.link(draft, path)  # fails where the name is taken
+            return
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if os.path.lexists(path):
+                raise FileExistsError from None
     draft.replace(path)

@@ -1,0 +1,81 @@
+"""One way of writing a file: whole or not at all, whatever stands or happens there."""
+
+import os
+import resource
+import signal
+from contextlib import contextmanager
+
+import pytest
+
+from catalogue.reading.files import write_whole
+
+OLD, NEW = b"old\n", b"new " * 100
+
+
+@contextmanager
+def full_disk():
+    """No file may grow beyond a few bytes: writing fails half-way, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(OLD), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+
+
+def test_a_new_file_is_there_whole_and_alone(tmp_path):
+    write_whole(tmp_path / "a.yml", NEW)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.yml", NEW)]
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    target = tmp_path / "a.yml"
+    target.write_bytes(OLD)
+    target.chmod(0o640)
+    write_whole(target, NEW)
+    assert (target.read_bytes(), target.stat().st_mode & 0o777) == (NEW, 0o640)
+
+
+def test_the_same_contents_leave_the_file_untouched(tmp_path):
+    target = tmp_path / "a.yml"
+    target.write_bytes(OLD)
+    os.utime(target, (0, 0))
+    write_whole(target, OLD)
+    assert target.stat().st_mtime == 0
+
+
+@pytest.mark.parametrize("stands", [None, OLD])
+def test_on_a_full_disk_what_stood_there_stays_and_nothing_else_is_left(tmp_path, stands):
+    target = tmp_path / "a.yml"
+    if stands:
+        target.write_bytes(stands)
+    with full_disk(), pytest.raises(OSError):  # noqa: PT011 any reason a file system has
+        write_whole(target, NEW)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == (
+        {"a.yml": stands} if stands else {})
+
+
+@pytest.mark.parametrize("name", ["a.yml", ".a.yml.tmp"])
+def test_a_planted_link_is_not_followed(tmp_path, name):
+    precious = tmp_path / "precious"
+    precious.write_bytes(OLD)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / name).symlink_to(precious)
+    write_whole(folder / "a.yml", NEW)
+    assert precious.read_bytes() == OLD
+    assert (folder / "a.yml").read_bytes() == NEW
+    assert not (folder / "a.yml").is_symlink()
+
+
+def test_what_must_not_be_replaced_is_not(tmp_path):
+    (tmp_path / "a.yml").write_bytes(OLD)
+    (tmp_path / "b.yml").symlink_to(tmp_path / "nowhere")
+    for name in ("a.yml", "b.yml"):
+        with pytest.raises(FileExistsError):
+            write_whole(tmp_path / name, NEW, replace=False)
+    write_whole(tmp_path / "c.yml", NEW, replace=False)
+    assert (tmp_path / "a.yml").read_bytes() == OLD
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.yml", "b.yml", "c.yml"]
