@@ -55,12 +55,15 @@ def names(kind: str) -> list[str]:
     """Identifiers of all entries of a kind, sorted."""
     folder = ROOT / kind
     record(folder, listing=True)
-    return sorted(stems(kind))
+    return sorted(path.stem for path in folder.glob("*.yml"))
 
 
-def stems(kind: str) -> set[str]:
-    """Identifiers of all files of a kind."""
-    return {path.stem for path in (ROOT / kind).glob("*.yml")}
+def stands(kind: str, name: str) -> bool:
+    """Whether the catalogue has an entry of that identifier; looks at no other file."""
+    try:
+        return (ROOT / kind / f"{name}.yml").is_file()
+    except (OSError, ValueError):  # longer than a name can be
+        return False
 
 
 def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
@@ -85,8 +88,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
             except OSError as error:  # what the file system refuses
                 problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
         raise ParamsError(f"{text}: {problem}.")
-    path = ROOT / kind / f"{text}.yml"
-    if text not in stems(kind):
+    if not stands(kind, text):
         known = names(kind)
         ending = [name for name in known if name.endswith(f"-{text.lower()}")]
         if len(ending) == 1:  # 910B2 for ascend-910b2
@@ -95,7 +97,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         near = near or [name for name in known if text.lower() in name] or known[:8]
         raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
                           f"the nearest names are {', '.join(near)}.")
-    return path
+    return ROOT / kind / f"{text}.yml"
 
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:

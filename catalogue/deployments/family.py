@@ -34,10 +34,10 @@ def find(reference: str | Path) -> tuple[Path, str | None]:
     if separator:
         return library.locate("scenarios", stem), key
     if not is_path(text):
-        known, parts = library.stems("scenarios"), text.split("-")
+        parts = text.split("-") if not library.stands("scenarios", text) else [text]
         for count in range(len(parts) - 1, 0, -1):
             stem, key = "-".join(parts[:count]), "-".join(parts[count:])
-            if text not in known and stem in known:
+            if library.stands("scenarios", stem):
                 path = library.locate("scenarios", stem)
                 if key in keys(library.read(path)):
                     return path, key

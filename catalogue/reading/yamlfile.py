@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ MAX_DEPTH = 40
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 MAX_DIGITS = 30
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
 
@@ -115,7 +117,7 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode):
             return [self.convert(item, (*keys, i)) for i, item in enumerate(node.value)]
         try:
-            return scalar(node.value, node.tag)
+            return scalar(_visible(node.value), node.tag)
         except ValueError as error:
             raise ParamsError(f"{self.name}:{line}: {error}.") from None
 
@@ -125,12 +127,28 @@ class _Reader:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
-            key = key_node.value
+            try:
+                key = _visible(key_node.value)
+            except ValueError as error:
+                raise ParamsError(f"{self.name}:{line}: {error}.") from None
             if key in result:
                 raise ParamsError(f"{self.name}:{line}: the key '{key[:60]}' is given twice.")
             self.lines[(*keys, key)] = line
             result[key] = self.convert(value_node, (*keys, key))
         return result
+
+
+def _visible(text: str) -> str:
+    """A text, if a reader sees all of it: what moves a cursor or turns the direction is no text.
+
+    Raises ValueError naming the first character that is neither seen nor a space or line end.
+    """
+    if text.isprintable():  # nearly all are, and this is fast
+        return text
+    for char in text:
+        if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
+            raise ValueError(f"a control character ({ascii(char)[1:-1]}), expected plain text")
+    return text
 
 
 def scalar(text: str, tag: str | None = None) -> Any:

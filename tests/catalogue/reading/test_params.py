@@ -119,6 +119,9 @@ class TestBadFiles:
         ("value: 1.6 TB/s", "value: 1e-300 B/s", 6, "expected 1e-30 to 1e+30 in SI units"),
         ("vendor: Nobody", "vendor: Nobody\n\"co\\nlour\": red", 4, "unknown key 'co\\nlour'"),
         ("vendor: Nobody", "vendor: \x01", 3, "control character"),
+        ("vendor: Nobody", r'vendor: "Nobody\e[2J"', 3, r"a control character (\x1b)"),
+        ("vendor: Nobody", r'vendor: "Nobody\u202e"', 3, r"a control character (\u202e)"),
+        ("vendor: Nobody", r'"ven\adr": Nobody', 3, r"a control character (\x07)"),
         ("vendor: Nobody", "vendor: 5", 3, "vendor: expected a text, found '5'"),
         ("vendor: Nobody", "vendor: x\npower: 300 W", 4, "power: expected a group of keys"),
         ("vendor: Nobody", "vendor: x\npower: {idle: {value: 9 W, source: a b, kind: vendor}, "
@@ -148,6 +151,15 @@ class TestBadFiles:
         message = sentence(device, (old, new))
         assert f"card.yml:{line}:" in message
         assert says in message
+
+    @pytest.mark.parametrize("long", ["x" * 5000, "x y " * 1250, "卡" * 5000])
+    @pytest.mark.parametrize(("old", "new"), [
+        ("type: gpu", "type: {}"), ("vendor: Nobody", "{}: Nobody"), ("gpu", "gpu\nlike: {}"),
+        ("kind: vendor}\nhbm", "kind: {}}}\nhbm"), ("1.6 TB/s", "{}"),
+        ("vendor: Nobody", "'v': !{} v"), ("vendor: Nobody", "mechanisms: ./{}.yml"),
+    ])
+    def test_a_sentence_stays_one_whatever_it_repeats(self, device, old, new, long):
+        assert len(sentence(device, (old, new.format(long)))) < 800
 
     def test_missing_key(self, device):
         assert "'hbm_efficiency' is missing" in sentence(device, ("hbm_efficiency", "l2_cache"),
