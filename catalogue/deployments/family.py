@@ -71,7 +71,8 @@ def keys(file: YamlFile) -> list[str]:
                               f"'{inside[0]}' stands at the top of the file.")
     pools = file.data.get("pools")
     if pools is not None and not (isinstance(pools, list) and len(pools) == 2
-                                  and all(pool in variants for pool in pools)):
+                                  and all(isinstance(pool, str) and pool in variants
+                                          for pool in pools)):
         raise ParamsError(f"{file.where(('pools',))}: pools: expected two of the variants "
                           f"{', '.join(variants)}, the prefill pool first.")
     return list(variants)

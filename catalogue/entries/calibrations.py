@@ -7,13 +7,22 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from catalogue.entries.entry import Entry, Named, ScenarioName
-from catalogue.reading.values import Date, Misplaced, Text
+from catalogue.reading.values import LARGEST, Date, Misplaced, Text, Whole
 
 MOST = 4  # mechanisms of one calibration
 Metric = Literal["tpot", "ttft", "e2e", "output_throughput"]
 Protocol = Literal["halves", "low-concurrency", "short-inputs", "single-request", "leave-one-out",
                    "leave-one-length-out"]
-Number = Annotated[float, Field(strict=False, allow_inf_nan=False)]
+# A fit far outside of these has not converged, or a file was written by hand.
+ROUNDED = 1.001  # numbers of a fit are written with six digits
+FARTHEST = 50.0  # standard deviations of a prior; those of the catalogue reach 8
+WIDEST = 5.0  # logarithmic standard deviation: a factor of 148 either way
+
+Fit = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=0, le=LARGEST)]
+Coordinate = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=-FARTHEST, le=FARTHEST)]
+Covariance = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=-FARTHEST**2,
+                                    le=FARTHEST**2)]
+Spread = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=0, le=WIDEST)]
 
 
 class Fitted(Entry):
@@ -29,18 +38,30 @@ class Fitted(Entry):
         extent: smallest and largest concurrency, input and output tokens of those rows.
     """
 
-    values: dict[str, Number]
-    coordinates: list[Number]
-    covariance: list[list[Number]]
-    noise: Number
-    rows: int
-    extent: dict[str, tuple[Number, Number]]
+    values: dict[str, Fit]
+    coordinates: list[Coordinate]
+    covariance: list[list[Covariance]]
+    noise: Spread
+    rows: Whole
+    extent: dict[str, tuple[Fit, Fit]]
 
     @model_validator(mode="after")
     def _square(self) -> Fitted:
         sizes = {len(self.coordinates), len(self.covariance), *map(len, self.covariance)}
         if sizes != {len(self.values)}:
             raise ValueError("'coordinates' and 'covariance' do not have one entry per value")
+        for i, row in enumerate(self.covariance):
+            if row[i] < 0:
+                raise Misplaced(f"the variance '{row[i]:g}' is negative", "covariance", i, i)
+            for j, both in enumerate(row[:i]):
+                if both != self.covariance[j][i]:
+                    raise Misplaced("it is not symmetric", "covariance", i, j)
+                if both * both > row[i] * self.covariance[j][j] * ROUNDED:
+                    raise Misplaced(f"'{both:g}' exceeds what its two variances allow",
+                                    "covariance", i, j)
+        for name, (smallest, largest) in self.extent.items():
+            if smallest > largest:
+                raise Misplaced("expected [smallest, largest]", "extent", name)
         return self
 
 
@@ -60,7 +81,7 @@ class CalibrationFile(Named):
     metric: Metric
     mechanisms: list[str]
     subset: Text
-    without: list[int] = []
+    without: list[Whole] = []
     protocols: list[Protocol]
     date: Date | None = None
     fitted: Fitted | None = None
@@ -87,8 +108,8 @@ class Discrepancy(Named):
         basis: what the sizes were set on.
     """
 
-    deviation: dict[Metric, Number]
-    extrapolation: Number
+    deviation: dict[Metric, Spread]
+    extrapolation: Spread
     basis: Text
 
     @property

@@ -15,22 +15,32 @@ from catalogue.entries.entry import (
     Named,
     NodeName,
 )
+from catalogue.entries.plausible import (
+    Cache,
+    CacheBandwidth,
+    Clock,
+    HostMemory,
+    Latency,
+    LinkBandwidth,
+    Memory,
+    MemoryBandwidth,
+    Peak,
+    PriceInDollars,
+    PriceInYuan,
+    Rent,
+    Reserve,
+    Watts,
+)
 from catalogue.reading.values import (
     AnyRate,
     ByteRate,
     Bytes,
     Count,
-    DollarRate,
-    Dollars,
-    Frequency,
     Misplaced,
-    OperationRate,
-    Power,
     Share,
     Time,
     Value,
     Whole,
-    Yuan,
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
@@ -41,20 +51,20 @@ ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 o
 class Peaks(Entry):
     """Peak of one unit by the dtype that is multiplied [FLOP/s]; one multiply-add is two."""
 
-    fp32: OperationRate | None = None
-    tf32: OperationRate | None = None
-    bf16: OperationRate | None = None
-    fp16: OperationRate | None = None
-    fp8: OperationRate | None = None
-    int8: OperationRate | None = None
-    fp4: OperationRate | None = None
+    fp32: Peak | None = None
+    tf32: Peak | None = None
+    bf16: Peak | None = None
+    fp16: Peak | None = None
+    fp8: Peak | None = None
+    int8: Peak | None = None
+    fp4: Peak | None = None
 
 
 class DevicePower(Entry):
     """Electrical power of one device or server [W]."""
 
-    idle: Power | None = None
-    full: Power | None = None
+    idle: Watts | None = None
+    full: Watts | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> DevicePower:
@@ -66,9 +76,9 @@ class DevicePower(Entry):
 class Price(Entry):
     """What one was sold or rented for, by currency; the values carry date and source."""
 
-    usd: Dollars | None = None
-    cny: Yuan | None = None
-    usd_rent: DollarRate | None = None
+    usd: PriceInDollars | None = None
+    cny: PriceInYuan | None = None
+    usd_rent: Rent | None = None
 
 
 class Device(Named):
@@ -96,20 +106,20 @@ class Device(Named):
     dies: Count | None = None
     die: DeviceName | None = None
     memory_type: str | None = None
-    memory_capacity: Bytes | None = None
-    memory_bandwidth: ByteRate
-    system_reserve: Bytes | None = None
+    memory_capacity: Memory | None = None
+    memory_bandwidth: MemoryBandwidth
+    system_reserve: Reserve | None = None
     hbm_efficiency: Share | None = None
-    runtime_reserve: Bytes | None = None
+    runtime_reserve: Reserve | None = None
     matrix_peak: Peaks | None = None
     vector_peak: Peaks | None = None
     sparse_peak: Peaks | None = None
     headline_peak: Peaks | None = None
-    l2_cache: Bytes | None = None
-    l2_bandwidth: ByteRate | None = None
-    host_bandwidth: ByteRate | None = None
+    l2_cache: Cache | None = None
+    l2_bandwidth: CacheBandwidth | None = None
+    host_bandwidth: LinkBandwidth | None = None
     cores: Count | None = None
-    clock: Frequency | None = None
+    clock: Clock | None = None
     power: DevicePower | None = None
     price: Price | None = None
     microbenchmarks: MicrobenchmarksName | None = None
@@ -145,10 +155,10 @@ class Link(Named):
     """
 
     topology: Literal["full-mesh", "switch", "point-to-point"]
-    device_bandwidth: ByteRate
+    device_bandwidth: LinkBandwidth
     links_per_device: Count | None = None
-    pair_bandwidth: ByteRate | None = None
-    latency: Time | None = None
+    pair_bandwidth: LinkBandwidth | None = None
+    latency: Latency | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Link:
@@ -191,7 +201,7 @@ class Node(Named):
     ports_per_node: Count | None = None
     host: DeviceName | None = None
     hosts_per_node: Count | None = None
-    host_memory: Bytes | None = None
+    host_memory: HostMemory | None = None
     power: DevicePower | None = None
     price: Price | None = None
 

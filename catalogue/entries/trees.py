@@ -12,6 +12,7 @@ multiples.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -181,6 +182,8 @@ def evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
         raise ValueError("a number in the formula is too large") from None
     if isinstance(result, float) and not math.isfinite(result):
         raise ValueError("the formula has no finite value")
+    if abs(result) > sys.float_info.max:  # a whole number knows no bound, what it meets does
+        raise ValueError("a number in the formula is too large")
     return result
 
 

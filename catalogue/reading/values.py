@@ -19,7 +19,7 @@ Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
+_DATE = re.compile(r"(199[0-9]|20[0-9]{2})(-[0-9]{2}(-[0-9]{2})?)?")  # of a card of today
 _FIELDS = {"value", "source", "kind", "range", "date", "note", "section", "others"}
 
 
@@ -96,8 +96,8 @@ SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers
 class Unit:
     """Annotation of a quantity field: expected unit, admissible numbers, whether a range is.
 
-    Where any unit is, ``among`` may name those that are meant. pydantic calls it to turn what a
-    file holds into a :class:`Value`.
+    Where any unit is, ``among`` may name those that are meant. Outside of ``plausible`` a unit has
+    slipped. pydantic calls it to turn what a file holds into a :class:`Value`.
     """
 
     unit: str
@@ -107,6 +107,7 @@ class Unit:
     integer: bool = False
     spread: bool = True
     among: tuple[str, ...] = ()
+    plausible: tuple[str, str] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Validate with the provenance that the file passes on as context."""
@@ -145,6 +146,11 @@ def _number(raw: Any, rule: Unit) -> float | int:
     if value and not SMALLEST <= value <= LARGEST:
         raise ValueError(f"'{raw}' is out of range, expected {SMALLEST:g} to {LARGEST:g} in SI "
                          "units")
+    if rule.plausible:
+        smallest, largest = (units.parse(end, rule.unit) for end in rule.plausible)
+        if not smallest <= value <= largest:
+            raise ValueError(f"'{raw}' is not plausible, expected {rule.plausible[0]} to "
+                             f"{rule.plausible[1]}: is the unit right?")
     if rule.integer and value > LARGEST_COUNT:
         raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
     if rule.integer and not isinstance(value, int):
@@ -170,7 +176,8 @@ def stated_date(raw: Any) -> str:
     except ValueError:
         found = None
     if not found:
-        raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD")
+        raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, "
+                         "from 1990 to 2099")
     return str(raw)
 
 
@@ -304,15 +311,9 @@ CountOrZero = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=F
 Share = Annotated[Value, Unit("1", maximum=1.0)]
 Bytes = Annotated[Value, Unit("B")]
 ByteRate = Annotated[Value, Unit("B/s")]
-OperationRate = Annotated[Value, Unit("FLOP/s")]
-Power = Annotated[Value, Unit("W")]
 Time = Annotated[Value, Unit("s")]
-Frequency = Annotated[Value, Unit("Hz")]
 Tokens = Annotated[Value, Unit("token", integer=True)]
 Length = Annotated[Value, Unit("token", integer=True, spread=False)]
 Requests = Annotated[Value, Unit("request", integer=True)]
-Dollars = Annotated[Value, Unit("USD")]
-Yuan = Annotated[Value, Unit("CNY")]
-DollarRate = Annotated[Value, Unit("USD/s")]
 AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]
 AnyRate = Annotated[Value, Unit(ANY_UNIT, among=("FLOP/s", "B/s"))]

@@ -204,6 +204,7 @@ class TestFamilies:
         ("of: replica", "of: rack", "of"),
         ("    workload:", "    workloads:", "unknown key 'workloads', did you mean 'workload'"),
         ("variants:", "pools: [a, b]\nvariants:", "expected two of the variants"),
+        ("variants:", "pools: [[a], a]\nvariants:", "expected two of the variants"),
     ])
     def test_a_mistake_is_told_with_the_line_of_the_variant(self, path, old, new, says):
         text = path.read_text(encoding="utf-8")

@@ -37,6 +37,7 @@ class TestTrees:
         ["power", ["power", ["power", ["power", 64, 64], 64], 64], 64],
         ["sum_over", "i", 100_000, ["sum_over", "j", 100_000, "j"]], ["exp", 1e5], ["log", 0],
         ["divide", 1, 0], ["power", 10.5, 1000], ["power", -1, 0.5], ["power", 0, -1],
+        ["power", 10, 1000], ["multiply", ["power", 10, 200], ["power", 10, 200]],
     ])
     def test_absurd_arithmetic_ends_at_once(self, tree):
         trees.validate(tree)

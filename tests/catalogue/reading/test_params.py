@@ -119,6 +119,9 @@ class TestBadFiles:
         ("value: 1.6 TB/s", "value: 1e-300 B/s", 6, "expected 1e-30 to 1e+30 in SI units"),
         ("vendor: Nobody", "vendor: Nobody\n\"co\\nlour\": red", 4, "unknown key 'co\\nlour'"),
         ("vendor: Nobody", "vendor: \x01", 3, "control character"),
+        ("1.6 TB/s", "1.6 B/s", 6, "expected 10 GB/s to 100 TB/s: is the unit right?"),
+        ("1.6 TB/s", "1600 TB/s", 6, "is the unit right?"),
+        ("range: [0.7, 0.9]", "date: 3026", 7, "from 1990 to 2099"),
         ("vendor: Nobody", r'vendor: "Nobody\e[2J"', 3, r"a control character (\x1b)"),
         ("vendor: Nobody", r'vendor: "Nobody\u202e"', 3, r"a control character (\u202e)"),
         ("vendor: Nobody", r'"ven\adr": Nobody', 3, r"a control character (\x07)"),
@@ -315,3 +318,13 @@ def test_nothing_is_cached_across_files(tmp_path):
     before = catalogue.load_device(path).memory_bandwidth.value
     path.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
     assert catalogue.load_device(path).memory_bandwidth.value == 2 * before
+
+    def test_a_listing_looks_at_each_folder_once_however_many_entries_it_has(self, monkeypatch):
+        """Else ten thousand cards of a reader's own take the square of that."""
+        scans = []
+        glob = Path.glob
+        monkeypatch.setattr(Path, "glob", lambda path, pattern: scans.append(path) or glob(
+            path, pattern))
+        for name in catalogue.names("devices"):
+            catalogue.load_device(name)
+        assert scans.count(catalogue.ROOT / "devices") == 1
