@@ -152,12 +152,25 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
             _check_base(kind, file, error)
         origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(_sentence(cls, file, error, origins)) from None
-    if kind == "devices" and entry.die is not None:
-        die = locate(kind, entry.die, path)
-        if die.resolve() == path.resolve() or yamlfile.read(die).data.get("dies") is not None:
-            raise ParamsError(f"{file.where(('die',))}: die: '{entry.die}' is itself a package, "
-                              "expected one of its devices.")
+    if kind == "devices":
+        _check_device(entry, file)
     return entry
+
+
+def _check_device(device: hardware.Device, file: YamlFile) -> None:
+    """Refuse a package of packages, and the mechanisms of another type of device."""
+    if device.die is not None:
+        die = locate("devices", device.die, file.path)
+        if die.resolve() == file.path.resolve() or yamlfile.read(die).data.get("dies") is not None:
+            raise ParamsError(f"{file.where(('die',))}: die: '{device.die}' is itself a package, "
+                              "expected one of its devices.")
+    if device.mechanisms is not None:
+        priors: mechanisms.Mechanisms = load("mechanisms", device.mechanisms, beside=file.path)
+        if priors.is_host != (device.type == "host"):
+            of, expected = (("host processors", "an accelerator") if priors.is_host
+                            else ("accelerators", "host processors"))
+            raise ParamsError(f"{file.where(('mechanisms',))}: mechanisms: '{device.mechanisms}' "
+                              f"are those of {of}, expected those of {expected}.")
 
 
 def read(path: Path) -> YamlFile:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from rich.table import Table
 
-from calc.commands.printing import console
+from calc.commands.printing import OK, console, print_json
 from catalogue.engines.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
-
-OK = 0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -23,7 +20,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--release", help="only what this pinned release has")
 
 
-def run_engines(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print engines, the entries of one, or the history of some of its names.
 
     Raises ParamsError for an engine, a release or a name that the catalogue does not have.
@@ -44,7 +41,7 @@ def run_engines(args: argparse.Namespace) -> int:
 
 def _print(args: argparse.Namespace, data: dict[str, Any], show: Any) -> None:
     if args.json:
-        print(json.dumps(data, indent=2, allow_nan=False))
+        print_json(data)
     else:
         console().print(show(data))
 

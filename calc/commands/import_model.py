@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
 
 from calc.choosing.answers import parameters
+from calc.commands.printing import OK, print_json
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from catalogue.reading.jsonfile import shown, shown_path
-
-OK = 0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help="overwrite FILE where it exists")
 
 
-def run_import(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print or write the model file, and say what became of every field.
 
     Raises ParamsError for a configuration that cannot be used and a file that cannot be written;
@@ -39,10 +37,10 @@ def run_import(args: argparse.Namespace) -> int:
     if args.output is not None:
         _write(Path(args.output), result.text, config, args.force)
     if args.json:
-        print(json.dumps({
+        print_json({
             "model": result.data, "used": result.used, "ignored": result.ignored,
             "unknown": result.unknown, "implied": result.comments, "parameters": counted,
-        }, indent=2, allow_nan=False))
+        })
         return OK
     if args.output is None:
         sys.stdout.write(result.text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -12,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.choosing.advice import DTYPE, Reason, reasons
-from calc.commands.printing import console
+from calc.commands.printing import OK, console, print_json
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import ClosedLoop, Shape, poisson
 from calc.serving.capacity import WAVES, saturation_rate
@@ -25,7 +24,6 @@ from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
 from catalogue.reading.units import parse
 
-OK = 0
 REQUESTS = 1000  # unless told otherwise
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 20_000_000  # output tokens of a run; some microseconds each
@@ -167,7 +165,7 @@ def saturation(system: System) -> tuple[float, str]:
     return system.pool.replicas * saturation_rate(one, [system.shape]), "simulation"
 
 
-def run_simulate(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Simulate, and print percentiles, throughput, goodput, utilisation and saturation.
 
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
@@ -188,7 +186,7 @@ def run_simulate(args: argparse.Namespace) -> int:
     answer = _answer(scenario, given, made, most) | {
         "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
     if args.json:
-        print(json.dumps(answer, indent=2, allow_nan=False))
+        print_json(answer)
     else:
         _print(scenario, answer, made)
     return OK

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from catalogue import library
 from catalogue.deployments.precision_support import peak_of, widened
 from catalogue.deployments.resolved import Resolved
+from catalogue.deployments.stand_ins import efficiency
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
@@ -161,10 +162,10 @@ def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
                                ("grouped_gemm_efficiency", ["routed_expert"])):
-            value = getattr(getattr(priors, table), dtype, None)
             symbols = tuple(f"{name}_gemm_efficiency" for name in members
                             if dtypes[name] == dtype)
-            if value is not None and symbols:
+            if symbols:
+                value = efficiency(getattr(priors, table), dtype, scenario.device)
                 found.append(Knob(f"{table}.{dtype}", value, symbols))
     return found
 

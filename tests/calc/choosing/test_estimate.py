@@ -10,7 +10,7 @@ import calc
 import catalogue
 from calc.choosing import advice
 from calc.choosing.answers import discrepancy
-from calc.commands.validate import fit, with_fitted
+from calc.commands.calibrate import fit, with_fitted
 from calc.evidence.calibrated import apply
 from calc.intervals.uncertainty import interval
 from catalogue import library

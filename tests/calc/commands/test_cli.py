@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import catalogue
-from calc.commands import printing
+from catalogue.reading import amounts
 
 PROJECT = Path(__file__).resolve().parents[3]
 SCENARIO = "params/scenarios/s0-scenario-1.yml"
@@ -50,7 +50,7 @@ def wide(monkeypatch):
     (70_272, "B/token", "70,272 B/token"),
 ])
 def test_numbers_for_people(value, unit, text):
-    assert printing.human(value, unit) == text
+    assert amounts.human(value, unit) == text
 
 
 @pytest.mark.usefixtures("wide")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.commands import validate
+from calc.commands import calibrate
 from calc.evidence import ablation, protocols, rooflines, validation
 from calc.evidence.fitting import SPREAD, fit, value_at
 from calc.quantities.everything import evaluate
@@ -138,8 +138,8 @@ def test_a_fitted_value_and_its_coordinate_are_one(awq):
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))
 def test_a_stored_fit_comes_out_again(name):
     chosen = catalogue.load("calibrations", name)
-    again, _ = validate.fit(chosen)
-    assert validate.fit(chosen)[0] == again
+    again, _ = calibrate.fit(chosen)
+    assert calibrate.fit(chosen)[0] == again
     if chosen.fitted is not None:
         for key, value in chosen.fitted.values.items():
             assert again.values[key] == pytest.approx(value, rel=1e-3, abs=1e-12)

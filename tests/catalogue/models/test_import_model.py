@@ -80,7 +80,7 @@ def command(capsys):
         import_model.add_arguments(parser)
         parser.add_argument("--json", action="store_true")
         try:
-            code = import_model.run_import(parser.parse_args([str(one) for one in arguments]))
+            code = import_model.run(parser.parse_args([str(one) for one in arguments]))
         except ParamsError as error:
             return 2, capsys.readouterr().out, f"{error}\n"
         return (code, *capsys.readouterr())

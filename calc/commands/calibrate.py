@@ -1,0 +1,152 @@
+"""``calibrate``: fit a calibration to its measured rows; ``--write`` stores what was fitted."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from calc.commands.printing import OK, console, print_json
+from calc.evidence.systems import VARIED
+from catalogue import ParamsError, library, symbols
+from catalogue.entries.calibrations import CalibrationFile, Fitted
+from catalogue.reading import yamlfile
+from catalogue.reading.amounts import human
+from catalogue.reading.files import write_whole
+
+FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``calibrate`` takes, besides ``--json``."""
+    command.add_argument("name", help="an entry of params/calibrations/, or a path")
+    command.add_argument("--write", action="store_true",
+                         help="store what was fitted in the calibration's file")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit a calibration to its rows; print it and, if asked to, store it.
+
+    Raises ParamsError for a calibration that cannot be used and a file that cannot be written.
+    """
+    chosen: CalibrationFile = library.load("calibrations", args.name)
+    fitted, ranges = fit(chosen)
+    if args.write:
+        path = library.locate("calibrations", args.name)
+        try:
+            write_whole(path, with_fitted(path.read_text(encoding="utf-8"), fitted).encode())
+        except OSError as error:
+            raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
+                              f"({(error.strerror or 'refused').lower()}).") from None
+    data = fitted.model_dump()
+    if args.json:
+        print_json({"name": chosen.id, **data, "ranges": ranges})
+    else:
+        _print_fit(chosen, fitted, ranges)
+        if args.write:
+            print(f"stored in {yamlfile.display_path(path)}")
+    return OK
+
+
+def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
+    """A calibration's mechanisms fitted to its rows, and their 80% ranges by name (SI).
+
+    Numbers have six digits, so that the file is the same wherever the fit is repeated.
+
+    Raises ParamsError for a mechanism that its system does not have, or too few rows.
+    """
+    from calc.evidence import protocols, validation
+    from calc.evidence.fitting import value_at
+    from calc.intervals.uncertainty import NORMAL
+
+    system = validation.measured_system(chosen.scenario)
+    rows = validation.calibrated_rows(system, chosen)
+    try:
+        found = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
+    except ValueError as error:
+        raise ParamsError(f"calibration '{chosen.id}': {error}.") from None
+    deviation = NORMAL * np.sqrt(np.diag(found.covariance))
+    ranges = {knob.name: [_six(value_at(knob, float(z + sign * d))) for sign in (-1, 1)]
+              for knob, z, d in zip(found.knobs, found.z, deviation, strict=True)}
+    z = [_six(float(each)) for each in found.z]
+    return Fitted(
+        values={knob.name: _six(value_at(knob, each))
+                for knob, each in zip(found.knobs, z, strict=True)},
+        coordinates=z, covariance=[[_six(float(cell)) for cell in row]
+                                   for row in found.covariance],
+        noise=_six(found.noise), rows=len(rows),
+        extent={name: (float(system.rows[name][rows].min()), float(system.rows[name][rows].max()))
+                for name in VARIED}), ranges
+
+
+def _six(number: float) -> float:
+    """The nearest number of six significant digits; of what is near to nothing, nothing."""
+    return float(f"{number:.6g}") if abs(number) > 1e-15 else 0.0
+
+
+def with_fitted(text: str, fitted: Fitted) -> str:
+    """A calibration's file with what was fitted at its end; all else as it stands.
+
+    >>> from catalogue.entries.calibrations import Fitted
+    >>> one = Fitted(values={"host_sync": 2e-5}, coordinates=[0.5], covariance=[[1.0]], noise=0.01,
+    ...              rows=3, extent={"concurrency": (1, 4)})
+    >>> print(with_fitted("metric: tpot  # kept\\n", one), end="")
+    metric: tpot  # kept
+    fitted:
+      values: {host_sync: 2.0e-05}
+      coordinates: [0.5]
+      covariance:
+        - [1]
+      noise: 0.01
+      rows: 3
+      extent: {concurrency: [1, 4]}
+
+    Args:
+        text: of the file.
+        fitted: the result.
+    """
+    kept = FITTED.sub("", text)
+    values = ", ".join(f"{name}: {_number(value)}" for name, value in fitted.values.items())
+    extent = ", ".join(f"{name}: {_row(ends)}" for name, ends in fitted.extent.items())
+    block = ["fitted:", f"  values: {{{values}}}", f"  coordinates: {_row(fitted.coordinates)}",
+             "  covariance:", *(f"    - {_row(row)}" for row in fitted.covariance),
+             f"  noise: {_number(fitted.noise)}", f"  rows: {fitted.rows}",
+             f"  extent: {{{extent}}}"]
+    return kept + "\n" * (not kept.endswith("\n")) + "\n".join(block) + "\n"
+
+
+def _row(numbers: Any) -> str:
+    return f"[{', '.join(_number(number) for number in numbers)}]"
+
+
+def _number(number: float) -> str:
+    """As YAML reads it: an exponent needs a point before it."""
+    text = f"{number:.6g}"
+    mantissa, exponent, power = text.partition("e")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{power}" if exponent else text
+
+
+def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
+    known = symbols()
+    screen = console()
+    table = Table(title=f"{chosen.name['en']}: {chosen.metric}, {fitted.rows} rows")
+    for column in ("mechanism", "value", "80% range", "coordinate", "covariance"):
+        table.add_column(column, overflow="fold")
+    for name, z, row in zip(fitted.values, fitted.coordinates, fitted.covariance, strict=True):
+        unit = known[name].unit if name in known else "1"
+        low, high = ranges[name]
+        table.add_row(name, human(fitted.values[name], unit),
+                      f"{human(low, unit)} – {human(high, unit)}", f"{z:.3f}",
+                      "  ".join(f"{cell:.3g}" for cell in row))
+    screen.print(table)
+    screen.print(f"residuals: {fitted.noise:.2%} (standard deviation of the logarithm)")
+    beyond = [name for name, z in zip(fitted.values, fitted.coordinates, strict=True)
+              if abs(z) > 12**0.5 / 2]
+    if beyond:
+        screen.print(f"outside its prior's range: {', '.join(beyond)}")
+    extent = "; ".join(f"{name.replace('_', ' ')} {low:g} to {high:g}"
+                       for name, (low, high) in fitted.extent.items())
+    screen.print(f"fitted to: {extent}")

@@ -1,0 +1,131 @@
+"""``check``: every file of the catalogue, or those given, and what is wrong with each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from calc.commands.printing import BAD_INPUT, OK, print_json
+from catalogue import ROOT, ParamsError, load, load_family, names, sources, symbols
+from catalogue.deployments.physics_inputs import SCALARS, USUAL
+from catalogue.deployments.stand_ins import lacking
+from catalogue.engines.engine import documents, engine_names, engine_of, launch_blocks, load_engine
+from catalogue.library import KINDS
+from catalogue.reading import yamlfile
+from catalogue.reading.shared import glossary
+
+_TELLING_KEYS = {
+    "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "claims": ("formulas",),
+    "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
+                   "host_stream_efficiency", "host_sync"),
+    "scenarios": ("parallelism",), "models": ("attention",),
+    "nodes": ("devices_per_node", "device_link", "network_link", "ports_per_node", "host_memory"),
+    "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
+    "measurements": ("columns",),
+    "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
+    "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
+}
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``check`` takes, besides ``--json``."""
+    command.add_argument("files", nargs="*", metavar="FILE",
+                         help="params/KIND/NAME.yml or your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Validate files; report each problem, one sentence each, and what stands in for what lacks."""
+    problems: dict[str, None] = {}  # each once: a file that others need is at fault once
+    notes: list[str] = []
+    checked = failed = 0
+
+    def attempt(action: Callable[[], Any]) -> None:
+        nonlocal checked, failed
+        checked += 1
+        try:
+            action()
+        except ParamsError as error:
+            failed += 1
+            problems[str(error)] = None
+
+    for file in args.files:
+        attempt(partial(_check_file, file, notes))
+    for action in () if args.files else _whole_catalogue():
+        attempt(action)
+    if args.json:
+        print_json({"checked": checked, "problems": list(problems), "notes": notes})
+    else:
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        for note in notes:
+            print(note)
+        print(f"{checked} files checked, {failed} with a problem.")
+    return BAD_INPUT if problems else OK
+
+
+def _whole_catalogue() -> list[Callable[[], Any]]:
+    """A check of every file in ``params/``."""
+    return [
+        sources, symbols, glossary,
+        *(partial(load_engine, name) for name in engine_names()),
+        *(partial(launch_blocks, name) for name in documents()),
+        *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind))]
+
+
+def _check_file(file: str, notes: list[str]) -> None:
+    """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
+    checks: dict[str, Callable[[], Any]] = {
+        "symbols.yml": symbols, "glossary.yml": glossary,
+        "sources": lambda: (yamlfile.read(Path(file)), sources()),
+        "engines": lambda: engine_of(yamlfile.read(Path(file))),
+        "documents": lambda: launch_blocks(Path(file).stem)}
+    kind = kind_of(file)
+    checks.get(kind, partial(_check_entry, kind, file))()
+    if kind == "devices":
+        notes += _stand_ins(file)
+
+
+def _check_entry(kind: str, reference: str) -> None:
+    load_family(reference) if kind == "scenarios" else load(kind, reference)
+
+
+def _stand_ins(file: str) -> list[str]:
+    """What a prediction on a card assumes since its mechanisms do not say it."""
+    device = load("devices", file)
+    name = device.mechanisms or USUAL.get(device.type)
+    if name is None or device.type == "host":
+        return []
+    raw, priors = yamlfile.read(Path(file)), load("mechanisms", name)
+    return [f"{raw.where(('matrix_peak', dtype))}: matrix_peak.{dtype}: '{name}' has no efficiency "
+            f"of {dtype}, that of {near} stands in with a wider range; mechanisms of your own "
+            f"(like: {name}) can give it." for dtype, near in lacking(device, priors)]
+
+
+def kind_of(file: str) -> str:
+    """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
+
+    Besides the kinds of entries: ``engines``, ``documents`` (their launch blocks), ``sources``,
+    and the names of the shared files, ``symbols.yml`` and ``glossary.yml``.
+    """
+    path = Path(file)
+    folder, inside = path.parent, ""
+    try:
+        folder = path.absolute().parent
+        inside = folder.resolve().relative_to(ROOT).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        pass  # elsewhere, a loop of links, a current folder that is gone
+    if inside == "." and path.name in ("symbols.yml", "glossary.yml"):
+        return path.name
+    if inside in ("engines", "engines/documents", "sources") and path.suffix == ".yml":
+        return folder.name
+    if folder.name in KINDS:
+        return folder.name
+    found = yamlfile.read(path)
+    for kind, keys in _TELLING_KEYS.items():
+        if any(key in found.data for key in keys):
+            return kind
+    raise ParamsError(f"{found.where()}: not recognised as any of {', '.join(KINDS)}.")

@@ -1,0 +1,138 @@
+"""``estimate``: whether a deployment fits, its latency, throughput and what binds them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import calc
+from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
+from calc.commands.printing import OK, console, plain, print_json
+from catalogue import Scenario, Value, load_scenario, symbols
+from catalogue.reading.amounts import human
+from catalogue.reading.shared import Symbol
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``estimate`` takes, besides ``--json``."""
+    command.add_argument("scenario", help="identifier or path of a scenario file")
+    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
+                         dest="settings", help="override, e.g. parallelism.tensor_parallel=16 or "
+                                               "device=nvidia-h20")
+    command.add_argument("--documented", action="store_true",
+                         help="take of the device what the scenario's document states of it")
+    command.add_argument("--calibration", metavar="NAME",
+                         help="take what was fitted: an entry of params/calibrations/")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the answer for one deployment.
+
+    Raises ParamsError for a deployment, an override or a calibration that cannot be used.
+    """
+    scenario = load_scenario(args.scenario, overrides=args.settings, documented=args.documented)
+    applied = None
+    if args.calibration is not None:
+        from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
+
+        applied = apply(scenario, args.calibration)
+    result = calc.estimate(scenario, applied)
+    taken = taken_from_document(scenario) if args.documented else {}
+    if args.json:
+        print_json(result.as_json() | ({"taken_from_document": taken} if args.documented else {}))
+        return OK
+    print_estimate(scenario, result)
+    for name, value in taken.items():
+        print(f"taken from document {value['source']}, section {value['section']}: "
+              f"{name} {value['written']}")
+    return OK
+
+
+def taken_from_document(scenario: Scenario) -> dict[str, Any]:
+    """The inputs that a document states of the scenario's device."""
+    found = {name: getattr(scenario.device, name) for name in type(scenario.device).model_fields}
+    return {name: plain(value) for name, value in found.items()
+            if isinstance(value, Value) and value.kind == "documented"}
+
+
+def print_estimate(scenario: Scenario, result: Estimate) -> None:
+    """Verdict and what would run; quantities with intervals; parts; the document beside ours."""
+    screen = console()
+    headroom = result.quantities["headroom_per_device"]
+    spare = headroom.value >= 0
+    verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
+    screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
+                 f"per device {'to spare' if spare else 'short'}.")
+    for line in _explained(result):
+        screen.print(line, highlight=False, soft_wrap=True)
+    known = symbols()
+    table = Table()
+    for column in ("quantity", "value", "80% interval", "kind"):
+        table.add_column(column)
+    for name, quantity in result.quantities.items():
+        table.add_row(known[name].en, human(quantity.value, quantity.unit), _spread(quantity),
+                      quantity.kind.replace("_", " "))
+    screen.print(table)
+    _print_parts(screen, result)
+    if result.documented:
+        _print_documented(screen, known, result.documented)
+
+
+def _explained(result: Estimate) -> list[str]:
+    """Why it does not run and what does; what was calibrated; sentences."""
+    lines = [reason.text["en"] for reason in result.reasons]
+    for number, change in enumerate(result.changes):
+        settings = " ".join(f"--set {key}={value}" for key, value in change.settings.items())
+        lines += [("Nearest: " if number == 0 else "Or: ") + change.text["en"], f"    {settings}"]
+    if result.reasons and not result.changes:
+        lines.append("No precision, cut or number of these cards was found that runs it.")
+    applied = result.applied
+    if applied is not None:
+        lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
+                     f"({applied.name}).")
+        for item in applied.outside:
+            name, unit = symbols()[item.quantity].en, symbols()[item.quantity].unit
+            low, high = item.fitted_range
+            fitted = f"{low:,g} to " * (low < high) + human(high, unit)
+            lines.append(f"Outside of what it was fitted to: {name} {human(item.value, unit)}, "
+                         f"fitted at {fitted}; the interval is wider for it.")
+    return lines
+
+
+def _print_parts(screen: Console, result: Estimate) -> None:
+    """What a token and a step of prefill are made of, and what binds each; no part of nothing."""
+    for whole, phase, title in (("tpot", "decode", "time per output token"),
+                                ("prefill_chunk", "prefill", "a step of prefill")):
+        parts = result.parts[whole]
+        total = sum(parts.values())
+        binds = result.bottleneck[phase]
+        named = binds.replace("_", " ").replace("l2", "L2")
+        by = "" if binds == CAPACITY else f", bound by {named}"
+        table = Table(title=f"{title}: {human(total, 's')}{by}")
+        for column in ("part", "time", "share"):
+            table.add_column(column, justify="left" if column == "part" else "right")
+        for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
+            if part:
+                table.add_row(name.replace("_", " "), human(part, "s"), f"{part / total:.1%}")
+        screen.print(table)
+
+
+def _spread(quantity: Quantity) -> str:
+    if quantity.low == quantity.high:
+        return ""
+    return f"{human(quantity.low, quantity.unit)} – {human(quantity.high, quantity.unit)}"
+
+
+def _print_documented(screen: Console, known: dict[str, Symbol],
+                      rows: tuple[Comparison, ...]) -> None:
+    table = Table(title="what the document says")
+    for column in ("quantity", "section", "printed", "its formula gives", "derived here"):
+        table.add_column(column)
+    for row in rows:
+        name = known[row.quantity].en if row.quantity in known else row.quantity
+        table.add_row(name, row.section or "", human(row.printed, row.unit),
+                      human(row.recomputed, row.unit), human(row.derived, row.unit))
+    screen.print(table)

@@ -1,0 +1,143 @@
+"""``models``, ``devices``, ``links``, ``nodes``, ``scenarios``: list the entries, or show one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from pydantic import BaseModel
+from rich.table import Table
+
+from calc.choosing.answers import parameters, parameters_by_class
+from calc.commands.printing import OK, console, plain, print_json
+from catalogue import Value, deployment_names, load, load_scenario, names, sources
+
+KINDS = ("models", "devices", "links", "nodes", "scenarios")
+_LISTED = {
+    "devices": ("type", "memory_capacity", "memory_bandwidth"),
+    "links": ("topology", "device_bandwidth", "pair_bandwidth"),
+    "nodes": ("devices_per_node", "device_link", "fabric_link", "network_link"),
+}
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What a listing takes, besides ``--json``."""
+    command.add_argument("name", nargs="?", help="identifier or path of a YAML file")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print every entry of a kind, or all of one.
+
+    Raises ParamsError for an entry that cannot be read.
+    """
+    kind = args.command
+    if args.name is None:
+        entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
+                   else [load(kind, name) for name in names(kind)])
+        if args.json:
+            print_json({entry.id: summary(kind, entry) for entry in entries})
+        else:
+            print_list(kind, entries)
+        return OK
+    entry = load_scenario(args.name).file if kind == "scenarios" else load(kind, args.name)
+    if args.json:
+        print_json(details(kind, entry))
+    else:
+        print_entry(kind, entry)
+    return OK
+
+
+def summary(kind: str, entry: Any) -> dict[str, Any]:
+    """The line that a listing shows of an entry."""
+    if kind == "models":
+        return {"name": entry.name["en"], "attention": entry.attention,
+                "parameters": parameters(entry)}
+    if kind in _LISTED:
+        shown = {"name": entry.name["en"]}
+        for name in _LISTED[kind]:
+            value = getattr(entry, name)
+            shown |= {name: value.value if isinstance(value, Value) else value}
+        return shown
+    return {"title": entry.title["en"], "model": entry.model, "device": entry.device,
+            "precision": entry.precision}
+
+
+def details(kind: str, entry: Any) -> dict[str, Any]:
+    """Everything of an entry, each value with its source."""
+    data = plain(entry)
+    if kind == "models":
+        data["parameters"] = parameters(entry)
+        data["parameters_by_class"] = parameters_by_class(entry)
+    return data
+
+
+def print_list(kind: str, entries: list[Any]) -> None:
+    """One row per entry."""
+    rows = [summary(kind, entry) for entry in entries]
+    table = Table(title=kind)
+    table.add_column("identifier", no_wrap=True)
+    for name in rows[0] if rows else ():
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for entry, row in zip(entries, rows, strict=True):
+        table.add_row(entry.id, *(_cell(getattr(entry, name, None), item)
+                                  for name, item in row.items()))
+    console().print(table)
+
+
+def _cell(stored: Any, item: Any) -> str:
+    """A cell of a listing; a value of the entry as its file writes it."""
+    if isinstance(stored, Value):
+        return stored.written
+    if isinstance(item, dict):
+        return "\n".join(f"{key} {value:,}" for key, value in item.items())
+    return "–" if item is None else str(item)
+
+
+def print_entry(kind: str, entry: Any) -> None:
+    """Each value of an entry with its kind and source; then the sources, to be opened."""
+    screen = console()
+    table = Table(title=(entry.title if kind == "scenarios" else entry.name)["en"])
+    table.add_column("key", overflow="fold")
+    table.add_column("value", overflow="fold")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    cited: dict[str, None] = {}
+    for name, value in _flatten("", entry):
+        if not isinstance(value, Value):
+            table.add_row(name, str(value), "", "")
+            continue
+        for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
+            table.add_row(label, item.shown, item.kind, _citation(item))
+            cited.setdefault(item.source)
+    screen.print(table)
+    for key in cited:
+        source = sources().get(key, {})
+        screen.print(f"{key}: {source.get('title', key)} {source.get('url', '')}",
+                     highlight=False, soft_wrap=True)
+    if kind == "models":
+        total = parameters(entry)
+        counts = Table(title="parameters, counted from the shapes")
+        counts.add_column("class")
+        counts.add_column("parameters", justify="right")
+        counts.add_column("share", justify="right")
+        for name, count in (parameters_by_class(entry) | total).items():
+            counts.add_row(name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
+        screen.print(counts)
+
+
+def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
+    if isinstance(item, BaseModel):
+        pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
+                      if name not in ("id", "name", "title", "note", "defaults", "documented")]
+    elif isinstance(item, dict):
+        pairs = item.items()
+    else:
+        return [] if item is None else [(prefix, item)]
+    return [row for name, value in pairs
+            for row in _flatten(f"{prefix}.{name}" if prefix else str(name), value)]
+
+
+def _citation(value: Value) -> str:
+    """Key, section and date of a value's source."""
+    parts = [value.source, value.section and f"section {value.section}", value.date]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,63 @@
+"""What stands in for an efficiency that a card's class of mechanisms has no prior of.
+
+A new card multiplies a dtype before anyone has measured how well. Two bounds need no measurement:
+kernels of the new dtype reach at most the share of their peak that those of the nearest known dtype
+reach of theirs, and they are at least as fast as those. Between the two, the middle of their
+logarithms. (Dtypes that were measured on one class of cards keep to it: FP8 beside BF16 on Hopper
+comes out at 0.58, measured 0.56; FP4 beside FP8 on Blackwell at 0.41, measured 0.38. The first
+bound is a habit, no law: grouped matmuls of FP8 on H800 exceed it by a twentieth.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from catalogue.deployments.precision_support import peak_of
+from catalogue.entries.hardware import Device
+from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
+from catalogue.reading.values import Value
+
+BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
+DIGITS = 3
+
+
+def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
+    """Share of the dense peak that matmuls of a dtype reach [1]: the prior, or what stands in.
+
+    Args:
+        table: the class's priors by dtype, at least one.
+        dtype: what is multiplied.
+        device: the card, which states a peak of the dtype.
+    """
+    prior: Value | None = getattr(table, dtype, None)
+    if prior is not None:
+        return prior
+    name = nearest_known(table, dtype)
+    near: Value = getattr(table, name)
+    peak, known = peak_of(device, dtype), peak_of(device, name)
+    faster = peak.value / known.value if peak and known else BITS[name] / BITS[dtype]
+    least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
+    value = float(f"{share:.{DIGITS}g}")
+    return Value(value, "1", f"{value:g}", "arithmetic", "assumed", min(least, value),
+                 max(near.high, value), note={
+        "en": f"No prior of {dtype.upper()}: at best the share that {name.upper()} reaches, at "
+              f"worst no faster than {name.upper()}; the middle of both, in logarithms.",
+        "zh": f"没有 {dtype.upper()} 的先验值：最好与 {name.upper()} 的利用率相同，最差不比 "
+              f"{name.upper()} 更快，取两者的对数中点。"})
+
+
+def nearest_known(table: ShareByDtype, dtype: str) -> str:
+    """The dtype with a prior that is nearest in width; of two as near, the wider."""
+    known = [name for name in BITS if getattr(table, name, None) is not None]
+    return min(known, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))
+
+
+def lacking(device: Device, priors: Mechanisms) -> Iterator[tuple[str, str]]:
+    """Dtypes of which a card states a matrix peak and its priors say nothing: (dtype, nearest)."""
+    table = priors.gemm_efficiency
+    if table is None:
+        return
+    for dtype in ShareByDtype.model_fields:
+        if dtype in BITS and peak_of(device, dtype) and getattr(table, dtype, None) is None:
+            yield dtype, nearest_known(table, dtype)
