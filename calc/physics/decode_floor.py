@@ -1,7 +1,8 @@
 """The floor under decode latency: the bytes that a step has to read from device memory.
 
-No step that reads them at the achieved bandwidth is faster. Communication, kernel boundaries and
-the host are not in it, so a measured TPOT lies above; the ratio of the two is to be explained.
+They are what the estimate's own step reads at least, under its routing and with its drafts, each at
+the bandwidth that its kernels reach. Arithmetic, communication, kernel boundaries and the
+host are not in it, so every estimate lies above; the ratio of the two is to be explained.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
     growing = np.clip(limit - input_tokens, 0, output_tokens)
-    seen = growing * mean_context(input_tokens, growing) + (output_tokens - growing) * limit
-    return select(np.greater(limit, 0), seen / output_tokens,
+    attended = growing * mean_context(input_tokens, growing) + (output_tokens - growing) * limit
+    return select(np.greater(limit, 0), attended / output_tokens,
                   mean_context(input_tokens, output_tokens))
 
 
@@ -98,9 +99,30 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     return attended, in_window, entries * entry + keys * c.kv_index_bytes_per_token
 
 
+def tokens_per_step(acceptance: Number, draft_tokens: Number) -> Number:
+    """Tokens that a step yields for a request [1]: 1 + a + … + a^d.
+
+    A draft counts if it and all before it are accepted.
+
+    >>> float(tokens_per_step(0.5, 2))
+    1.75
+
+    Args:
+        acceptance: probability a that a draft is accepted [1].
+        draft_tokens: drafts of a step, d [token].
+
+    Source: notebooks/serving.md, section Drafted tokens.
+    """
+    sure = np.greater_equal(acceptance, 1)
+    a = select(sure, 0, acceptance)
+    return select(sure, 1 + draft_tokens, (1 - a ** (draft_tokens + 1)) / (1 - a))
+
+
 def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
                  requests_per_rank: Number) -> Decode:
-    """Least time of a decode step [s] over all pipeline stages, one micro-batch after another.
+    """Least time per output token [s]: a decode step over all pipeline stages reads, no more.
+
+    A first token costs a step of prefill, which reads the weights of every step at least.
 
     Args:
         q: input symbols as attributes.
@@ -113,18 +135,27 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     """
     batch = ceil_div(requests_per_rank, q.pipeline_parallel)
     group_tokens = batch * np.maximum(1, q.expert_parallel / q.tensor_parallel)
-    hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
+    even = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
+    together = group_tokens * (1 + q.draft_tokens) / q.micro_batches
+    hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew)
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     besides_routed = w.moe_layer_weights - routed_layer_weights(q, n)
     final_norm = q.norm_weight_bytes * q.hidden_size
+    # absorbed up-projections are kept as wide as activations, here narrower than they are stored
+    up = q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
+    narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   + q.num_hidden_layers * up / q.tensor_parallel * narrower
                    + w.head_matrix_weights + final_norm)
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
     context = mean_context(q.input_tokens, q.output_tokens)
     attended, in_window, of_request = read_of_cache(q, c)
     kv_bytes = batch * of_request
-    rate = q.memory_bandwidth * q.hbm_efficiency
-    times = dense_bytes / rate, expert_bytes / rate, kv_bytes / rate
-    floor = sum(times)
-    return Decode(context, attended, in_window, batch, group_tokens, hit, dense_bytes, expert_bytes,
-                  kv_bytes, *times, tpot_floor=floor, throughput_ceiling=q.concurrency / floor)
+    times = tuple(moved / (q.memory_bandwidth * efficiency) for moved, efficiency in (
+        (dense_bytes, q.hbm_efficiency), (expert_bytes, q.expert_streaming_efficiency),
+        (kv_bytes, q.mla_efficiency)))
+    floor = sum(times) / tokens_per_step(q.mtp_acceptance, q.draft_tokens)
+    whole = np.minimum(times[0], floor) + (q.output_tokens - 1) * floor
+    return Decode(context, attended, in_window, batch, group_tokens, even, dense_bytes,
+                  expert_bytes, kv_bytes, *times, tpot_floor=floor,
+                  throughput_ceiling=q.concurrency * q.output_tokens / whole)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.decode_floor import Decode, mean_attended, mean_context
+from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
 from calc.physics.step import Composition, Step
 
 
@@ -145,7 +145,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     stall = select(apart, 0, (alone + rest - first) / later)
     layer = (decode.device_time - decode.head_time) / q.num_hidden_layers
     draft = q.draft_tokens * (layer + decode.head_time)
-    accepted = _accepted(q.mtp_acceptance, q.draft_tokens)
+    accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
     pace = (decode.step_time + draft) / accepted
     tpot = pace + stall
     e2e = ttft + (q.output_tokens - 1) * tpot
@@ -155,10 +155,3 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
     return Serving(alone, rest, wait, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
-
-
-def _accepted(acceptance: Number, draft_tokens: Number) -> Number:
-    """Tokens that a step yields [1]: 1 + a + … + a^d, a draft counts if all before it do."""
-    sure = np.greater_equal(acceptance, 1)
-    a = select(sure, 0, acceptance)
-    return select(sure, 1 + draft_tokens, (1 - a ** (draft_tokens + 1)) / (1 - a))

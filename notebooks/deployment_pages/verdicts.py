@@ -210,16 +210,12 @@ def _value(deployed: Deployed, name: str, lang: int) -> str:
 
 
 def _least(deployed: Deployed) -> Text:
-    """The floor in a sentence, where it is one: routing may hit fewer experts than uniform does."""
-    floor = deployed.answer.quantities["tpot_floor"].value
-    pace = deployed.answers.get("tpot")
-    if pace is None or pace.low < floor or deployed.inputs["draft_tokens"]:
+    """The floor in a sentence, where there is a step of decode."""
+    if "tpot" not in deployed.answers:
         return "", ""
-    text, routed = fmt_quantity(floor, "s"), bool(deployed.found["decode_expert_bytes"] > 0)
+    text = fmt_quantity(deployed.answer.quantities["tpot_floor"].value, "s")
     if deployed.inputs["offloaded_share"]:
         return (f" What the cards read takes at least {text} per token; the experts on the host "
                 "come on top.", f"卡上的读取每个 token 至少要 {text}，主机上的专家另计。")
-    return (f" Reading weights and cache alone takes at least {text} per token"
-            f"{' if experts are chosen evenly' * routed}.",
-            f"{'若各专家被选中的机会均等，' * routed}仅读取权重与缓存，"
-            f"每个 token 就至少要 {text}。")
+    return (f" Reading weights and cache alone takes at least {text} per token.",
+            f"仅读取权重与缓存，每个 token 就至少要 {text}。")

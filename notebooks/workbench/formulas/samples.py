@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from workbench.formulas.exported import evaluate_all, load_formulas, select
+from workbench.formulas.exported import computable, evaluate_all, load_formulas, select
 
 Number = int | float
 _BYTES = (0.5, 0.5390625, 1, 1.03125, 2, 4)
@@ -190,6 +190,6 @@ def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str
     # of the memory budget only: a chapter that is being changed does not stop the others
     formulas = select(load_formulas(), attention)
     memory = {name: formulas[name] for name in formulas if formulas[name].notebook in _MEMORY}
-    found = evaluate_all(memory, inputs)
-    lacking = found["stage_block_bytes"] * draw.randint(0, 5000) - found["stage_free_for_kv"]
+    budget = evaluate_all(computable(memory, inputs), inputs)
+    lacking = budget["stage_block_bytes"] * draw.randint(0, 5000) - budget["stage_free_for_kv"]
     inputs["memory_capacity"] += float(lacking)
