@@ -151,11 +151,12 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     context = mean_context(q.input_tokens, q.output_tokens)
     attended, in_window, of_request = read_of_cache(q, c)
     kv_bytes = batch * of_request
-    times = tuple(moved / (q.memory_bandwidth * efficiency) for moved, efficiency in (
-        (dense_bytes, q.hbm_efficiency), (expert_bytes, q.expert_streaming_efficiency),
-        (kv_bytes, q.mla_efficiency)))
-    floor = sum(times) / tokens_per_step(q.mtp_acceptance, q.draft_tokens)
-    whole = np.minimum(times[0], floor) + (q.output_tokens - 1) * floor
+    dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
+    expert_time = expert_bytes / (q.memory_bandwidth * q.expert_streaming_efficiency)
+    kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
+    accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
+    floor = (dense_time + expert_time + kv_time) / accepted
+    whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     return Decode(context, attended, in_window, batch, group_tokens, even, dense_bytes,
-                  expert_bytes, kv_bytes, *times, tpot_floor=floor,
-                  throughput_ceiling=q.concurrency * q.output_tokens / whole)
+                  expert_bytes, kv_bytes, dense_time, expert_time, kv_time, floor,
+                  q.concurrency * q.output_tokens / whole)

@@ -1,6 +1,6 @@
 """The operator table of a step: one row per operator and kind of layer.
 
-The rows are what the closed forms of ``calc.physics.step`` sum by class; nothing is summed here.
+The rows are what the closed forms of ``calc.physics.work`` sum by class; nothing is summed here.
 Operations [FLOP], bytes [B] and payloads [B] are those of one rank and one layer, for one
 micro-batch; ``count`` is the number of such layers. A vector operator's weights (norms) stream with
 the attention projections, its operations and activations belong to the class ``vector``.
@@ -18,7 +18,7 @@ from calc.physics.arrays import Number, ceil_div
 from calc.physics.experts import distinct_experts
 from calc.physics.memory import Cache, expert_shards
 from calc.physics.shapes import MLA
-from calc.physics.step import Composition
+from calc.physics.work import Composition
 
 MATRIX, VECTOR, LINK = "matrix", "vector", "link"
 # operations per element: a norm squares, sums, scales and weighs; a gate takes a sigmoid
@@ -34,7 +34,7 @@ class Row:
         layer: ``every``, ``dense``, ``moe`` or ``outside`` (once per step), or ``draft``.
         count: layers that have it [1].
         unit: ``matrix``, ``vector`` or ``link``.
-        group: class of ``calc.physics.step`` that the row is summed into.
+        group: class of ``calc.physics.work`` that the row is summed into.
         flops, weight_bytes, activation_bytes, kv_bytes: of one layer [FLOP], [B].
         collective, payload: the collective and what one rank puts in [B].
     """

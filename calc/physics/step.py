@@ -1,9 +1,10 @@
-"""One step of a rank: operations, bytes and time by class of operators, and how they add up.
+"""The time of one step of a rank, by class of operators, and how the times add up.
 
 A step is a decode step of a batch or a chunk of prefill; both are the same operators on another
-composition of tokens. Classes are those of ``calc.physics.operators``, whose rows they sum.
-Operations [FLOP], bytes [B] and times [s] are of one rank over all layers of all pipeline
-stages, so a step's time is that of one micro-batch on its way through the pipeline.
+composition of tokens. Operations [FLOP], bytes [B] and times [s] are of one rank over all layers of
+all pipeline stages, so a step's time is that of one micro-batch on its way through the pipeline.
+What each class has to do is ``calc.physics.work``; an all-reduce or an exchange by itself is
+``calc.physics.communication``.
 """
 
 from __future__ import annotations
@@ -15,36 +16,23 @@ import numpy as np
 
 from calc.physics.arrays import Number, select
 from calc.physics.communication import all_gather, all_reduce, exchange, group
-from calc.physics.experts import distinct_experts
 from calc.physics.fetching import missing
-from calc.physics.memory import Cache, Weights, expert_shards
-from calc.physics.shapes import MLA, Parameters
-
-
-@dataclass(frozen=True)
-class Composition:
-    """What a step is made of, on one data-parallel rank.
-
-    Attributes:
-        tokens: that pass through the layers [token].
-        logit_rows: tokens whose logits are computed [token].
-        attended, in_window, indexed: positions attended to, summed over tokens, in a layer
-            without and with a window, and positions that an indexer scores [token].
-        read, read_in_window, read_keys: cached positions read, summed over requests [token].
-        expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
-        decoding: 1 for a decode step (MLA absorbs its up-projections), 0 for prefill.
-    """
-
-    tokens: Number
-    logit_rows: Number
-    attended: Number
-    in_window: Number
-    indexed: Number
-    read: Number
-    read_in_window: Number
-    read_keys: Number
-    expanded: Number
-    decoding: bool
+from calc.physics.memory import Cache, Weights
+from calc.physics.shapes import Parameters
+from calc.physics.work import (
+    Attention,
+    Composition,
+    Routed,
+    Work,
+    attention_work,
+    core_work,
+    dense_mlp_work,
+    head_work,
+    routed_expert_work,
+    router_work,
+    shared_expert_work,
+    vector_bytes,
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +96,8 @@ def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
     return np.maximum(compute, memory) + (1 - overlap) * np.minimum(compute, memory)
 
 
-def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Composition) -> Step:
+def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, composition: Composition
+         ) -> Step:
     """Operations, bytes and time of a step, by class of operators.
 
     Args:
@@ -117,177 +106,153 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, made: Comp
         n: the model's parameters.
         w: weights by stage [B].
         c: cache per token [B/token].
-        made: composition of the step.
+        composition: what the step is made of.
 
     Source: notebooks/compute.md for operations and bytes, notebooks/latency.md for times.
     """
-    t, e, k, d = q.tensor_parallel, q.expert_parallel, q.num_experts_per_tok, q.hidden_size
-    two = q.multiply_add_flops
-    halves = q.micro_batches
-    tokens, rows = made.tokens / halves, made.logit_rows / halves
-    attended, in_window = made.attended / halves, made.in_window / halves
-    expanded = made.expanded / halves if attention == MLA else 0
-    shards = expert_shards(q)
-    layers, moe = q.num_hidden_layers, n.moe_layers
-    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
-    width = q.activation_element_bytes
-    heads = q.num_attention_heads / t
-    on_device = 1 - q.offloaded_share
+    halves, decoding = q.micro_batches, composition.decoding
+    batch = composition.part(halves)
+    projections = attention_work(attention, q, n, w, batch)
+    core = core_work(attention, q, c, batch)
+    routed = routed_expert_work(q, n, batch)
+    head, columns = head_work(q, w, batch)
+    classes: dict[str, Work] = {
+        "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
+        "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
+        "router": router_work(q, n, batch), "head": head}
+    rows = {"shared_expert": batch.tokens, "head": batch.logit_rows,
+            "routed_expert": routed.tokens * q.num_experts_per_tok / np.maximum(routed.hit, 1)}
+    times = {name: _matmul_time(q, name, work, rows.get(name, batch.tokens))
+             for name, work in classes.items()} | {"core": _core_time(q, core, decoding)}
+    classes["core"] = core
+    vector = vector_bytes(q, n, batch, routed)
+    vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
+    widened = _dequantisation_time(q, n, projections, routed, decoding)
+    reduced, exchanged, passed_on = _communication_times(q, n, batch, columns)
+    boundary = q.num_hidden_layers * q.operators_per_layer * q.kernel_boundary
+    offload = _offload_time(q, n, batch, routed)
+    fetched = missing(q, n, routed.read)
+    compute = halves * (sum(times.values()) + vector_time + widened + boundary + offload
+                        + fetched.fetch_time)
+    communication = halves * (reduced + exchanged + passed_on)
+    # a single token: kernels that are fused have no boundary between them
+    saved = select(decoding & np.less_equal(composition.tokens, 1),
+                   np.minimum(q.single_token_path, halves * boundary), 0)
+    on_host = halves * (offload + fetched.fetch_time)
+    hidden = _hidden_time(q, compute - on_host - saved, communication, on_host)
+    device = compute + communication - hidden - saved
+    host = halves * _launch_time(q, decoding)
+    return Step(
+        **{f"{name}_flops": work.flops for name, work in classes.items()},
+        **{f"{name}_bytes": work.bytes for name, work in classes.items()},
+        **{f"{name}_time": time for name, time in times.items()},
+        vector_bytes=vector, vector_time=vector_time, group_tokens=routed.tokens,
+        distinct_experts=routed.hit, missing_experts=fetched.missing_experts,
+        storage_experts=fetched.storage_experts, dequantisation_time=widened,
+        all_reduce_time=reduced, exchange_time=exchanged, pipeline_time=passed_on,
+        boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
+        saved_time=saved, compute_time=compute, communication_time=communication,
+        hidden_time=hidden, device_time=device, host_time=host,
+        step_time=np.maximum(device, host) + q.host_gap_per_step)
 
-    # --- operations and bytes of a micro-batch ----------------------------------------------------
-    up = q.kv_lora_rank * heads * (q.qk_nope_head_dim + q.v_head_dim) if attention == MLA else 0
-    kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
-    projections = (n.attention_divided_parameters / t + kv_share
-                   + n.attention_replicated_parameters)
-    projected, again = two * layers * projections * tokens, two * layers * up * expanded
-    attention_flops = projected + again
-    per_token, core_width = _widths(attention, q, heads, made.decoding)
-    stored = layers * w.attention_weights_per_layer
-    if made.decoding and attention == MLA:
-        stored = stored + layers * up * (width - q.attention_weight_bytes)
-    attention_bytes = stored + layers * per_token * width * tokens
 
-    scores = q.index_n_heads * q.index_head_dim
-    core_flops = two * (heads * core_width * (full * attended + windowed * in_window)
-                        + full * scores * made.indexed / halves)
-    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    cached = (entry * (full * made.read + windowed * made.read_in_window)
-              + c.kv_index_bytes_per_token * full * made.read_keys) / halves
-    core_bytes = cached + layers * heads * core_width * width * (tokens + expanded)
+def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
+    """Time of a class of matmuls [s] of so many rows; tiles are multiplied whole.
 
-    dense_mlp_flops = two * q.first_k_dense_replace * n.dense_mlp_parameters / t * tokens
-    mlp_width = 2 * d + 3 * q.intermediate_size / t
-    dense_mlp_bytes = q.first_k_dense_replace * (
-        q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t + mlp_width * width * tokens)
+    What is expanded of the cache has rows of its own, far more than a tile. Source:
+    notebooks/latency.md, sections The time of one operator and The classes of a step.
+    """
+    peak = getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency") * q.clock_factor
+    padded = np.maximum(1, q.gemm_tile_rows / np.maximum(rows, 1))
+    whole = work.expanded_flops if isinstance(work, Attention) else 0
+    share = q.expert_streaming_efficiency if isinstance(work, Routed) else q.hbm_efficiency
+    return operator_time(((work.flops - whole) * padded + whole) / peak,
+                         work.bytes / (q.memory_bandwidth * share), q.load_overlap)
 
-    shared_inside = q.n_shared_experts * q.moe_intermediate_size / t
-    shared_flops = two * moe * n.shared_expert_parameters / t * tokens
-    shared_bytes = moe * (q.shared_expert_weight_bytes * n.shared_expert_parameters / t
-                          + (q.n_shared_experts > 0) * (2 * d + 3 * shared_inside) * width * tokens)
 
-    together = tokens * np.maximum(1, e / t)
-    hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
-    slowest = 1 + select(e > 1, q.expert_imbalance, 0)
-    expert_rows = slowest * together * k / e
-    expert_inside = q.moe_intermediate_size * e / shards
-    read = np.minimum(q.n_routed_experts, slowest * hit)
-    routed_flops = on_device * two * moe * n.routed_expert_parameters * slowest * together * (
-        k / shards)
-    routed_weights = on_device * moe * read * n.routed_expert_parameters / shards
-    routed_bytes = (q.routed_expert_weight_bytes * routed_weights
-                    + on_device * moe * expert_rows * (2 * d + 3 * expert_inside) * width)
+def _core_time(q: Any, core: Work, decoding: bool) -> Number:
+    """Time of the attention core [s]: of its arithmetic or of its bytes."""
+    share = q.mla_compute_efficiency if decoding else q.attention_efficiency
+    rate = q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)
+    return np.maximum(core.flops / (q.core_peak * share * q.clock_factor), core.bytes / rate)
 
-    router_flops = two * moe * d * q.n_routed_experts * tokens
-    router_bytes = moe * (q.router_weight_bytes * n.router_parameters
-                          + (d + q.n_routed_experts) * width * tokens)
-    columns = w.head_matrix_weights / (q.head_weight_bytes * d)
-    head_flops = two * d * columns * rows
-    head_bytes = w.head_matrix_weights + (d * width + columns * q.logit_element_bytes) * rows
-    # two norms with their residual; gates of the MLPs; rows gathered for the experts and back
-    vector_elements = (layers * 8 * d * tokens + 2 * d * tokens
-                       + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
-                       + 3 * moe * shared_inside * tokens
-                       + on_device * moe * expert_rows * (3 * expert_inside + 2 * d))
-    vector_bytes = vector_elements * width + q.norm_weight_bytes * d
 
-    # --- times of a micro-batch -------------------------------------------------------------------
-    rate = q.memory_bandwidth * q.hbm_efficiency
+def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,
+                         decoding: bool) -> Number:
+    """Time in which weights are widened before they are multiplied [s], through L2.
 
-    def multiplied(flops: Number, moved: Number, name: str, of: Number,
-                   streaming: Number = rate, full: Number = 0) -> Number:
-        peak = getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency") * q.clock_factor
-        padded = np.maximum(1, q.gemm_tile_rows / np.maximum(of, 1))
-        return operator_time((flops * padded + full) / peak, moved / streaming, q.load_overlap)
-
-    core_share = q.mla_compute_efficiency if made.decoding else q.attention_efficiency
-    core_rate = q.memory_bandwidth * (q.mla_efficiency if made.decoding else q.hbm_efficiency)
-    core_time = np.maximum(core_flops / (q.core_peak * core_share * q.clock_factor),
-                           core_bytes / core_rate)
-    per_expert = together * k / np.maximum(hit, 1)
-    times = {
-        "attention": multiplied(projected, attention_bytes, "attention", tokens, full=again),
-        "dense_mlp": multiplied(dense_mlp_flops, dense_mlp_bytes, "dense_mlp", tokens),
-        "shared_expert": multiplied(shared_flops, shared_bytes, "shared_expert", tokens),
-        "routed_expert": multiplied(routed_flops, routed_bytes, "routed_expert", per_expert,
-                                    q.memory_bandwidth * q.expert_streaming_efficiency),
-        "router": multiplied(router_flops, router_bytes, "router", tokens),
-        "head": multiplied(head_flops, head_bytes, "head", rows),
-    }
-    vector_time = vector_bytes / rate
-    widened = (q.attention_dequantised * layers * (projections - (up if made.decoding else 0))
+    Source: notebooks/latency.md, section Weights that are widened first.
+    """
+    t = q.tensor_parallel
+    stored = projections.projections - (projections.up if decoding else 0)
+    widened = (q.attention_dequantised * q.num_hidden_layers * stored
                + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t
-               + q.shared_expert_dequantised * moe * n.shared_expert_parameters / t
-               + q.routed_expert_dequantised * routed_weights)
-    traffic = q.dequantisation_traffic if made.decoding else q.prefill_dequantisation_traffic
-    dequantisation_time = widened * traffic / q.l2_bandwidth
+               + q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t
+               + q.routed_expert_dequantised * routed.weights)
+    traffic = q.dequantisation_traffic if decoding else q.prefill_dequantisation_traffic
+    return widened * traffic / q.l2_bandwidth
 
+
+def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number
+                         ) -> tuple[Number, Number, Number]:
+    """All-reduces with the gathering of logits, expert exchange, hand-over between stages [s].
+
+    Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
+    """
+    t, e, d, width = (q.tensor_parallel, q.expert_parallel, q.hidden_size,
+                      q.activation_element_bytes)
+    payload = batch.tokens * d * width
     ranks = group(q, t)
-    payload = tokens * d * width
-    after_mlp = q.first_k_dense_replace + select(e <= t, moe, 0)
-    all_reduce_time = ((1 + layers + after_mlp) * all_reduce(q, ranks, payload)
-                       + all_gather(q, ranks, rows * columns * q.logit_element_bytes))
+    after_mlp = q.first_k_dense_replace + select(e <= t, n.moe_layers, 0)
+    reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
+               + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))
-    sent = tokens / t
-    exchange_time = moe * (exchange(q, experts, sent, d * q.dispatch_element_bytes)
-                           + exchange(q, experts, sent, d * width))
-    pipeline_time = (q.pipeline_parallel - 1) * (
+    sent = batch.tokens / t
+    exchanged = n.moe_layers * (exchange(q, experts, sent, d * q.dispatch_element_bytes)
+                                + exchange(q, experts, sent, d * width))
+    passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
-    boundary_time = layers * q.operators_per_layer * q.kernel_boundary
+    return reduced, exchanged, passed_on
 
-    host_weights = q.offloaded_share * moe * hit * n.routed_expert_parameters
-    host_flops = q.offloaded_share * two * moe * n.routed_expert_parameters * k * together
+
+def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+    """Time of the experts that the host computes [s].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    k = q.num_experts_per_tok
+    weights = q.offloaded_share * n.moe_layers * routed.hit * n.routed_expert_parameters
+    flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
+             * n.routed_expert_parameters * k * routed.tokens)
     # a token travels if any of its experts is on the host
     travels = 1 - (1 - q.offloaded_share) ** k
-    moved = 2 * travels * moe * tokens * d * width
-    offload_time = select(
+    moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
+             * q.activation_element_bytes)
+    return select(
         q.offloaded_share > 0,
         # a core multiplies what it has loaded: the two do not overlap
-        host_flops / (q.host_peak * q.host_gemm_efficiency)
-        + host_weights * q.offloaded_weight_bytes
+        flops / (q.host_peak * q.host_gemm_efficiency)
+        + weights * q.offloaded_weight_bytes
         / (q.host_memory_bandwidth * q.host_stream_efficiency)
-        + moved / q.host_link_bandwidth + moe * q.host_sync, 0)
-    fetched = missing(q, n, read)
-
-    # --- the step ---------------------------------------------------------------------------------
-    compute = halves * (sum(times.values()) + core_time + vector_time + dequantisation_time
-                        + boundary_time + offload_time + fetched.fetch_time)
-    communication = halves * (all_reduce_time + exchange_time + pipeline_time)
-    alone = made.decoding & np.less_equal(made.tokens, 1)
-    # kernels that are fused have no boundary between them
-    saved = select(alone, np.minimum(q.single_token_path, halves * boundary_time), 0)
-    on_host = halves * (offload_time + fetched.fetch_time)
-    own = compute - on_host - saved
-    hidden = select(halves > 1, q.overlap_efficiency * np.minimum(own, communication), 0)
-    # experts whose results are awaited a layer later, or that are fetched a layer ahead, run
-    # beside the device's own work
-    hidden = hidden + q.host_overlap * np.minimum(on_host, own + communication - hidden)
-    device = compute + communication - hidden - saved
-    # a captured graph is launched as one; prefill has too many shapes to be captured
-    launched = 1 - q.captured if made.decoding else 1
-    host = halves * launched * q.host_time_per_operator * layers * q.operators_per_layer
-    return Step(
-        attention_flops, core_flops, dense_mlp_flops, shared_flops, routed_flops, router_flops,
-        head_flops, attention_bytes, core_bytes, dense_mlp_bytes, shared_bytes, routed_bytes,
-        router_bytes, head_bytes, vector_bytes, together, hit, fetched.missing_experts,
-        fetched.storage_experts, times["attention"], core_time, times["dense_mlp"],
-        times["shared_expert"], times["routed_expert"], times["router"], times["head"],
-        vector_time, dequantisation_time, all_reduce_time, exchange_time, pipeline_time,
-        boundary_time, offload_time, fetched.fetch_time, saved, compute, communication, hidden,
-        device, host, np.maximum(device, host) + q.host_gap_per_step)
+        + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync, 0)
 
 
-def _widths(attention: str, q: Any, heads: Number, decoding: bool) -> tuple[Number, Number]:
-    """Elements in and out of a layer's projections per token, and of its core per head [1]."""
-    d = q.hidden_size
-    if attention != MLA:
-        kv_heads = np.maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
-        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim
-    query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
-    query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
-    latent = d + q.kv_lora_rank + q.qk_rope_head_dim
-    around = query + latent + heads * (query_key + q.v_head_dim) + d
-    if decoding:
-        inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
-        return around + inside, 2 * q.kv_lora_rank + q.qk_rope_head_dim
-    expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
-    return around + expansion, query_key + q.v_head_dim
+def _launch_time(q: Any, decoding: bool) -> Number:
+    """Time in which the host launches the operators of a step one by one [s].
+
+    A captured graph is launched as one; prefill has too many shapes to be captured. Source:
+    notebooks/latency.md, section Between the kernels, and the host.
+    """
+    launched = 1 - q.captured if decoding else 1
+    return launched * q.host_time_per_operator * q.num_hidden_layers * q.operators_per_layer
+
+
+def _hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
+    """What runs beside something longer [s]: half-batches beside each other, the host's part.
+
+    Experts whose results are awaited a layer later, or that are fetched a layer ahead, run beside
+    the device's own work. Source: notebooks/latency.md, sections Two half-batches and One step.
+    """
+    between = select(q.micro_batches > 1,
+                     q.overlap_efficiency * np.minimum(own, communication), 0)
+    return between + q.host_overlap * np.minimum(on_host, own + communication - between)

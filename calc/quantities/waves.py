@@ -14,7 +14,8 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
-from calc.physics.step import Composition, Step
+from calc.physics.step import Step
+from calc.physics.work import Composition
 
 
 @dataclass(frozen=True)

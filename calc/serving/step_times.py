@@ -11,7 +11,8 @@ from calc.physics.arrays import Number
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
-from calc.physics.step import Composition, step
+from calc.physics.step import step
+from calc.physics.work import Composition
 from calc.serving.requests import Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat

@@ -14,7 +14,7 @@ from calc.physics.decode_floor import decode_floor
 from calc.physics.memory import Cache, cache, candidate_stages, weights
 from calc.physics.operators import Row, operator_table
 from calc.physics.shapes import count_parameters
-from calc.physics.step import Composition
+from calc.physics.work import Composition
 from calc.quantities.everything import INPUTS, PHASES
 from calc.quantities.waves import chunk, decode_step, prompts
 from workbench.formulas.samples import random_inputs

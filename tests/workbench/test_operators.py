@@ -12,7 +12,7 @@ import sympy
 
 import calc
 from calc.physics import operators as coded
-from calc.physics import step as steps
+from calc.physics import work
 from calc.physics.memory import cache
 from catalogue.entries.trees import evaluate
 from workbench.formulas.exported import Formula, computable, evaluate_all, load_formulas, select
@@ -154,13 +154,13 @@ def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
     for phase in PHASES:
         made = composition(phase)
         parts = {field.name: getattr(made, names.get(field.name, field.name))
-                 for field in fields(steps.Composition)}
+                 for field in fields(work.Composition)}
         numbers = {name: part if isinstance(part, bool) else
                    float(value(part, known)) * q.micro_batches for name, part in parts.items()}
         if attention == "gqa":
             numbers["expanded"] = 0.0
         found[phase] = coded.operator_table(attention, q, cache(attention, q),
-                                            steps.Composition(**numbers))
+                                            work.Composition(**numbers))
     return found
 
 

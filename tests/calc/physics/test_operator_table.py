@@ -1,6 +1,6 @@
 """The operator table of the runtime: its rows sum to the step's classes, whatever the deployment.
 
-``calc.physics.step`` has closed forms, ``calc.physics.operators`` has rows; a mistake in one shows
+``calc.physics.work`` has closed forms, ``calc.physics.operators`` has rows; a mistake in one shows
 against the other. (Both against the table of the book: ``test_operators.py``.)
 """
 

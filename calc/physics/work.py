@@ -1,0 +1,289 @@
+"""Operations and bytes of a step by class of operators, before any of it takes time.
+
+Classes are those of ``calc.physics.operators``, whose rows they sum. Operations [FLOP] and bytes
+[B] are of one rank over all layers of all pipeline stages, for one micro-batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, select
+from calc.physics.experts import distinct_experts
+from calc.physics.memory import Cache, Weights, expert_shards
+from calc.physics.shapes import MLA, Parameters
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What a step is made of, on one data-parallel rank.
+
+    Attributes:
+        tokens: that pass through the layers [token].
+        logit_rows: tokens whose logits are computed [token].
+        attended, in_window, indexed: positions attended to, summed over tokens, in a layer
+            without and with a window, and positions that an indexer scores [token].
+        read, read_in_window, read_keys: cached positions read, summed over requests [token].
+        expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
+        decoding: 1 for a decode step (MLA absorbs its up-projections), 0 for prefill.
+    """
+
+    tokens: Number
+    logit_rows: Number
+    attended: Number
+    in_window: Number
+    indexed: Number
+    read: Number
+    read_in_window: Number
+    read_keys: Number
+    expanded: Number
+    decoding: bool
+
+    def part(self, parts: Number) -> Composition:
+        """One of so many equal parts of the step, a micro-batch."""
+        counts = {field.name: getattr(self, field.name) / parts for field in fields(self)
+                  if field.name != "decoding"}
+        return replace(self, **counts)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Operations [FLOP] and bytes [B] of one class of operators."""
+
+    flops: Number
+    bytes: Number
+
+
+@dataclass(frozen=True)
+class Attention(Work):
+    """Projections of attention, and what is of them alone.
+
+    Attributes:
+        projections: elements of the matrices on this rank, a layer [1].
+        expanded_flops: of the expansion of cached tokens, in ``flops`` too [FLOP].
+        up: elements of MLA's up-projections from the latent vector, a layer [1].
+    """
+
+    projections: Number
+    expanded_flops: Number
+    up: Number
+
+
+@dataclass(frozen=True)
+class Routed(Work):
+    """Routed experts that the device multiplies, and how tokens meet them.
+
+    Attributes:
+        tokens: that share the experts [token].
+        hit: distinct experts of a layer that they choose [1].
+        read: experts of a layer that the slowest rank's share stands for [1].
+        rows: rows of activations at the slowest rank, a layer [token].
+        inside: width of an expert on this rank [1].
+        weights: elements of the experts' matrices that are read, all layers [1].
+    """
+
+    tokens: Number
+    hit: Number
+    read: Number
+    rows: Number
+    inside: Number
+    weights: Number
+
+
+def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
+                   ) -> Attention:
+    """Projections of attention: absorbed in a decode step of MLA, else as they are stored.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        n: the model's parameters.
+        w: weights by stage [B].
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Projections of attention.
+    """
+    t, layers, width = q.tensor_parallel, q.num_hidden_layers, q.activation_element_bytes
+    heads = q.num_attention_heads / t
+    up = q.kv_lora_rank * heads * (q.qk_nope_head_dim + q.v_head_dim) if attention == MLA else 0
+    kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
+    projections = (n.attention_divided_parameters / t + kv_share
+                   + n.attention_replicated_parameters)
+    expanded = batch.expanded if attention == MLA else 0
+    projected = q.multiply_add_flops * layers * projections * batch.tokens
+    again = q.multiply_add_flops * layers * up * expanded
+    stored = layers * w.attention_weights_per_layer
+    if batch.decoding and attention == MLA:
+        stored = stored + layers * up * (width - q.attention_weight_bytes)
+    per_token, _ = _widths(attention, q, heads, batch.decoding)
+    return Attention(projected + again, stored + layers * per_token * width * batch.tokens,
+                     projections, again, up)
+
+
+def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Work:
+    """Scores and their product with the values, and the scores of an indexer.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section The core: scores and values.
+    """
+    layers, width = q.num_hidden_layers, q.activation_element_bytes
+    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
+    heads = q.num_attention_heads / q.tensor_parallel
+    _, core_width = _widths(attention, q, heads, batch.decoding)
+    scores = q.index_n_heads * q.index_head_dim
+    flops = q.multiply_add_flops * (
+        heads * core_width * (full * batch.attended + windowed * batch.in_window)
+        + full * scores * batch.indexed)
+    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
+    cached = (entry * (full * batch.read + windowed * batch.read_in_window)
+              + c.kv_index_bytes_per_token * full * batch.read_keys)
+    expanded = batch.expanded if attention == MLA else 0
+    return Work(flops, cached + layers * heads * core_width * width * (batch.tokens + expanded))
+
+
+def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
+    """The MLPs of the leading dense layers.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Dense networks, shared experts, router.
+    """
+    t, layers = q.tensor_parallel, q.first_k_dense_replace
+    activations = 2 * q.hidden_size + 3 * q.intermediate_size / t
+    return Work(
+        q.multiply_add_flops * layers * n.dense_mlp_parameters / t * batch.tokens,
+        layers * (q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
+                  + activations * q.activation_element_bytes * batch.tokens))
+
+
+def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
+    """The experts that every token passes.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Dense networks, shared experts, router.
+    """
+    t = q.tensor_parallel
+    inside = q.n_shared_experts * q.moe_intermediate_size / t
+    activations = 2 * q.hidden_size + 3 * inside
+    return Work(
+        q.multiply_add_flops * n.moe_layers * n.shared_expert_parameters / t * batch.tokens,
+        n.moe_layers * (
+            q.shared_expert_weight_bytes * n.shared_expert_parameters / t
+            + (q.n_shared_experts > 0) * activations * q.activation_element_bytes * batch.tokens))
+
+
+def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
+    """The routed experts that the device itself multiplies, at its slowest rank.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Routed experts.
+    """
+    e, k, d = q.expert_parallel, q.num_experts_per_tok, q.hidden_size
+    shards = expert_shards(q)
+    on_device = 1 - q.offloaded_share
+    together = batch.tokens * np.maximum(1, e / q.tensor_parallel)
+    hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
+    slowest = 1 + select(e > 1, q.expert_imbalance, 0)
+    rows = slowest * together * k / e
+    inside = q.moe_intermediate_size * e / shards
+    read = np.minimum(q.n_routed_experts, slowest * hit)
+    weights = on_device * n.moe_layers * read * n.routed_expert_parameters / shards
+    flops = on_device * q.multiply_add_flops * n.moe_layers * n.routed_expert_parameters * (
+        slowest * together) * (k / shards)
+    moved = (q.routed_expert_weight_bytes * weights
+             + on_device * n.moe_layers * rows * (2 * d + 3 * inside) * q.activation_element_bytes)
+    return Routed(flops, moved, together, hit, read, rows, inside, weights)
+
+
+def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
+    """The product that chooses each token's experts; its weights are not divided.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Dense networks, shared experts, router.
+    """
+    d, count, width = q.hidden_size, q.n_routed_experts, q.activation_element_bytes
+    return Work(
+        q.multiply_add_flops * n.moe_layers * d * count * batch.tokens,
+        n.moe_layers * (q.router_weight_bytes * n.router_parameters
+                        + (d + count) * width * batch.tokens))
+
+
+def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
+    """The output head, and its columns on this rank [1].
+
+    Args:
+        q: input symbols as attributes.
+        w: weights by stage [B].
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section The output head.
+    """
+    d, width = q.hidden_size, q.activation_element_bytes
+    columns = w.head_matrix_weights / (q.head_weight_bytes * d)
+    return Work(
+        q.multiply_add_flops * d * columns * batch.logit_rows,
+        w.head_matrix_weights + (d * width + columns * q.logit_element_bytes) * batch.logit_rows
+    ), columns
+
+
+def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+    """What the vector unit reads and writes [B].
+
+    Two norms with their residual; gates of the MLPs; rows gathered for the experts and back.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+        routed: how tokens meet the routed experts.
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
+    t, d, tokens = q.tensor_parallel, q.hidden_size, batch.tokens
+    shared_inside = q.n_shared_experts * q.moe_intermediate_size / t
+    elements = (q.num_hidden_layers * 8 * d * tokens + 2 * d * tokens
+                + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
+                + 3 * n.moe_layers * shared_inside * tokens
+                + (1 - q.offloaded_share) * n.moe_layers * routed.rows * (
+                    3 * routed.inside + 2 * d))
+    return elements * q.activation_element_bytes + q.norm_weight_bytes * d
+
+
+def _widths(attention: str, q: Any, heads: Number, decoding: bool) -> tuple[Number, Number]:
+    """Elements in and out of a layer's projections per token, and of its core per head [1]."""
+    d = q.hidden_size
+    if attention != MLA:
+        kv_heads = np.maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
+        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim
+    query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
+    query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
+    latent = d + q.kv_lora_rank + q.qk_rope_head_dim
+    around = query + latent + heads * (query_key + q.v_head_dim) + d
+    if decoding:
+        inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
+        return around + inside, 2 * q.kv_lora_rank + q.qk_rope_head_dim
+    expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
+    return around + expansion, query_key + q.v_head_dim
