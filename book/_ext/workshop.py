@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
-BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel")
+BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
+          "ipykernel.debugger", "IPython.core.completer")
 BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
            "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
            "workbench.crosscheck", "workbench.evidence.measured",
