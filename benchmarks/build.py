@@ -132,7 +132,7 @@ def measure_tests() -> dict[str, tuple]:
         _copy(folder)
         (folder / ".venv").symlink_to(Path(sys.prefix))
         author = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
-        for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "copy")):
+        for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "copy")):
             subprocess.run(["git", *author, *command], cwd=folder, check=True)
         whole = _made(folder, "test")
         _changed(folder, "calc/physics/step.py", "\n\n\n", "\n\n\nUNUSED = 0\n\n\n")
