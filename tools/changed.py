@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"catalogue": ".", "calc": ".", "tools": ".", "workbench": "notebooks",
             "deployment_pages": "notebooks"}  # and the folder that each is imported from
 SUPPORT = Path("tests/support")
-BOOK = Path("tests/book")  # needs the book, kernels or a browser
+BOOK = Path("tests/book")  # needs kernels or a browser
+SITE = "site"  # the fixture that builds the book: a file with a test that takes it
 ALWAYS = ("tests/house/test_rooms.py",)
 BESIDES = {  # for files that are not imported: the tests that read them
     "params/": ("tests/catalogue", "tests/house/test_traps_of_data.py"),
@@ -80,8 +81,17 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
+def takes_the_site(path: Path) -> bool:
+    """Whether a test of a file asks for the built book."""
+    return any(isinstance(node, ast.arg) and node.arg == SITE
+               for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def needs_of_tests(root: Path = ROOT) -> dict[str, set[str]]:
-    """Test file -> what it imports, itself or by way of the helpers of ``tests/support``."""
+    """Test file -> what it imports, itself or by way of the helpers of ``tests/support``.
+
+    ``site`` is among it where a test asks for the built book.
+    """
     helpers = {path.stem: imports_of(path) for path in (root / SUPPORT).glob("*.py")}
 
     def with_helpers(names: set[str]) -> set[str]:
@@ -90,8 +100,9 @@ def needs_of_tests(root: Path = ROOT) -> dict[str, set[str]]:
             known, names = known | names, names.union(*(helpers.get(name, ()) for name in names))
         return known
 
-    return {path.relative_to(root).as_posix(): with_helpers(imports_of(path))
-            for path in sorted((root / "tests").rglob("test_*.py"))}
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    return {test.relative_to(root).as_posix(): with_helpers(
+        imports_of(test) | ({SITE} if takes_the_site(test) else set())) for test in tests}
 
 
 def mirror(module: str) -> Path:
@@ -121,11 +132,13 @@ def select(changed: Iterable[Path], near: Mapping[str, set[str]], far: Mapping[s
                for test in names}
     chosen = {path.as_posix() for path in changed if path.as_posix() in tests}
     chosen |= {test for test, names in tests.items() if names & helpers}
-    chosen |= {test for test, names in tests.items() if not Path(test).is_relative_to(BOOK)
+    slow = {test for test, names in tests.items()
+            if SITE in names or Path(test).is_relative_to(BOOK)}
+    chosen |= {test for test, names in tests.items() if test not in slow
                and (Path(test).parent.as_posix() in rooms or names & close)}
     reached = set(modules.values()).union(*far.values())
     felt = {test for test, names in tests.items()
-            if modules and (names & reached or Path(test).is_relative_to(BOOK))}
+            if modules and (names & reached or test in slow)}
     doctests = {path.as_posix() for path in modules if (ROOT / path).is_file()}
     paths = chosen | besides | doctests | set(ALWAYS)
     covered = {test for test in felt if any(Path(test).is_relative_to(path) for path in paths)}

@@ -19,6 +19,7 @@ TESTS = {
     "tests/catalogue/test_catalogue.py": {"catalogue"},
     "tests/book/test_pages.py": {"_browser"},
     "tests/tools/test_with_helper.py": {"_fleet"},
+    "tests/calc/physics/test_on_the_page.py": {"calc.physics.step", "site"},
 }
 
 
@@ -36,6 +37,7 @@ def test_a_module_concerns_its_rooms_tests_those_of_its_importers_and_its_doctes
 def test_what_is_further_away_is_left_out_and_named() -> None:
     selection = chosen(STEP.as_posix(), near=NEAR, far=FAR)
     assert set(selection.left_out) == {"tests/calc/choosing/test_estimate.py",
+                                       "tests/calc/physics/test_on_the_page.py",
                                        "tests/book/test_pages.py"}
 
 
@@ -59,6 +61,7 @@ def test_imports_of_the_code_decide() -> None:
     assert "calc.choosing.answers" not in near["calc.physics.step"]
     needs = changed.needs_of_tests()
     assert "calc.physics.step" in needs["tests/calc/physics/test_laws.py"], "by way of _fleet"
+    assert changed.SITE in needs["tests/book/test_book_build.py"]
 
 
 def test_what_differs_from_main_counts_committed_or_not(tmp_path: Path, monkeypatch) -> None:
