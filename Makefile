@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q
 
-.PHONY: book report serve test bench lock sync font pin clean
+.PHONY: book report serve test check bench lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -25,6 +25,12 @@ test: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+
+check: $(VENV)/.ready-test  ## a contributor's loop: what differs from main, and what imports that
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tools.changed -n auto
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks

@@ -1,4 +1,4 @@
-"""The build in a fresh copy: from nothing, again, and after one scenario has changed."""
+"""The build in a fresh copy: from nothing, again, and after one scenario has changed; the tests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pathlib import Path
 import psutil
 
 PROJECT = Path(__file__).resolve().parents[1]
+CORES = f"{os.cpu_count()} cores"
+CHANGED = "s1-plan-b"  # a scenario like most: its own page and lists of scenarios show it
 
 
 def _copy(target: Path) -> None:
@@ -80,7 +82,16 @@ def _deployments(folder: Path, only: str = "*") -> float:
                                 "pipeline.build(pathlib.Path(os.getcwd()))")
 
 
-def measure() -> dict[str, tuple[float, str]]:
+def _changed(folder: Path, name: str, old: str, new: str) -> None:
+    """Replace a text that a file of the copy has; RuntimeError if it does not."""
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        raise RuntimeError(f"{name} has no '{old}' to change")
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def measure() -> dict[str, tuple]:
     """Cold, unchanged and one-scenario builds of a copy of the tracked files; pages; a report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "copy"
@@ -92,16 +103,38 @@ def measure() -> dict[str, tuple[float, str]]:
         report = ("book/_ext/report.py", "--out=report.html", "--", "s1-plan-a")
         _timed(folder, *report)
         warm = _timed(folder, *report)
-        scenario = folder / "params" / "scenarios" / "s1-plan-c.yml"
-        text = scenario.read_text(encoding="utf-8")
-        if "80 request" not in text:
-            raise RuntimeError(f"{scenario.name} has no 80 requests to change")
-        scenario.write_text(text.replace("80 request", "81 request"), encoding="utf-8")
-        one, _, output = _build(folder)
+        _changed(folder, f"params/scenarios/{CHANGED}.yml", "80 request", "81 request")
+        changed, _, output = _build(folder)
         rerun = re.findall(r"notebooks: \[\d+/\d+\] (\S+) ", output)
     return {
-        "build_cold": (cold, "s"), "build_unchanged": (again, "s"),
-        "build_one_scenario": (one, "s"), "pages_run_after_one_scenario": (len(rerun), "1"),
-        "build_peak_memory": (peak / 2**30, "GiB"), "pages_of_deployments": (pages, "s"),
+        "build_cold": (cold, "s", CORES), "build_unchanged": (again, "s", CORES),
+        "build_one_scenario": (changed, "s", CORES),
+        "pages_run_after_one_scenario": (len(rerun), "1", f"of {CHANGED}"),
+        "build_peak_memory": (peak / 2**30, "GiB"), "pages_of_deployments": (pages, "s", CORES),
         "page_of_one_deployment": (single, "s"), "report": (warm, "s"),
     }
+
+
+def _made(folder: Path, target: str) -> float:
+    """Seconds of a target of the Makefile in a copy that has this project's environment."""
+    start = time.perf_counter()
+    done = subprocess.run(["make", "-o", ".venv/.ready-test", target], cwd=folder, check=False,
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"make {target} failed:\n{done.stdout[-2000:]}{done.stderr[-1000:]}")
+    return time.perf_counter() - start
+
+
+def measure_tests() -> dict[str, tuple]:
+    """The whole suite on a fresh copy, its book built on the way, then a line's change checked."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "copy"
+        _copy(folder)
+        (folder / ".venv").symlink_to(Path(sys.prefix))
+        author = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
+        for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "copy")):
+            subprocess.run(["git", *author, *command], cwd=folder, check=True)
+        whole = _made(folder, "test")
+        _changed(folder, "calc/physics/step.py", "\n\n\n", "\n\n\nUNUSED = 0\n\n\n")
+        return {"test": (whole, "s", CORES),
+                "check_one_line_of_physics": (_made(folder, "check"), "s", CORES)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import gc
 import re
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
+from docutils import nodes
+from myst_nb.ext.glue.crossref import PendingGlueReference
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
@@ -28,6 +31,8 @@ from . import pipeline
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
+PASTES = "pastes"  # in the metadata of a page that shows numbers of another
+COLLECT = (100_000, 10, 10)  # gc thresholds; by default a third of a pass is spent on collecting
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
@@ -87,6 +92,7 @@ class SecondPass:
 _locks: list[IO[str]] = []
 _second: list[SecondPass] = []
 _changed: list[str] = []
+_before: list[str] = []
 
 
 def second_doctrees(app: Sphinx) -> Path:
@@ -127,23 +133,59 @@ def _begin(app: Sphinx, config: Config) -> None:
         raise SystemExit(f"The book was not built.\n{error}") from None
 
 
-def _start_second(app: Sphinx) -> None:
-    """Give each language its own folder for figures; start the Chinese pass of an HTML build."""
+def _prepare(app: Sphinx) -> None:
+    """Give each language its own folder for figures; keep what pages now show of each other."""
     figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
-    if app.config.language == FIRST and app.builder.name == "html":
-        _second.append(SecondPass(app, fresh=not app.env.all_docs))
+    _before.append(shown_elsewhere(app.env))
 
 
-def _note_changed(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Remember whether any page is read anew."""
+def shown_elsewhere(env: BuildEnvironment) -> str:
+    """Hash what pages show of other pages: titles, sections, labels, and numbers."""
+    labels, equations = env.domaindata["std"], env.domaindata["math"]
+    slugs = {name: {slug: entry[1:] for slug, entry in data.get("myst_slugs", {}).items()}
+             for name, data in env.metadata.items()}  # without the line, which moves
+    parts = [{name: title.astext() for name, title in env.titles.items()},
+             {name: toc.astext() for name, toc in env.tocs.items()}, env.toctree_includes,
+             labels["labels"], labels["anonlabels"], equations["objects"], slugs,
+             env.toc_secnumbers, env.toc_fignumbers]
+    return pipeline.digest(*(repr(sorted(part.items())) for part in parts))
+
+
+def _is_whole(app: Sphinx) -> bool:
+    """Tell whether every page is there, in both languages, and none has lost its source."""
+    pages = [Path(app.outdir) / "zh" / f"{name}.html" for name in app.env.found_docs]
+    return (shown_elsewhere(app.env) == _before[-1] and all(page.is_file() for page in pages)
+            and not any(app.builder.get_outdated_docs()))
+
+
+def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Start the Chinese pass of an HTML build, or end the build where nothing has changed."""
     _changed.extend(docnames)
+    if app.config.language != FIRST or app.builder.name != "html":
+        return
+    if not docnames and _is_whole(app):
+        _marker(app).unlink(missing_ok=True)
+        LOGGER.info("The book is up to date.")
+        raise SystemExit(0)
+    _second.append(SecondPass(app, fresh=not env.all_docs))
 
 
-def _write_all(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write every page when one changed: numbers and titles of a page appear on others."""
-    return sorted(env.found_docs) if _changed else []
+def _note_pasting(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember of a page that it pastes numbers which others have computed."""
+    if any(True for _ in doctree.findall(PendingGlueReference)):
+        app.env.metadata[app.env.docname][PASTES] = True
+
+
+def _write_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Name the pages to write besides those that were read anew.
+
+    These are all, where something changed that others show, else those that paste numbers.
+    """
+    if shown_elsewhere(env) != _before[-1]:
+        return sorted(env.found_docs)
+    return sorted(name for name in env.found_docs if _changed and PASTES in env.metadata[name])
 
 
 def remove_orphans(outdir: Path, wanted: set[str]) -> None:
@@ -172,8 +214,11 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers; the table of contents is read at priority 900."""
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
     app.connect("config-inited", _begin, priority=100)
-    app.connect("builder-inited", _start_second, priority=900)
-    app.connect("env-before-read-docs", _note_changed)
-    app.connect("env-get-updated", _write_all)
+    app.connect("builder-inited", _prepare, priority=900)
+    app.connect("env-before-read-docs", _begin_reading)
+    app.connect("doctree-read", _note_pasting)
+    app.connect("env-get-updated", _write_others, priority=900)  # after figures got their numbers
     app.connect("build-finished", _finish, priority=900)

@@ -259,6 +259,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     remove_orphans(folders, wanted)
     inputs = Inputs(root)
     stale = [page for page in wanted if not is_fresh(page, folders, inputs)]
+    stale.sort(key=lambda page: page.entry is not None)  # a derivation takes longer than an entry
     if not stale:
         report(f"notebooks: {len(wanted)} up to date")
         return []

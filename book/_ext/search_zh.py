@@ -58,5 +58,5 @@ class SearchChineseBigrams(SearchLanguage):
         return len(word) > 1 or word > "\u00ff"
 
     def stem(self, word: str) -> str:
-        """Reduce a Latin word to its stem."""
-        return self.stemmer.stemWord(word.lower())
+        """Reduce a Latin word to its stem; a term of Chinese characters is one."""
+        return self.stemmer.stemWord(word.lower()) if word.isascii() else word

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -27,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
-BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel")
+BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
+          "ipykernel.debugger", "IPython.core.completer")
 BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
            "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
            "workbench.crosscheck", "workbench.evidence.measured",
@@ -124,15 +126,29 @@ def start(job: dict[str, Any]) -> int:
     os._exit(code)
 
 
+def prepare(pages: int) -> None:
+    """Import what so many pages need and, for many, parse the parameter files.
+
+    A page still reads each file that it needs, which notes it; it finds the bytes parsed.
+    """
+    for name in (*BY_ALL, *(BY_MOST if pages >= MANY else ())):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if pages >= MANY and (yamlfile := sys.modules.get("catalogue.reading.yamlfile")):
+        for path in yamlfile.ROOT.rglob("*.yml"):
+            with contextlib.suppress(Exception):  # the page that needs it says what is wrong
+                yamlfile.read(path)
+    gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
+
+
 def serve(pages: int) -> None:
     """Take jobs and answer them until standard input closes; then end what still runs.
 
     `pages` is how many jobs to expect.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
-    for name in (*BY_ALL, *(BY_MOST if pages >= MANY else ())) if FORKS else ():
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    if FORKS:
+        prepare(pages)
     running: dict[int, int] = {}
     unread = b""
     while True:

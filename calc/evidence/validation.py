@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, UNCALIBRATED, System, discrepancy, system
-from catalogue import deployment_names, library, load_scenario
+from catalogue import library, load_scenario
 from catalogue.entries.calibrations import CalibrationFile
 
 
@@ -54,9 +54,12 @@ def measured_system(name: str) -> System:
 
 
 def measured_systems() -> list[System]:
-    """Every measured system of the repository."""
-    return [measured_system(name) for name in deployment_names()
-            if load_scenario(name).measured is not None]
+    """Every measured system of the repository: what was measured of it bears its name.
+
+    The other deployments are not read, so that a page about these does not depend on them.
+    """
+    measured = {*library.names("measurements")}
+    return [measured_system(name) for name in library.names("scenarios") if name in measured]
 
 
 def uncalibrated_results(systems: Iterable[System],

@@ -61,8 +61,9 @@ def precision_inputs(precision: Precision) -> dict[str, int | float]:
     formats |= {f"{name}_element_bytes": getattr(precision, name)
                 for name in ("kv_cache", "kv_rope", "activation", "logit")}
     formats["kv_index_element_bytes"] = precision.kv_index or precision.kv_cache
-    return {name: library.load("formats", stored).bytes_per_element
-            for name, stored in formats.items()}
+    sizes = {stored: library.load("formats", stored).bytes_per_element
+             for stored in dict.fromkeys(formats.values())}
+    return {name: sizes[stored] for name, stored in formats.items()}
 
 
 def device_inputs(device: Device) -> dict[str, int | float]:

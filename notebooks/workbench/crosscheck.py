@@ -82,7 +82,10 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
     if -1 in kept:
         raise DerivationError("formulas and calc disagree: no stage begins with one of the "
                               f"layers {computed['stage_first_layer']} that calc gives.")
-    derived = {stage: evaluate_all(formulas, inputs, stage) for stage in {0, *kept}}
+    first = evaluate_all(formulas, inputs)
+    by_stage = {name: formulas[name] for name in indexed}
+    known = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
+    derived = {stage: first | evaluate_all(by_stage, known, stage) for stage in kept} | {0: first}
     for name in formulas:
         if name not in indexed:
             yield _row(name, None, derived[0], computed[name])

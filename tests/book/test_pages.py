@@ -6,6 +6,7 @@ import functools
 import http.server
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
 
 HIT = "chapters/architecture.html"
+PHONE = 390  # CSS pixels
 DEEP = 2  # folders above a page of a template
 
 
@@ -58,15 +60,40 @@ def pages(site: Path, address: str) -> list[str]:
             or first[name.rpartition("/")[0]] == name]
 
 
-def test_pages_load_without_errors_or_foreign_requests(
-    browser: Browser, address: str, site: Path,
-) -> None:
+@dataclass(frozen=True)
+class Visit:
+    """What a page did when it was opened: errors, addresses asked for, its width on a phone."""
+
+    name: str
+    errors: tuple[str, ...]
+    requests: tuple[str, ...]
+    narrow: int
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Browser, address: str, site: Path) -> list[Visit]:
+    """Every page, opened once, as wide as a window and then as a phone."""
+    found = []
     for name in pages(site, address):
         browser.open(f"{address}/{name}")
-        assert browser.errors == [], name
-        foreign = [url for url in browser.requests
-                   if not url.startswith((address, "data:", "blob:"))]
-        assert foreign == [], name
+        browser.call("Emulation.setDeviceMetricsOverride", width=PHONE, height=844,
+                     deviceScaleFactor=1, mobile=True)
+        width = browser.evaluate("document.documentElement.scrollWidth")
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        found.append(Visit(name, tuple(browser.errors), tuple(browser.requests), width))
+    return found
+
+
+def test_pages_load_without_errors_or_foreign_requests(visits: list[Visit], address: str) -> None:
+    assert {visit.name: visit.errors for visit in visits if visit.errors} == {}
+    foreign = {visit.name: url for visit in visits for url in visit.requests
+               if not url.startswith((address, "data:", "blob:"))}
+    assert foreign == {}
+
+
+def test_a_narrow_screen_scrolls_boxes_and_not_the_page(visits: list[Visit]) -> None:
+    assert all(visit.narrow for visit in visits)
+    assert {visit.name: visit.narrow for visit in visits if visit.narrow > PHONE} == {}
 
 
 @pytest.mark.parametrize("folder", ["", "zh/"])
@@ -114,21 +141,6 @@ def test_dark_mode_is_a_click_away(browser: Browser, address: str) -> None:
                                   "getComputedStyle(document.body).backgroundColor"))
     assert {mode.split()[0] for mode in seen} == {"light", "dark", "auto"}
     assert len({mode.split(maxsplit=1)[1] for mode in seen}) == 2
-
-
-@pytest.mark.parametrize("folder", ["", "zh/"])
-def test_a_narrow_screen_scrolls_boxes_and_not_the_page(
-    browser: Browser, address: str, site: Path, folder: str,
-) -> None:
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844,
-                 deviceScaleFactor=1, mobile=True)
-    try:
-        for name in pages(site, address):
-            if name.startswith("zh/") == bool(folder):
-                browser.open(f"{address}/{name}")
-                assert browser.evaluate("document.documentElement.scrollWidth") <= 390, name
-    finally:
-        browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 @pytest.mark.parametrize(("folder", "nothing"), [

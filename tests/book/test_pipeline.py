@@ -221,10 +221,7 @@ def test_chinese_is_indexed_by_pairs_of_characters() -> None:
     assert language.stem("Models") == "model"
 
 
-def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
-        project: Path) -> None:
-    template = project / "notebooks" / "scenario.md"
-    template.write_text(template.read_text() + """
+CELLS_OF_VARIANTS = """
 +++ {"tags": ["en", "family"]}
 
 ## Variants
@@ -247,9 +244,9 @@ def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
 :tags: [hide-input, variant]
 "@variant@"
 ```
-""")
-    family = project / "catalogue" / "__init__.py"
-    family.write_text(family.read_text() + """
+"""
+
+FAMILY_OF_TWO = """
 class Variant:
     def __init__(self, name, title):
         self.id, self.title = name, {"en": title, "zh": title}
@@ -260,7 +257,15 @@ def load_family(name):
     if name == "two":
         found.deployments = (Variant("two-a", "A"), Variant("two-b", "B"))
     return found
-""")
+"""
+
+
+def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
+        project: Path) -> None:
+    template, catalogue = (project / name for name in ("notebooks/scenario.md",
+                                                       "catalogue/__init__.py"))
+    template.write_text(template.read_text() + CELLS_OF_VARIANTS)
+    catalogue.write_text(catalogue.read_text() + FAMILY_OF_TWO)
     own = project / "notebooks" / "supplements" / "two.md"
     own.parent.mkdir()
     own.write_text(_project.notebook("two-more", "More", "补充", "1 + 1"))

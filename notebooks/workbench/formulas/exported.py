@@ -56,10 +56,13 @@ class Formula:
 
 def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
     """Every formula by key; empty if there is no file yet."""
-    if not path.is_file():
-        return {}
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return {key: Formula(**entry) for key, entry in data.items()}
+    return dict(_parsed(path.read_bytes())) if path.is_file() else {}
+
+
+@functools.lru_cache(maxsize=4)
+def _parsed(data: bytes) -> dict[str, Formula]:
+    """What a file holds, parsed once; nobody changes a formula that was read."""
+    return {key: Formula(**entry) for key, entry in json.loads(data).items()}
 
 
 def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:

@@ -6,6 +6,7 @@ that no font has is an error, never an empty box.
 
 from __future__ import annotations
 
+import functools
 import io
 import logging
 import warnings
@@ -50,13 +51,19 @@ class _Refuse(logging.Handler):
 
 def style() -> None:
     """Apply the style to matplotlib, with the font of this folder; calling it again is harmless."""
-    font_manager.fontManager.addfont(str(FONT))
+    _add_font()
     mpl.rcParams.update(_STYLE)
     warnings.filterwarnings("error", message=r"Glyph .* missing from")
     for name in ("matplotlib.mathtext", "matplotlib.font_manager"):
         logger = logging.getLogger(name)
         if not any(isinstance(handler, _Refuse) for handler in logger.handlers):
             logger.addHandler(_Refuse(logging.WARNING))
+
+
+@functools.cache
+def _add_font() -> None:
+    """Make the font known, once: Matplotlib forgets every font it has looked up when one comes."""
+    font_manager.fontManager.addfont(str(FONT))
 
 
 def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:

@@ -30,6 +30,12 @@ def half(step):
     return step / 2 * (1 + 1e-9)
 
 
+def test_what_was_measured_of_a_deployment_bears_its_name():
+    measured = {name: catalogue.load_scenario(name).file.measured
+                for name in catalogue.deployment_names()}
+    assert {name: file for name, file in measured.items() if file not in (None, name)} == {}
+
+
 class TestEveryFile:
     """What holds whatever was measured."""
 
