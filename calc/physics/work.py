@@ -95,7 +95,7 @@ class Routed(Work):
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
                    ) -> Attention:
-    """Projections of attention: absorbed in a decode step of MLA, else as they are stored.
+    """Projections of attention [FLOP], [B]: absorbed in a decode step of MLA, else as stored.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -124,7 +124,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
 
 
 def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Work:
-    """Scores and their product with the values, and the scores of an indexer.
+    """Scores, their product with the values, scores of an indexer: [FLOP] and bytes [B].
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -150,7 +150,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Work:
 
 
 def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
-    """The MLPs of the leading dense layers.
+    """The MLPs of the leading dense layers: operations [FLOP] and bytes [B].
 
     Args:
         q: input symbols as attributes.
@@ -168,7 +168,7 @@ def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
 
 def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
-    """The experts that every token passes.
+    """The experts that every token passes: operations [FLOP] and bytes [B].
 
     Args:
         q: input symbols as attributes.
@@ -188,7 +188,7 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
 
 def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
-    """The routed experts that the device itself multiplies, at its slowest rank.
+    """The routed experts that the device itself multiplies, at its slowest rank [FLOP], [B].
 
     Args:
         q: input symbols as attributes.
@@ -215,7 +215,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
 
 def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
-    """The product that chooses each token's experts; its weights are not divided.
+    """The product that chooses experts, with undivided weights: operations [FLOP], bytes [B].
 
     Args:
         q: input symbols as attributes.
