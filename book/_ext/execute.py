@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -66,12 +67,20 @@ def _filled(cell: NotebookNode, entry: str, title: dict[str, str]) -> NotebookNo
     language = next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
     is_prose = cell.cell_type == "markdown"
     if is_prose:
-        cell.source = cell.source.replace("@title@", title[language])
+        cell.source = cell.source.replace("@title@", _as_text(title[language]))
         cell.source = cell.source.replace("@id@", label(entry))
     if VARIANT in tags:
-        cell.source = cell.source.replace("@variant@", label(entry) if is_prose else entry)
+        name = label(entry) if is_prose else json.dumps(entry)[1:-1]  # inside a text in code
+        cell.source = cell.source.replace("@variant@", name)
     cell.metadata["tags"] = [tag for tag in tags if tag not in (VARIANT, FAMILY)]
     return cell
+
+
+def _as_text(title: str) -> str:
+    """A title of a file as Markdown that shows it as it is."""
+    from catalogue.reading import words
+
+    return words.markdown(words.hidden(title))
 
 
 def label(entry: str) -> str:

@@ -70,6 +70,9 @@ def options(arguments: list[str]) -> argparse.Namespace:
         raise ReportError(f"OUT: {given.out[:200]}: expected a file that ends in .html.")
     if out.is_dir() or not out.parent.is_dir():
         raise ReportError(f"OUT: {given.out[:200]}: expected a file in a folder that exists.")
+    if "://" in given.book and not given.book.startswith(("http://", "https://")):
+        raise ReportError(f"BOOK: {given.book[:200]!a}: expected an address that begins with "
+                          "https:// or http://, or the folder of a built book.")
     if given.book and "://" not in given.book:
         if not (Path(given.book) / "index.html").is_file():
             raise ReportError(f"BOOK: {given.book[:200]}: there is no built book.")

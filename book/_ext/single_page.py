@@ -90,6 +90,8 @@ def _link(app: Sphinx) -> None:
     """Resolve references, now that the settings are known."""
     links = Links(app.config.report_book, languages.tag_of(app.config.language))
     app.connect("missing-reference", links.resolve)
+    for setting in ("raw_enabled", "file_insertion_enabled"):  # a page has no need of either
+        app.env.settings[setting] = False
 
 
 def setup(app: Sphinx) -> None:

@@ -35,6 +35,7 @@ from catalogue.reading.values import (
     SourceKey,
     Text,
     Tokens,
+    Words,
 )
 
 
@@ -276,7 +277,7 @@ class ScenarioFile(Entry):
     note: Text | None = None
     defaults: dict[str, Any] | None = None
     document: Literal["s0", "s1", "s2", "s3"] | None = None
-    section: str | None = None
+    section: Words | None = None
     model: ModelName
     device: DeviceName
     cluster: Cluster

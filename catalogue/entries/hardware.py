@@ -41,6 +41,7 @@ from catalogue.reading.values import (
     Time,
     Value,
     Whole,
+    Words,
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
@@ -101,11 +102,11 @@ class Device(Named):
     """
 
     like: DeviceName | None = None
-    vendor: str
+    vendor: Words
     type: Literal["npu", "gpu", "host"]
     dies: Count | None = None
     die: DeviceName | None = None
-    memory_type: str | None = None
+    memory_type: Words | None = None
     memory_capacity: Memory | None = None
     memory_bandwidth: MemoryBandwidth
     system_reserve: Reserve | None = None
@@ -229,7 +230,7 @@ class Rate(Entry):
     kernel: Literal["gemm", "grouped-gemm", "weight-streaming", "copy", "host-to-device",
                     "device-to-host", "mla-decode", "mla-prefill", "moe-block"]
     dtype: Dtype | None = None
-    weights: str | None = None
+    weights: Words | None = None
     rows: list[Whole] | None = None
     rate: AnyRate
     samples: Whole | None = None
@@ -283,7 +284,7 @@ class Collective(Entry):
     operation: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send"]
     ranks: Whole
     nodes: Whole = 1
-    algorithm: str | None = None
+    algorithm: Words | None = None
     payload: Bytes | None = None
     time: Time | None = None
     bus_bandwidth: ByteRate | None = None
@@ -338,7 +339,7 @@ class Microbenchmarks(Named):
     """What kernels and collectives reached on one device, each rate with its own source."""
 
     device: DeviceName | None = None
-    software: str | None = None
+    software: Words | None = None
     rates: list[Rate] = []
     times: list[FixedTime] = []
     collectives: list[Collective] = []

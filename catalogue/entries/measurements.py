@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, model_validator
 
 from catalogue.entries.entry import Entry, Named
 from catalogue.reading import units
-from catalogue.reading.values import AnyQuantity, Date, Misplaced, SourceKey, Text, Whole
+from catalogue.reading.values import AnyQuantity, Date, Misplaced, SourceKey, Text, Whole, Words
 
 
 def _measured(raw: Any) -> float:
@@ -37,7 +37,7 @@ class Suspect(Entry):
 class PeerPrediction(Entry):
     """What another tool predicts for a row (from 1) of the table: ``metric`` is its column."""
 
-    tool: str
+    tool: Words
     metric: str
     row: Whole = 1
     value: AnyQuantity
@@ -67,6 +67,8 @@ class Measurements(Named):
     @model_validator(mode="after")
     def _rectangular(self) -> Measurements:
         for name, unit in self.columns.items():
+            if not name.isidentifier():
+                raise Misplaced("the name of a column is letters, digits and '_'", "columns", name)
             try:
                 units.dimensions(unit)
             except ValueError as error:

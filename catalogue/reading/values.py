@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date as Day
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_plain_validator_function
 
-from catalogue.reading import units
+from catalogue.reading import units, words
 from catalogue.reading.errors import ParamsError
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
@@ -164,7 +164,7 @@ def both_languages(raw: Any) -> dict[str, str]:
         isinstance(text, str) and text.strip() for text in raw.values()
     ):
         raise ValueError("expected a text in both languages, {en: ..., zh: ...}")
-    return raw
+    return {lang: words.read(text) for lang, text in raw.items()}
 
 
 def stated_date(raw: Any) -> str:
@@ -210,7 +210,7 @@ def _source(source: Any, given: Provenance) -> str:
         raise ValueError("a source is missing (source: a key of params/sources/)")
     if _KEY.fullmatch(source) and source not in given.sources:
         raise ValueError(f"the source '{source[:60]}' is not in params/sources/")
-    return source
+    return source if _KEY.fullmatch(source) else words.read(source)
 
 
 def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
@@ -248,7 +248,7 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     return Value(
         value=value, unit=unit, written=str(entry["value"]), source=source, kind=kind,
         low=low, high=high, date=None if date is None else stated_date(date),
-        section=None if section is None else str(section),
+        section=None if section is None else words.read(str(section)),
         note=None if entry.get("note") is None else both_languages(entry["note"]),
         others=_others(entry.get("others", []), rule, replace(given, defaults={})),
     )
@@ -303,6 +303,7 @@ def _known_source(raw: Any, info: ValidationInfo) -> str:
 
 SourceKey = Annotated[str, BeforeValidator(_known_source)]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
+Words = Annotated[str, AfterValidator(words.read)]
 Date = Annotated[str, BeforeValidator(stated_date)]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]

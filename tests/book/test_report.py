@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from _browser import Browser, find_chromium
-from _project import ROOT
+from _project import ROOT, make_report
 
 EXAMPLES = ROOT / "params" / "templates"
 FILES = ("example-card.yml", "example-deployment.yml")
@@ -18,13 +18,6 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 LOADED = re.compile(r"""<(?:script|link|iframe|object|embed)\b|\bsrc=["'](?!data:)|@import|url\(""")
 BY_MYST = re.compile(r":::|\{(?:div|dropdown|ref|eq|glue:text)\}|@(?:id|title|variant)@"
                      r"|\$[\\A-Za-z]")
-
-
-def make(**variables: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run ``make report`` as a reader does, whatever his environment says."""
-    return subprocess.run(
-        ["make", "--silent", "report", *(f"{name}={value}" for name, value in variables.items())],
-        cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +34,7 @@ def pages(mine: Path) -> dict[str, str]:
     """The example's report in both languages."""
     found = {}
     for lang in ("en", "zh"):
-        done = make(SCENARIO=mine / FILES[1], BOOK_LANG=lang, OUT=mine / f"{lang}.html")
+        done = make_report(SCENARIO=mine / FILES[1], BOOK_LANG=lang, OUT=mine / f"{lang}.html")
         assert (done.returncode, done.stderr) == (0, "")
         found[lang] = (mine / f"{lang}.html").read_text(encoding="utf-8")
     return found
@@ -95,7 +88,7 @@ def test_the_readers_files_are_read_and_nothing_else_is_left(mine: Path,
 
 def test_another_card_and_a_built_book(mine: Path, tmp_path: Path) -> None:
     """`like` the MI300X or not: what is stated of the card decides; chapters become links."""
-    done = make(SCENARIO="s0-scenario-1", DEVICE=mine / FILES[0], OUT=tmp_path / "s.html",
+    done = make_report(SCENARIO="s0-scenario-1", DEVICE=mine / FILES[0], OUT=tmp_path / "s.html",
                 BOOK="https://example.org/book")
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "s.html").read_text(encoding="utf-8")
@@ -111,7 +104,7 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     folder.mkdir()
     shutil.copy(EXAMPLES / FILES[0], folder)
     shutil.copy(EXAMPLES / FILES[1], folder / "方案 1.yml")
-    done = make(SCENARIO=folder / "方案 1.yml", BOOK_LANG="zh", OUT=tmp_path / "报告.html")
+    done = make_report(SCENARIO=folder / "方案 1.yml", BOOK_LANG="zh", OUT=tmp_path / "报告.html")
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "报告.html").read_text(encoding="utf-8")
     assert not BY_MYST.search(words(page))
@@ -130,7 +123,7 @@ def test_bad_input_is_one_sentence_and_loses_nothing(tmp_path: Path, variables: 
                                                      says: str) -> None:
     out = tmp_path / "report.html"
     out.write_text("an older one", encoding="utf-8")
-    done = make(OUT=out, **variables)
+    done = make_report(OUT=out, **variables)
     assert done.returncode == 2
     sentence, *rest = done.stderr.strip().splitlines()
     assert says in sentence
@@ -143,7 +136,7 @@ def test_bad_input_is_one_sentence_and_loses_nothing(tmp_path: Path, variables: 
 def test_only_a_page_is_written_over(tmp_path: Path, out: str) -> None:
     (tmp_path / "mine.yml").write_text("title: mine\n", encoding="utf-8")
     (tmp_path / "folder.html").mkdir()
-    done = make(SCENARIO="s0-scenario-1", OUT=tmp_path / out)
+    done = make_report(SCENARIO="s0-scenario-1", OUT=tmp_path / out)
     assert done.returncode == 2
     assert done.stderr.startswith("OUT: ")
     assert (tmp_path / "mine.yml").read_text(encoding="utf-8") == "title: mine\n"

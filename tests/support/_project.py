@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,3 +124,10 @@ def make_book(folder: Path) -> Path:
         "index.md": PROSE.format(label="index", english="Index", chinese="首页"),
     })
     return folder
+
+
+def make_report(**variables: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``make report`` as a reader does, whatever his environment says."""
+    return subprocess.run(
+        ["make", "--silent", "report", *(f"{name}={value}" for name, value in variables.items())],
+        cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)

@@ -9,12 +9,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from IPython import get_ipython
 from IPython.display import SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
 import catalogue
+from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of, load_formulas
 from workbench.showing import figures
@@ -44,9 +47,13 @@ SECTIONS = {  # those of the documents that have no number of their own, as the 
     "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
 }
 LINE = 40
+IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
 _spoken: tuple[str, ...] = LANGUAGES
 _glued: dict[str, str] = {}
 _introduced: dict[str, None] = {}
+
+
+words.hide_where(lambda: get_ipython() is not None)
 
 
 def speak(lang: str) -> None:
@@ -56,10 +63,13 @@ def speak(lang: str) -> None:
 
 
 def show(en: str, zh: str) -> None:
-    """Markdown in both languages; the page of a language keeps its own."""
+    """Markdown in both languages; the page of a language keeps its own.
+
+    The one way of words onto a page: what a file has of signs is revealed here, as text.
+    """
     for lang, text in zip(LANGUAGES, (en, zh), strict=True):
         if lang in _spoken:
-            display(Markdown(text), metadata={"lang": lang})
+            display(Markdown(words.markdown(text)), metadata={"lang": lang})
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
@@ -98,7 +108,7 @@ def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: A
 
     Raises DerivationError if the key already stands for another text.
     """
-    text = fmt(value, **options)
+    text = words.revealed(fmt(value, **options))
     if _glued.setdefault(key, text) != text:
         raise DerivationError(f"the number '{key}' is glued twice, "
                               f"as {_glued[key]} and as {text}.")
@@ -203,9 +213,10 @@ def cited(key: str) -> str:
     """A source as Markdown, title with address: by its key, or as a reader's file words it."""
     entry = catalogue.sources().get(key)
     if entry is None:
-        words, _, url = key.rpartition(" ")
-        entry = {"title": words.rstrip(","), "url": url} if words and "://" in url else {
-            "title": key}
+        title, _, url = key.rpartition(" ")
+        address = quote(words.revealed(url), safe=IN_ADDRESS)
+        linked = title and address.startswith(("http://", "https://"))
+        entry = {"title": title.rstrip(","), "url": address} if linked else {"title": key}
     return f"[{entry['title']}]({entry['url']})" if entry.get("url") else entry["title"]
 
 

@@ -1,7 +1,8 @@
 """One style for every figure: transparent, mid-tone, Chinese and Latin, the same bytes each run.
 
-Colours are of middle lightness so that a figure reads on a light and on a dark page. A character
-that no font has is an error, never an empty box.
+Colours are of middle lightness so that a figure reads on a light and on a dark page. A reader's
+title may have characters that no font here has, which are drawn as a box; the project's own have
+none (``make font``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import io
 import logging
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,13 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.font_manager import get_font
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from catalogue.reading import words
+
+MISSING = "\u25a1"
 FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
 FAMILY = "Workbench Sans SC"
 INK = "#565c65"
@@ -80,9 +87,41 @@ def log_ticks(axis: Axis, low: float, high: float) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def _reveal(figure: Figure) -> None:
+    """Draw what a file has of signs as text: no mathematics, and no letter that no font has."""
+    for artist in figure.findobj(Text):
+        artist.set_text(_drawn(artist.get_text()))
+    for axes_ in figure.axes:
+        for axis in (axes_.xaxis, axes_.yaxis):
+            if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
+                axis.set_major_formatter(partial(_tick, labels))
+
+
+def _tick(labels: FuncFormatter, value: float, position: int | None = None) -> str:
+    return _drawn(labels(value, position))
+
+
+def _drawn(text: str) -> str:
+    if "$" in text:  # the project's own mathematics: a file's signs are hidden
+        return text
+    return "".join(map(_known, words.revealed(text))).replace("$", r"\$")
+
+
+def _known(letter: str) -> str:
+    return letter if letter.isspace() or ord(letter) in _letters() else MISSING
+
+
+@functools.cache
+def _letters() -> frozenset[int]:
+    """The letters of the two fonts that figures are drawn with."""
+    fallback = font_manager.findfont("DejaVu Sans")
+    return frozenset().union(*(get_font(str(path)).get_charmap() for path in (FONT, fallback)))
+
+
 def svg(figure: Figure) -> str:
     """The figure as SVG text: no date, no random identifiers, letters as outlines."""
     style()
+    _reveal(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     return buffer.getvalue()
