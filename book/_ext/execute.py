@@ -91,7 +91,8 @@ def titles_of(kind: str, entry: str) -> list[tuple[str, dict[str, str]]]:
         return [(entry, dict(catalogue.load(f"{kind}s", entry).name))]
     family = catalogue.load_family(entry)
     several = family.deployments if len(family.deployments) > 1 else ()
-    return [(named.id, dict(named.title)) for named in (family, *several)]
+    variants = [(variant.id, dict(variant.title)) for variant in several]
+    return [(family.id, dict(family.title)), *variants]
 
 
 def make_reproducible(notebook: NotebookNode) -> None:
