@@ -145,10 +145,10 @@ def stream(count: int) -> dict[str, float]:
     mix, start = Mix(), time.perf_counter()
     best = sweeps.Best("decode_tpot", 10)
     histogram = sweeps.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
-    for batch, found in sweeps.stream(sweeps.sampled(mix.draw, count), "mla",
+    for batch, quantities in sweeps.stream(sweeps.sampled(mix.draw, count), "mla",
                                         threads=THREADS):
-        best.add(batch, found)
-        histogram.add(batch, found)
+        best.add(batch, quantities)
+        histogram.add(batch, quantities)
     return {"seconds": time.perf_counter() - start, "counted": int(histogram.counts.sum()),
             "peak": _peak_memory(),
             "best": float(best.kept["decode_tpot"][0])}
@@ -157,10 +157,10 @@ def stream(count: int) -> dict[str, float]:
 def _peak_memory() -> int:
     """Highest resident memory of this process [B]; what getrusage gives includes its parent's."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="ignore")
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    if found is None:
+    peak = re.search(r"VmHWM:\s+(\d+) kB", status)
+    if peak is None:
         raise RuntimeError("the peak of resident memory is read from /proc, which Linux has")
-    return int(found[1]) * 1024
+    return int(peak[1]) * 1024
 
 
 def _streamed(count: int) -> dict[str, tuple]:
@@ -169,10 +169,10 @@ def _streamed(count: int) -> dict[str, tuple]:
                f"print(json.dumps(stream({count})))")
     done = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).resolve().parents[1],
                           check=True, capture_output=True, text=True)
-    found = json.loads(done.stdout)
-    if found["counted"] != count:
-        raise AssertionError(f"{found['counted']} of {count} deployments lie in the histogram")
+    counted = json.loads(done.stdout)
+    if counted["counted"] != count:
+        raise AssertionError(f"{counted['counted']} of {count} deployments lie in the histogram")
     note = (f"{count:,} deployments drawn, evaluated and reduced; one batch of "
             f"{sweeps.BATCH:,} in memory at a time, so more of them take no more")
-    return {"tpot_streamed": (count / found["seconds"], "deployments/s", note),
-            "tpot_streamed_memory": (found["peak"] / 2**30, "GiB", note)}
+    return {"tpot_streamed": (count / counted["seconds"], "deployments/s", note),
+            "tpot_streamed_memory": (counted["peak"] / 2**30, "GiB", note)}

@@ -72,13 +72,13 @@ def module_of(path: Path) -> str | None:
 
 def imports_of(path: Path) -> set[str]:
     """Modules that a file names in its imports; of ``from a import b`` both ``a`` and ``a.b``."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
 
 
 def takes_the_site(path: Path) -> bool:

@@ -48,7 +48,8 @@ def fill_placeholders(notebook: NotebookNode, titles: list[tuple[str, dict[str, 
     """
     first, *variants = titles
     of_variants = [cell for cell in notebook.cells if VARIANT in cell.metadata.get("tags", [])]
-    repeated = [_filled(copy.deepcopy(cell), *one) for one in variants for cell in of_variants]
+    repeated = [_filled(copy.deepcopy(cell), entry, title)
+                for entry, title in variants for cell in of_variants]
     cells = []
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
@@ -99,7 +100,8 @@ def titles_of(kind: str, entry: str) -> list[tuple[str, dict[str, str]]]:
         return [(entry, dict(catalogue.load(f"{kind}s", entry).name))]
     family = catalogue.load_family(entry)
     several = family.deployments if len(family.deployments) > 1 else ()
-    return [(family.id, dict(family.title)), *((one.id, dict(one.title)) for one in several)]
+    variants = [(variant.id, dict(variant.title)) for variant in several]
+    return [(family.id, dict(family.title)), *variants]
 
 
 def make_reproducible(notebook: NotebookNode) -> None:

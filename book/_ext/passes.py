@@ -142,12 +142,12 @@ def _prepare(app: Sphinx) -> None:
 
 
 def shown_elsewhere(env: BuildEnvironment) -> str:
-    """Hash what pages show of other pages: titles, sections, labels, and numbers."""
+    """Hash what pages show of other pages: titles, sections, captions, labels, and numbers."""
     labels, equations = env.domaindata["std"], env.domaindata["math"]
     slugs = {name: {slug: entry[1:] for slug, entry in data.get("myst_slugs", {}).items()}
              for name, data in env.metadata.items()}  # without the line, which moves
     parts = [{name: title.astext() for name, title in env.titles.items()},
-             {name: toc.astext() for name, toc in env.tocs.items()}, env.toctree_includes,
+             {name: toc.pformat() for name, toc in env.tocs.items()}, env.toctree_includes,
              labels["labels"], labels["anonlabels"], equations["objects"], slugs,
              env.toc_secnumbers, env.toc_fignumbers]
     return pipeline.digest(*(repr(sorted(part.items())) for part in parts))

@@ -74,13 +74,13 @@ class Folders:
 
 def pages(root: Path) -> list[Page]:
     """List the pages of the project: one per notebook, a template once per entry of its kind."""
-    found: list[Page] = []
+    listed: list[Page] = []
     for source in sorted((root / "notebooks").glob("*.md")):
         kind = TEMPLATES.get(source.stem)
-        found += [Page(source.stem, source)] if kind is None else [
+        listed += [Page(source.stem, source)] if kind is None else [
             Page(f"{kind}/{path.stem}", source, path.stem)
             for path in sorted((root / "params" / kind).glob("*.yml"))]
-    return found
+    return listed
 
 
 def digest(*parts: bytes | str) -> str:
@@ -213,8 +213,8 @@ class Runner:
         if code:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
-            said = output.with_suffix(".reason")
-            reason = said.read_text(encoding="utf-8") if said.is_file() else "was interrupted"
+            note = output.with_suffix(".reason")
+            reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
             raise NotebookError(f"{name}{of} {reason}")
         lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
         recorded = sorted(set(lines))
@@ -253,8 +253,8 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     """
     folders = Folders(root)
     folders.chapters.mkdir(parents=True, exist_ok=True)
-    for left in folders.chapters.glob(".work-*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for unfinished in folders.chapters.glob(".work-*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
     wanted = pages(root)
     remove_orphans(folders, wanted)
     inputs = Inputs(root)

@@ -91,6 +91,36 @@ def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(proj
     assert build(project)[0] == 0
 
 
+def test_a_changed_name_of_a_part_shows_on_every_page(project: Path) -> None:
+    contents = project / "book/_toc.yml"
+    good = contents.read_text(encoding="utf-8")
+    for name in ("First part", "Second part"):
+        contents.write_text(
+            f"format: jb-book\nroot: index\nparts:\n- caption: {name}\n  chapters:\n"
+            "  - file: chapters/derivation\n  - file: chapters/scenarios\n"
+            "    sections:\n    - glob: chapters/scenarios/*\n", encoding="utf-8")
+        code, said = build(project)
+        assert code == 0, said
+        for path in ("index.html", "chapters/derivation.html", "zh/chapters/scenarios/one.html"):
+            assert name in page(project, path)
+    contents.write_text(good, encoding="utf-8")
+    assert build(project)[0] == 0
+
+
+def test_where_nothing_changed_nothing_is_written_and_a_lost_page_comes_back(
+        project: Path) -> None:
+    html = project / "_build/html"
+    before = {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
+    code, said = build(project)
+    assert code == 0, said
+    assert "up to date" in said
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    for lost in ("index.html", "zh/chapters/derivation.html"):
+        (html / lost).unlink()
+        assert build(project)[0] == 0
+        assert (html / lost).is_file()
+
+
 def test_two_builds_at_once_do_not_meet(project: Path) -> None:
     """The second one says so and leaves; the first one's lock ends with it."""
     with (project / "_build/.lock").open("w") as lock:

@@ -39,7 +39,7 @@ def sampled(attention: str) -> Inputs:
 def fleet(attention: str, seed: int) -> Inputs:
     """The same shapes and cuts with every rate, latency, share and length drawn anew."""
     rng = np.random.default_rng(seed)
-    found = dict(sampled(attention))
+    inputs = dict(sampled(attention))
 
     def between(low: float, high: float) -> np.ndarray:
         return np.exp(rng.uniform(np.log(low), np.log(high), SIZE))
@@ -47,12 +47,12 @@ def fleet(attention: str, seed: int) -> Inputs:
     def maybe(values: Any, share: float = 0.7) -> np.ndarray:
         return np.where(rng.random(SIZE) < share, values, 0)
 
-    found |= {name: found[name] * between(0.1, 10) for name in RATES}
-    found |= {name: between(0.05, 1) for name in EFFICIENCIES}
-    found |= {name: maybe(between(1e-7, 1e-2)) for name in ALPHAS}
-    found["host_gap_per_step"] = between(1e-7, 1e-2)  # no step takes no time at all
-    moe = found["n_routed_experts"] > 0
-    return found | {
+    inputs |= {name: inputs[name] * between(0.1, 10) for name in RATES}
+    inputs |= {name: between(0.05, 1) for name in EFFICIENCIES}
+    inputs |= {name: maybe(between(1e-7, 1e-2)) for name in ALPHAS}
+    inputs["host_gap_per_step"] = between(1e-7, 1e-2)  # no step takes no time at all
+    moe = inputs["n_routed_experts"] > 0
+    return inputs | {
         "load_overlap": rng.random(SIZE), "clock_factor": between(0.3, 1),
         "gemm_tile_rows": between(1, 256), "operators_per_layer": between(1, 60),
         "dequantisation_traffic": maybe(between(0.5, 20)),
@@ -86,23 +86,24 @@ def where(wrong: np.ndarray, *shown: Any) -> str:
 
 def compositions(inputs: dict[str, float], attention: str) -> dict[str, Composition]:
     """What the steps of one deployment are made of, by phase."""
-    q, held = namespace(inputs), cache(attention, namespace(inputs))
+    q = namespace(inputs)
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel)
     requests = ceil_div(q.concurrency, q.data_parallel)
-    floor = decode_floor(q, counted, weights(attention, q, counted, stages), held, requests)
+    floor = decode_floor(q, counted, weights(attention, q, counted, stages),
+                         cache(attention, q), requests)
     cut = prompts(q, requests)
-    made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
-            chunk(q, cut, cut.burst_tokens))
-    return dict(zip(PHASES, made, strict=True))
+    steps = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+             chunk(q, cut, cut.burst_tokens))
+    return dict(zip(PHASES, steps, strict=True))
 
 
 def tables(inputs: dict[str, float], attention: str) -> dict[str, list[Row]]:
     """The operator table of every phase of one deployment."""
     q = namespace(inputs)
-    held: Cache = cache(attention, q)
-    return {phase: operator_table(attention, q, held, made)
-            for phase, made in compositions(inputs, attention).items()}
+    cached: Cache = cache(attention, q)
+    return {phase: operator_table(attention, q, cached, composition)
+            for phase, composition in compositions(inputs, attention).items()}
 
 
 def namespace(inputs: dict[str, float]) -> Any:

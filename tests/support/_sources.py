@@ -63,22 +63,22 @@ def prose_lines(text: str) -> list[str]:
 
 def structure(text: str) -> dict[str, list[str]]:
     """Describe a prose cell by what both languages must share, in order of appearance."""
-    found: dict[str, list[str]] = {
+    parts: dict[str, list[str]] = {
         "headings": [], "labels": [], "names": [], "equations": [], "directives": [],
     }
     for line in prose_lines(text):
         if match := HEADING.match(line):
-            found["headings"].append(match[1])
+            parts["headings"].append(match[1])
         elif match := LABEL.match(line):
-            found["labels"].append(match[1])
+            parts["labels"].append(match[1])
         elif match := NAME.match(line):
-            found["names"].append(match[1])
+            parts["names"].append(match[1])
         elif match := EQUATION.match(line):
-            found["equations"].append(match[1])
+            parts["equations"].append(match[1])
         elif match := DIRECTIVE.match(line):
             key = without_language(match[2]) if match[1].startswith("glue") else ""
-            found["directives"].append(f"{match[1]} {key}".strip())
-    return found
+            parts["directives"].append(f"{match[1]} {key}".strip())
+    return parts
 
 
 def without_language(key: str) -> str:

@@ -60,7 +60,7 @@ def test_imports_of_the_code_decide() -> None:
     assert "calc.choosing.answers" in far["calc.physics.step"]
     assert "calc.choosing.answers" not in near["calc.physics.step"]
     needs = changed.needs_of_tests()
-    assert "calc.physics.step" in needs["tests/calc/physics/test_laws.py"], "by way of _fleet"
+    assert "calc.physics.decode_floor" in needs["tests/calc/physics/test_laws.py"], "by _fleet"
     assert changed.SITE in needs["tests/book/test_book_build.py"]
 
 
