@@ -11,7 +11,7 @@ from catalogue.reading.values import both_languages
 
 NO_FREE_TEXT = {  # texts that only the project's own files have, and names that are looked up
     "id", "latex", "en", "zh", "documented_latex", "right_quantity", "section", "quantity",
-    "metric", "mechanisms", "system", "benchmark", "columns"}
+    "metric", "mechanisms", "system", "benchmark", "columns", "pools", "sections"}
 
 
 def classes() -> set[type[Entry]]:
