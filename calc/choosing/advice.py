@@ -264,7 +264,7 @@ class Search:
         workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
         size = int(self.inputs["block_size"])
         room = int(self.found["kv_blocks"] // self.found["requests_per_rank"]) * size
-        least = (asked // 2 if workload.input_tokens is None
+        least = (max(1, asked // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
         if self.asked and workload.context_tokens is not None and least <= room < asked:
             yield {"workload.context_tokens": room}

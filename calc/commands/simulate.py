@@ -28,6 +28,7 @@ REQUESTS = 1000  # unless told otherwise
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 20_000_000  # output tokens of a run; some microseconds each
 NOTHING = 1e-9
+LARGEST = 1e9  # of any option: thirty years, or more users than there are
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
 
 
@@ -202,10 +203,12 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
             number = parse(text, unit) if not _plain(text) or unit == "s" else float(text)
         except ValueError as error:
             raise ParamsError(f"--{name.replace('_', '-')} {text}: {error}.") from None
-        if number < least or (whole and number != int(number)) or not math.isfinite(number):
+        if (not math.isfinite(number) or not least <= number <= LARGEST
+                or (whole and number != int(number))):
             expected = "a whole number of" if whole else "a number of"
+            most = "" if number < least else f" and at most {LARGEST:g}"
             raise ParamsError(f"--{name.replace('_', '-')} {text}: expected {expected} at least "
-                              f"{least:g}.")
+                              f"{least:g}{most}.")
         return int(number) if whole else float(number)
 
     found = {"rate": quantity("rate", "request/s", 1e-9),

@@ -1,0 +1,57 @@
+"""Whatever is typed for an option ends in an answer or in one sentence, never in a traceback."""
+
+import json
+from itertools import product
+
+import pytest
+
+ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "1e3 GB", "\x1b[2J")
+SIMULATED = ("--duration", "--requests", "--think-time", "--ramp", "--ttft", "--tpot",
+             "--max-num-seqs", "--seed")
+NUMBERS = ("workload.concurrency", "workload.input_tokens", "workload.output_tokens",
+           "workload.context_tokens", "workload.block_size", "workload.max_num_batched_tokens",
+           "workload.memory_utilization", "workload.draft_tokens", "cluster.nodes",
+           "cluster.devices", "parallelism.tensor_parallel", "parallelism.pipeline_parallel",
+           "parallelism.data_parallel", "parallelism.expert_parallel",
+           "device.memory_capacity", "device.memory_bandwidth", "device.hbm_efficiency")
+
+
+def finite(text: str):
+    """Parsed JSON; NaN and infinity are no JSON."""
+    def refuse(constant: str):
+        raise AssertionError(f"{constant} is no JSON")
+    return json.loads(text, parse_constant=refuse)
+
+
+def ended_well(result: tuple[int, str, str]) -> bool:
+    """An answer, or one printable sentence."""
+    code, out, err = result
+    if code == 0:
+        return bool(finite(out))
+    line, = err.splitlines()
+    return code == 2 and line.endswith(".") and line.isprintable() and len(line) < 600
+
+
+@pytest.mark.parametrize(("option", "value"), [
+    *product(("--rate", "--users"), ABSURD),
+    *((option, value) for option, value in product(SIMULATED, ABSURD))])
+def test_an_option_of_a_simulation(cli, option, value):
+    others = [] if option in ("--rate", "--users") else ["--rate=1"]
+    others += [] if option in ("--duration", "--requests") else ["--requests=4"]
+    assert ended_well(cli("simulate", "s2-910b1-awq", f"{option}={value}", *others, "--json"))
+
+
+@pytest.mark.parametrize(("key", "value"), [*product(NUMBERS, (*ABSURD, "0", "1"))])
+def test_a_number_that_is_set(cli, key, value):
+    assert ended_well(cli("estimate", "s0-scenario-1", "--set", f"{key}={value}", "--json"))
+
+
+def test_an_advice_leaves_something_to_do(cli):
+    """No context of no tokens: what is proposed runs."""
+    code, out, _ = cli("estimate", "s0-scenario-1", "--set", "workload.context_tokens=1", "--json")
+    assert code == 0
+    answer = finite(out)
+    changes = [answer["nearest"], *answer["alternatives"]]
+    settings = [setting for change in changes for setting in change["settings"].values()]
+    assert settings
+    assert not {0, "0"} & set(settings)
