@@ -17,8 +17,7 @@ _FIRST = 0xF0000  # of a plane for private use
 _SIGNS = re.compile(
     r"`[\w ./=-]+`"  # code, such as an option's name, is text already
     r"|[!#$&*<>@\[\]\\^_`{|}~]"
-    r"|^[:=+%-]+|:(?=:)|(?<=:):|(?<=\))="  # of a line: comments, fences, lists, targets
-    r"|(?<=^\d)[.)]|(?<=^\d\d)[.)]")  # numbered lists
+    r"|^[:=+%-]+|:(?=:)|(?<=:):|(?<=\))=")  # of a line: comments, fences, lists, targets
 _HIDDEN = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + 0x7F)}]")
 _pages_are_made: Callable[[], bool] = bool  # no, unless something says so
 
