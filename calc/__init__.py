@@ -1,4 +1,13 @@
-"""The reference runtime: what a deployment comes to, in NumPy; no derivation, no page."""
+"""The reference runtime: what a deployment comes to, in NumPy; no derivation, no page.
+
+- `evaluate`: every quantity of a deployment; any input may be an array.
+- `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
+  would run. It returns an `Estimate` of `Quantity`.
+- `sweep`, `decode_sweep`, `interval_sweep`, `latency`: the same of many deployments at once.
+- `parameters`, `parameters_by_class`: of a model, counted from its shapes.
+
+Deployments, models and cards are loaded by `catalogue`. On the command line: ``python -m calc``.
+"""
 
 from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep

@@ -59,7 +59,12 @@ def discrepancy() -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One result: SI value, unit, 80% interval, and what kind of statement it is."""
+    """One result: SI value, unit, 80% interval, and what kind of statement it is.
+
+    >>> pace = Quantity(0.05, "s", 0.04, 0.07, ESTIMATE)
+    >>> f"{pace.value} {pace.unit} ({pace.low} to {pace.high})"
+    '0.05 s (0.04 to 0.07)'
+    """
 
     value: float | int
     unit: str
@@ -83,6 +88,11 @@ class Comparison:
 @dataclass(frozen=True)
 class Estimate:
     """The answer for one scenario; :meth:`as_json` is the interface for programs.
+
+    >>> import catalogue
+    >>> answer = estimate(catalogue.load_scenario("s0-scenario-1"))
+    >>> answer.fits, answer.nearest.settings["precision"]
+    (False, 'w8a8-int8')
 
     Attributes:
         scenario: its identifier.
@@ -131,14 +141,25 @@ class Estimate:
 
 
 def parameters(model: Model) -> dict[str, int]:
-    """Total, active and routed parameters of a model [1], counted from its shapes."""
+    """Total, active and routed parameters of a model [1], counted from its shapes.
+
+    >>> import catalogue
+    >>> parameters(catalogue.load_model("deepseek-v3"))
+    {'total': 671026419200, 'active': 36625618432, 'routed': 653908770816}
+    """
     counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
     return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
             "routed": int(counted.routed_parameters)}
 
 
 def parameters_by_class(model: Model) -> dict[str, int]:
-    """Parameters of a whole model [1] by class of tensors; the values sum to its total."""
+    """Parameters of a whole model [1] by class of tensors; the values sum to its total.
+
+    >>> import catalogue
+    >>> model = catalogue.load_model("deepseek-v3")
+    >>> sum(parameters_by_class(model).values()) == parameters(model)["total"]
+    True
+    """
     shapes = model_inputs(model)
     counted = count_parameters(model.attention, SimpleNamespace(**shapes))
     layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
@@ -173,6 +194,11 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
 
 def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     """Evaluate a scenario.
+
+    >>> import catalogue
+    >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
+    >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
+    (True, 'l2_bandwidth', 0.0738)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its

@@ -47,6 +47,12 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
           threads: int = 1) -> dict[str, np.ndarray]:
     """Chosen quantities of many deployments, each equal to what :func:`calc.evaluate` gives.
 
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> result = sweep(inputs | {"concurrency": np.arange(1, 101)}, "mla", ["tpot"])
+    >>> int((result["tpot"] <= 0.05).sum())  # requests at once within 50 ms per token
+    12
+
     Args:
         inputs: input symbols in SI units; scalars, or arrays of one length n.
         attention: ``mla`` or ``gqa``.
@@ -69,6 +75,11 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
 def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
                  threads: int = 2) -> dict[str, np.ndarray]:
     """Latency of many deployments and its parts, without their memory budget.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> decode_sweep(inputs | {"concurrency": np.array([1, 32])}, "mla")["decode_tpot"].round(4)
+    array([0.0205, 0.0737])
 
     The names of a decode step (``decode_step_time``, ``decode_core_time`` and so on),
     ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
@@ -95,6 +106,11 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
 
 def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
     """What :func:`decode_sweep` does in each pass, of inputs of any shape: scalars give scalars.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> float(latency(inputs, "mla")["decode_tpot"].round(4))
+    0.0737
 
     Args:
         inputs: input symbols in SI units; those traced by ``calc.intervals.gradient`` give slopes.
@@ -219,6 +235,14 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
                    names: Iterable[str] = (FAST,), discrepancy: Mapping[str, float] | None = None,
                    *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
+
+    >>> import catalogue
+    >>> scenario = catalogue.load_scenario("s2-910b1-awq")
+    >>> inputs = scenario.inputs() | {"concurrency": np.array([1, 32])}
+    >>> low, value, high = interval_sweep(
+    ...     inputs, Spread.of(scenario.knobs()), "mla")["decode_tpot"]
+    >>> bool((low < value).all() and (value < high).all())
+    True
 
     The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
     ranges are log-uniform), so its variance is the sum of (slope x range)^2 / 12 and of the square

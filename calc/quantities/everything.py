@@ -75,6 +75,12 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
              decode: bool = True) -> dict[str, Number]:
     """Every quantity of a deployment, by its name in ``params/symbols.yml``.
 
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> quantities = evaluate(inputs | {"concurrency": np.array([1, 8, 32])}, "mla")
+    >>> (1e3 * quantities["tpot"]).round(1)
+    array([20.5, 40.4, 73.8])
+
     Args:
         inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
         attention: ``mla`` or ``gqa``.

@@ -1,0 +1,1 @@
+"""The sections of a deployment's page, one call each; no number is computed here."""

@@ -1,0 +1,36 @@
+"""Every input of a deployment with its source."""
+
+from __future__ import annotations
+
+import catalogue
+from deployment_pages.sections.page import Page
+from workbench.entries import deployments, mechanisms
+from workbench.showing.display import show, source, sourced
+from workbench.showing.numbers import fmt_int
+
+
+def inputs_and_sources(page: Page) -> None:
+    """Model, device and precision; settings; peaks, links and mechanisms."""
+    deployment, symbols = page.deployment, catalogue.symbols()
+    model, device, precision = deployment.model, deployment.device, deployment.precision
+    values = deployment.values()
+    shapes = {name: value for name, value in values.items() if name in type(model).model_fields}
+    letters = ", ".join(f"${symbols[name].latex}$ = {fmt_int(value.value)}"
+                        for name, value in shapes.items())
+    cited = source(model.num_hidden_layers)
+    show(f"Model: {model.name['en']}, {letters} ({cited}). Device: {device.name['en']}, "
+         f"{deployment.devices} of them. Stored as: {precision.name['en']}.",
+         f"模型：{model.name['zh']}，{letters}（{cited}）。设备：{device.name['zh']}，共 "
+         f"{deployment.devices} 个。存储精度：{precision.name['zh']}。")
+    sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
+            + deployments.settings(deployment))
+    show("What the physics takes besides: peaks, links and the priors of mechanisms.",
+         "物理模型另外用到的输入：峰值、链路，以及各机制的先验。")
+    sourced(deployments.hardware(deployment), folded=("Peaks and links", "峰值与链路"))
+    sourced(mechanisms.of_deployment(deployment), folded=("Mechanisms", "机制"), wide=True)
+
+
+def _with_letter(name: str) -> tuple[str, str]:
+    """A symbol's name with its letter, in both languages."""
+    symbol = catalogue.symbols()[name]
+    return f"{symbol.en}, ${symbol.latex}$", f"{symbol.zh} ${symbol.latex}$"
