@@ -21,7 +21,7 @@ import numpy as np
 import calc
 import catalogue
 from benchmarks.peers import beside
-from calc.choosing import sweeps
+from calc.choosing import streams, sweeps
 
 DEPLOYMENTS = 1 << 19
 WITH_INTERVALS = 1 << 17
@@ -143,9 +143,9 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
 def stream(count: int) -> dict[str, float]:
     """Stream random deployments through a histogram and the ten best, in this process."""
     mix, start = Mix(), time.perf_counter()
-    best = sweeps.Best("decode_tpot", 10)
-    histogram = sweeps.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
-    for batch, quantities in sweeps.stream(sweeps.sampled(mix.draw, count), "mla",
+    best = streams.Best("decode_tpot", 10)
+    histogram = streams.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
+    for batch, quantities in streams.stream(streams.sampled(mix.draw, count), "mla",
                                         threads=THREADS):
         best.add(batch, quantities)
         histogram.add(batch, quantities)
@@ -173,6 +173,6 @@ def _streamed(count: int) -> dict[str, tuple]:
     if counted["counted"] != count:
         raise AssertionError(f"{counted['counted']} of {count} deployments lie in the histogram")
     note = (f"{count:,} deployments drawn, evaluated and reduced; one batch of "
-            f"{sweeps.BATCH:,} in memory at a time, so more of them take no more")
+            f"{streams.BATCH:,} in memory at a time, so more of them take no more")
     return {"tpot_streamed": (count / counted["seconds"], "deployments/s", note),
             "tpot_streamed_memory": (counted["peak"] / 2**30, "GiB", note)}

@@ -1,4 +1,4 @@
-"""Many deployments at once: chosen quantities, their intervals in closed form, endless streams.
+"""Many deployments at once: chosen quantities, and their intervals in closed form.
 
 A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
 threads, since NumPy lets go of the interpreter while it computes. What is one number for all
@@ -7,9 +7,9 @@ deployments stays one number. The formulas are those of ``calc.evaluate``, only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,7 +29,6 @@ from catalogue.deployments.physics_inputs import Knob
 
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
-BATCH = 1 << 17  # deployments that a stream has in memory at once
 FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
@@ -277,21 +276,27 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
         central = _latencies(attention, SimpleNamespace(**part), whole)
-        found: dict[str, Number] = {}
+        result: dict[str, Number] = {}
         for name in names:
-            value, at = given[name], central[name]
-            variance = own[name] ** 2
-            middle = getattr(at, "value", at)
-            for slope, ends in zip(slopes(at, middles), ranges, strict=True):
-                variance = variance + (slope * _deviation(*ends) / middle) ** 2
-            factor = np.exp(NORMAL * np.sqrt(variance))
-            found |= {f"{name} low": np.minimum(middle / factor, value), name: value,
-                      f"{name} high": np.maximum(middle * factor, value)}
-        return found
+            middle, factor = _spread(central[name], middles, ranges, own[name])
+            result |= {f"{name} low": np.minimum(middle / factor, given[name]),
+                       name: given[name],
+                       f"{name} high": np.maximum(middle * factor, given[name])}
+        return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
     found = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
     return {name: (found[f"{name} low"], found[name], found[f"{name} high"]) for name in names}
+
+
+def _spread(central: Any, middles: Any, ranges: Sequence[tuple[Number, Number]],
+            discrepancy: float) -> tuple[Number, Number]:
+    """A quantity at the middles of all ranges, and the factor to either end of its interval."""
+    middle = getattr(central, "value", central)
+    variance: Number = discrepancy**2
+    for slope, ends in zip(slopes(central, middles), ranges, strict=True):
+        variance = variance + (slope * _deviation(*ends) / middle) ** 2
+    return middle, np.exp(NORMAL * np.sqrt(variance))
 
 
 def _middle(low: Number, high: Number) -> Number:
@@ -304,102 +309,3 @@ def _deviation(low: Number, high: Number) -> Number:
     ratio = np.where(np.greater(low, 0), high / np.where(np.greater(low, 0), low, 1), 1)
     in_log = _middle(low, high) * np.log(ratio)
     return np.where(np.greater(low, 0), in_log, high - low)[()] / np.sqrt(12)
-
-
-# --- streams --------------------------------------------------------------------------------------
-
-
-def grid(fixed: Columns, axes: Mapping[str, Sequence[float]],
-         size: int = BATCH) -> Iterator[dict[str, Number]]:
-    """All combinations of the values of axes, batch by batch.
-
-    Args:
-        fixed: the other inputs, scalars.
-        axes: input symbol -> its values; the last axis runs fastest.
-        size: deployments of a batch.
-    """
-    values = {name: np.asarray(axis, dtype=float) for name, axis in axes.items()}
-    shape = tuple(len(axis) for axis in values.values())
-    total = int(np.prod(shape))
-    for start in range(0, total, size):
-        places = np.unravel_index(np.arange(start, min(total, start + size)), shape)
-        yield {**fixed, **{name: axis[place]
-                           for (name, axis), place in zip(values.items(), places, strict=True)}}
-
-
-def sampled(draw: Callable[[np.random.Generator, int], Columns], count: int, seed: int = 0,
-            size: int = BATCH) -> Iterator[Columns]:
-    """Random deployments, batch by batch; the same for the same seed and size of a batch.
-
-    Args:
-        draw: gives all inputs of so many deployments.
-        count: deployments in all.
-        seed: of the random numbers.
-        size: deployments of a batch.
-    """
-    for start in range(0, count, size):
-        yield draw(np.random.default_rng([seed, start]), min(size, count - start))
-
-
-def stream(batches: Iterable[Columns], attention: str, names: Iterable[str] = (FAST,), *,
-           threads: int = 2) -> Iterator[tuple[Columns, dict[str, np.ndarray]]]:
-    """Batches of deployments with their quantities, one batch in memory at a time.
-
-    Args:
-        batches: of inputs, as :func:`grid` and :func:`sampled` give them.
-        attention: ``mla`` or ``gqa``.
-        names: quantities of :func:`decode_sweep`.
-        threads: that share the passes of a batch.
-
-    Yields each batch and its quantities.
-    """
-    names = list(names)
-    for batch in batches:
-        yield batch, decode_sweep(batch, attention, names, threads=threads)
-
-
-@dataclass
-class Best:
-    """The deployments with the least of a quantity, of all that were added.
-
-    Attributes:
-        name: the quantity.
-        count: how many are kept.
-        kept: quantities and the inputs that vary, by name, in ascending order.
-    """
-
-    name: str
-    count: int
-    kept: dict[str, np.ndarray] = field(default_factory=dict)
-
-    def add(self, batch: Columns, found: Mapping[str, np.ndarray]) -> None:
-        """Take in a batch; what it holds of each name has to be the same in every batch."""
-        columns = {name: value for name, value in batch.items() if np.ndim(value)} | dict(found)
-        order = np.argsort(columns[self.name], kind="stable")[:self.count]
-        rows = {name: column[order] for name, column in columns.items()}
-        if self.kept:
-            rows = {name: np.concatenate([self.kept[name], row]) for name, row in rows.items()}
-        order = np.argsort(rows[self.name], kind="stable")[:self.count]
-        self.kept = {name: row[order] for name, row in rows.items()}
-
-
-@dataclass
-class Histogram:
-    """How often a quantity lies between edges, over all that were added.
-
-    Attributes:
-        name: the quantity.
-        edges: ascending, the last one included; what lies outside is not counted.
-        counts: deployments between an edge and the next.
-    """
-
-    name: str
-    edges: np.ndarray
-    counts: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.counts = np.zeros(len(self.edges) - 1, dtype=np.int64)
-
-    def add(self, _batch: Columns, found: Mapping[str, np.ndarray]) -> None:
-        """Take in a batch."""
-        self.counts += np.histogram(found[self.name], self.edges)[0]

@@ -10,18 +10,8 @@ import pytest
 
 import calc
 import catalogue
-from calc.choosing.sweeps import (
-    CHUNK,
-    DECODE_NAMES,
-    FAST,
-    SERVED_NAMES,
-    Best,
-    Histogram,
-    Spread,
-    grid,
-    sampled,
-    stream,
-)
+from calc.choosing.streams import Best, Histogram, grid, sampled, stream
+from calc.choosing.sweeps import CHUNK, DECODE_NAMES, FAST, SERVED_NAMES, Spread
 from calc.intervals.gradient import slopes, traced
 from calc.intervals.uncertainty import interval
 
