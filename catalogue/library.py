@@ -188,7 +188,7 @@ def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
         load(kind, file.data["like"], beside=file.path)
 
 
-def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict[str, Any]:
     """An entry's data over that of the one it is like: what its file leaves out holds there too.
 
     A group (peaks, power, price) is merged key by key; ``null`` takes a value away.
@@ -203,12 +203,12 @@ def _with_base(kind: str, file: YamlFile, seen: tuple[Path, ...] = ()) -> dict[s
         path = locate(kind, reference, file.path)
     except ParamsError as error:
         raise ParamsError(f"{where}: like: {error}") from None
-    if path.resolve() in (file.path.resolve(), *seen):
+    if path.resolve() in (file.path.resolve(), *passed):
         raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
-    if len(seen) == MAX_LIKE:
+    if len(passed) == MAX_LIKE:
         raise ParamsError(f"{where}: a chain of more than {MAX_LIKE} {kind} that are like one "
                           "another.")
-    base = _with_base(kind, read(path), (*seen, file.path.resolve()))
+    base = _with_base(kind, read(path), (*passed, file.path.resolve()))
     return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
                   for key, raw in base.items() if key not in ("defaults", "name", "note", "like")},
                  file.data)

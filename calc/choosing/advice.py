@@ -163,14 +163,15 @@ class Search:
     def __init__(self, scenario: Scenario, found: Mapping[str, Any]) -> None:
         self.scenario, self.found = scenario, found
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
-        options = [one for one in supported(scenario.device, scenario.precision,
+        options = [precision for precision in supported(scenario.device, scenario.precision,
                                             _on_device(scenario))
-                   if one.id not in ON_PROCESSORS or scenario.file.offload]
-        own = [one for one in options if one.id == scenario.precision.id]
+                   if precision.id not in ON_PROCESSORS or scenario.file.offload]
+        own = [precision for precision in options if precision.id == scenario.precision.id]
         self.asked = not missing_dtypes(scenario.precision, scenario.device, _on_device(scenario))
         if self.asked:
             own = [scenario.precision]  # with what was changed in it
-        self.precisions = own + [one for one in options if one.id != scenario.precision.id]
+        self.precisions = own + [precision for precision in options
+                                  if precision.id != scenario.precision.id]
         self.cut: Cut = tuple(int(self.inputs[name])  # type: ignore[assignment]
                               for name in DEGREES)
         node = scenario.node
@@ -204,7 +205,7 @@ class Search:
 
     def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
         """Memory of all cuts (columns) in all precisions (rows)."""
-        sizes = [precision_inputs(one) for one in precisions]
+        sizes = [precision_inputs(precision) for precision in precisions]
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
         degrees = {name: np.array([[cut[i] for cut in tried]]) for i, name in enumerate(DEGREES)}
         found = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
@@ -290,12 +291,12 @@ class Search:
         if not (self.cuts and self.precisions):
             return
         found = self._all()
-        held = found["max_concurrency"]
-        if (found["headroom_per_device"] >= 0).any() or held.max() < 1:
+        capacity = found["max_concurrency"]
+        if (found["headroom_per_device"] >= 0).any() or capacity.max() < 1:
             return
-        row, column = np.argwhere(held >= max(1, held.max() / 2))[0]
+        row, column = np.argwhere(capacity >= max(1, capacity.max() / 2))[0]
         yield self._settings(int(row), self.cuts[column]) | {
-            "workload.concurrency": int(held[row, column])}
+            "workload.concurrency": int(capacity[row, column])}
 
     def _more_cards(self) -> Iterator[dict[str, str | int]]:
         """The fewest cards of this kind on which it runs as asked, or in the nearest precision.

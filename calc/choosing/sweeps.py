@@ -177,7 +177,7 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
     """Quantities of the decode step, and of prefill and the wave where asked for."""
     n = count_parameters(attention, q)
     t = q.tensor_parallel
-    held = cast("Weights", SimpleNamespace(
+    stored = cast("Weights", SimpleNamespace(
         attention_weights_per_layer=q.norm_weight_bytes * n.norm_parameters
         + q.attention_weight_bytes * (
             n.attention_divided_parameters / t + n.attention_replicated_parameters
@@ -186,20 +186,20 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     lengths = q.input_tokens, q.output_tokens
-    made = decode_step(q, cast("Decode", SimpleNamespace(
+    composition = decode_step(q, cast("Decode", SimpleNamespace(
         decode_batch=ceil_div(requests, q.pipeline_parallel),
         decode_context_tokens=mean_context(*lengths),
         decode_attended_tokens=mean_attended(q.index_topk, *lengths),
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
-    decode = step(attention, q, n, held, cached, made)
+    decode = step(attention, q, n, stored, cached, composition)
     alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)
     found = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
-    found |= {"decode_tokens": made.tokens, FAST: alone.tpot, "draft_time": alone.draft_time,
+    found |= {"decode_tokens": composition.tokens, FAST: alone.tpot, "draft_time": alone.draft_time,
               "tokens_per_step": alone.tokens_per_step}
     if not whole:
         return found
     cut = prompts(q, requests)
-    prefill, burst = (step(attention, q, n, held, cached, chunk(q, cut, tokens))
+    prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
                       for tokens in (cut.prefill_tokens, cut.burst_tokens))
     for phase, done in (("prefill", prefill), ("burst", burst)):
         found |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}

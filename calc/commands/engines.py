@@ -54,11 +54,11 @@ def _summary(engine: Engine) -> dict[str, Any]:
 
 def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
     """What an entry is, in the release asked for or in each that it differs in."""
-    told = [version for version in engine.versions if entry.at(version) and (
+    changed = [version for version in engine.versions if entry.at(version) and (
         version == release if release else version == entry.since or version in entry.changed)]
     data = plain(entry)
     states = data.pop("releases")
-    return data | {"releases": list(states), "states": {name: states[name] for name in told}}
+    return data | {"releases": list(states), "states": {name: states[name] for name in changed}}
 
 
 def _engines_table(data: dict[str, Any]) -> Table:

@@ -120,8 +120,8 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     size = int(inputs["block_size"])
     why = reasons(scenario, found)
     if blocks * size < sum(shape):
-        told = why[0].text["en"] if why else "its cache does not hold one request."
-        raise ParamsError(f"'{scenario.id}' cannot be simulated: {told[0].lower()}{told[1:]}")
+        reason = why[0].text["en"] if why else "its cache does not hold one request."
+        raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
@@ -161,9 +161,9 @@ def saturation(system: System) -> tuple[float, str]:
     size = WAVES * system.at_once * system.shape[1]
     if system.decode is not None or size > SATURATION_TOKENS:
         return system.closed_form, "closed form"
-    one = replace(system.pool, replicas=1,
+    single = replace(system.pool, replicas=1,
                   limits=replace(system.pool.limits, max_num_seqs=system.at_once))
-    return system.pool.replicas * saturation_rate(one, [system.shape]), "simulation"
+    return system.pool.replicas * saturation_rate(single, [system.shape]), "simulation"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -177,19 +177,19 @@ def run(args: argparse.Namespace) -> int:
     objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
     try:
         run = _run(system, given)
-        made = summarise(run, objective=objective)
+        summary = summarise(run, objective=objective)
         most = saturation(system)
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
-    made = _with_overhead(made, system.overhead)
+    summary = _with_overhead(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = given["rate"] is None or given["rate"] < most[0]
-    answer = _answer(scenario, given, made, most) | {
+    answer = _answer(scenario, given, summary, most) | {
         "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
     if args.json:
         print_json(answer)
     else:
-        _print(scenario, answer, made)
+        _print(scenario, answer, summary)
     return OK
 
 
@@ -276,16 +276,16 @@ def _check_size(count: float, output_tokens: int) -> None:
                           f"to simulate, expected at most {most:,}.")
 
 
-def _with_overhead(made: Summary, overhead: float) -> Summary:
+def _with_overhead(summary: Summary, overhead: float) -> Summary:
     """What a user sees: the front end's share of TTFT and end-to-end latency is on top."""
     def later(times: Latency) -> Latency:
         return Latency(times.mean + overhead, times.half_width, *(
             each + overhead for each in (times.p50, times.p90, times.p99)))
 
-    return replace(made, ttft=later(made.ttft), e2e=later(made.e2e))
+    return replace(summary, ttft=later(summary.ttft), e2e=later(summary.e2e))
 
 
-def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
+def _answer(scenario: Scenario, given: Mapping[str, Any], summary: Summary,
             most: tuple[float, str]) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
@@ -296,7 +296,7 @@ def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
         return value
 
     workload = {name: plain(value) for name, value in given.items() if value is not None}
-    numbers = {field.name: plain(getattr(made, field.name)) for field in fields(made)}
+    numbers = {field.name: plain(getattr(summary, field.name)) for field in fields(summary)}
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
@@ -304,37 +304,37 @@ def _answer(scenario: Scenario, given: Mapping[str, Any], made: Summary,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
-def _print(scenario: Scenario, answer: Mapping[str, Any], made: Summary) -> None:
+def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     given = answer["workload"]
     asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
-    screen.print(f"{scenario.heading['en']}: {asked}, {made.requests} requests counted over "
-                 f"{human(made.window, 's')}, seed {given['seed']}.")
+    screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
+                 f"{human(summary.window, 's')}, seed {given['seed']}.")
     for reason in answer["reasons"]:
         screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
     table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
     for name in ("wait", "ttft", "tpot", "e2e"):
-        times: Latency = getattr(made, name)
+        times: Latency = getattr(summary, name)
         if math.isfinite(times.mean):
             known = times.half_width > NOTHING * times.mean  # of equal values only rounding is left
             half = f"± {human(times.half_width, 's')}" if known else ""
             table.add_row(name, human(times.mean, "s"), half,
                           *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)
-    lines = [f"throughput: {made.request_throughput:.4g} request/s, "
-             f"{made.output_throughput:,.4g} output tokens/s",
-             f"in the system: {made.concurrency:.4g} requests on average"]
+    lines = [f"throughput: {summary.request_throughput:.4g} request/s, "
+             f"{summary.output_throughput:,.4g} output tokens/s",
+             f"in the system: {summary.concurrency:.4g} requests on average"]
     if answer["good"] is not None:
-        lines.append(f"goodput: {made.goodput:.4g} request/s, {made.good:.1%} of the requests "
-                     "meet the objective")
+        lines.append(f"goodput: {summary.goodput:.4g} request/s, {summary.good:.1%} of the "
+                     "requests meet the objective")
     lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
-              for pool, share in made.utilisation.items()]
+              for pool, share in summary.utilisation.items()]
     lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
                  f"({answer['saturation_from']})")
     if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")
-    if made.preemptions:
-        lines.append(f"preemptions: {made.preemptions}")
+    if summary.preemptions:
+        lines.append(f"preemptions: {summary.preemptions}")
     for line in lines:
         screen.print(line, highlight=False, soft_wrap=True)

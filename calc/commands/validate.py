@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from calc.evidence import validation  # SciPy is loaded only where something is fitted
 
     if args.system is not None:
-        known = [one.id for one in validation.measured_systems()]
+        known = [system.id for system in validation.measured_systems()]
         if args.system not in known:
             raise ParamsError(f"--system {args.system}: nothing was measured of it, expected one "
                               f"of {', '.join(known)}.")

@@ -49,11 +49,11 @@ def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
 
 def _held_out(system: System, names: Sequence[str], rows: np.ndarray, seeds: int) -> Predictions:
     found, held_rows, calibrations = [], [], []
-    for fitted, held in itertools.islice(halves(system, rows), seeds):
+    for fitted, left_out in itertools.islice(halves(system, rows), seeds):
         calibration = calibrate(system, "tpot", names, fitted)
         calibrations.append(calibration)
-        found.append(system.predict("tpot", held, calibration.inputs))
-        held_rows.append(held)
+        found.append(system.predict("tpot", left_out, calibration.inputs))
+        held_rows.append(left_out)
     row, centre = np.concatenate(held_rows), np.concatenate(found)
     return Predictions(row, system.rows["tpot"][row], centre, centre, centre,
                        tuple(calibrations), tuple(range(seeds)))

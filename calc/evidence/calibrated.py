@@ -155,7 +155,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
         raise ParamsError(f"calibration '{name}': nothing is fitted yet, run python -m calc "
                           f"calibrate {name} --write.")
     for kind in ("device", "precision"):
-        there, here = (getattr(one, kind) for one in (system.scenario, scenario))
+        there, here = getattr(system.scenario, kind), getattr(scenario, kind)
         if there.id != here.id:
             raise ParamsError(f"calibration '{name}' is of the {kind} '{there.id}', it says "
                               f"nothing of '{here.id}'.")
@@ -190,9 +190,9 @@ def _outside(system: System, deployment: Deployment,
     """What of a deployment lies outside the fitted rows, or differs from the measured system."""
     found = [Outside(key, float(deployment.inputs[key]), extent[key]) for key in VARIED]
     theirs, ours = (
-        one.inputs | {"total_parameters": float(evaluate(
-            one.inputs, one.scenario.model.attention, decode=False)["total_parameters"])}
-        for one in (system, deployment))
+        side.inputs | {"total_parameters": float(evaluate(
+            side.inputs, side.scenario.model.attention, decode=False)["total_parameters"])}
+        for side in (system, deployment))
     found += [Outside(key, float(ours[key]), (float(theirs[key]), float(theirs[key])))
               for key in FIXED]
     return tuple(item for item in found if item.far > 0)

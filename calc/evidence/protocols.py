@@ -84,8 +84,8 @@ def short_inputs(system: System, rows: np.ndarray) -> Iterator[Split]:
 
 def single_request(system: System, rows: np.ndarray) -> Iterator[Split]:
     """Random halves of all rows; of the predicted half, the rows of a single request."""
-    for fitted, held in halves(system, rows):
-        alone = held[system.rows["concurrency"][held] == 1]
+    for fitted, left_out in halves(system, rows):
+        alone = left_out[system.rows["concurrency"][left_out] == 1]
         if len(alone):
             yield fitted, alone
 
@@ -207,11 +207,11 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
     """
     rows = system.measured(metric) if rows is None else rows
     found, calibrations = [], []
-    for fitted, held in PROTOCOLS[protocol](system, rows):
+    for fitted, left_out in PROTOCOLS[protocol](system, rows):
         calibration = calibrate(system, metric, names, fitted)
         calibrations.append(calibration)
-        further = extrapolation * beyond(system, fitted, held)
-        found.append((held, *predicted(system, metric, calibration, held, further)))
+        further = extrapolation * beyond(system, fitted, left_out)
+        found.append((left_out, *predicted(system, metric, calibration, left_out, further)))
     if not found:
         raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
     row, centre, low, high = (np.concatenate(column) for column in zip(*found, strict=True))

@@ -66,8 +66,8 @@ def roofline_time(inputs: Mapping[str, Number], found: Mapping[str, Any], phase:
     """
     counted = [name for name in CLASSES if core or name != "core"]
     read = sum(found[f"{phase}_{name}_bytes"] for name in counted)
-    made = sum(found[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"] for name in counted)
-    card: Number = np.maximum(read / inputs["memory_bandwidth"], made)
+    computing = sum(found[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"] for name in counted)
+    card: Number = np.maximum(read / inputs["memory_bandwidth"], computing)
     if not np.any(inputs["offloaded_share"]):
         return card
     each = inputs["offloaded_share"] * found["moe_layers"] * found["routed_expert_parameters"]
@@ -98,9 +98,9 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
     ttft = (found["requests_per_rank"] + 1) / 2 * prompt
     e2e = ttft + (inputs["output_tokens"] - 1) * tpot
     # a decode pool of its own holds a request for its output tokens only
-    held = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)
+    busy = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)
     whole = {"tpot": tpot, "ttft": ttft, "e2e": e2e,
-             "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / held}
+             "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / busy}
     return {name: np.broadcast_to(np.asarray(value, float), rows.shape)
             for name, value in whole.items()}
 
@@ -146,10 +146,10 @@ def held_out(system: System, metric: str, protocol: str, rows: np.ndarray | None
     bounds[rows] = roofline(system, rows, with_core)[metric]
     measured = system.rows[metric]
     predicted, predicted_rows = [], []
-    for fitted, held in PROTOCOLS[protocol](system, rows):
+    for fitted, left_out in PROTOCOLS[protocol](system, rows):
         line = fit_line(bounds[fitted], measured[fitted])
-        predicted.append(bounds[held] / line.share + line.constant)
-        predicted_rows.append(held)
+        predicted.append(bounds[left_out] / line.share + line.constant)
+        predicted_rows.append(left_out)
     row, centre = np.concatenate(predicted_rows), np.concatenate(predicted)
     return replace(_without_intervals(system, metric, row, centre), seeds=seeds_of(protocol))
 
@@ -173,9 +173,9 @@ def _without_intervals(system: System, metric: str, rows: np.ndarray,
 
 def results() -> list[Result]:
     """What ``calc.evidence.validation.results`` has, in its order, as the rooflines predict it."""
-    found = [Result(one.id, metric, UNCALIBRATED, (), uncalibrated(one, metric))
-             for one in measured_systems() for metric in METRICS if len(one.measured(metric))]
-    return found + [Result(one.id, chosen.metric, protocol, PARAMETERS,
-                           held_out(one, chosen.metric, protocol, rows),
+    found = [Result(case.id, metric, UNCALIBRATED, (), uncalibrated(case, metric))
+             for case in measured_systems() for metric in METRICS if len(case.measured(metric))]
+    return found + [Result(case.id, chosen.metric, protocol, PARAMETERS,
+                           held_out(case, chosen.metric, protocol, rows),
                            left_out=tuple(chosen.without))
-                    for chosen, protocol, one, rows in calibrations()]
+                    for chosen, protocol, case, rows in calibrations()]

@@ -65,22 +65,22 @@ def measured_systems() -> list[System]:
 def uncalibrated_results(systems: Iterable[System],
                          metrics: Sequence[str] = METRICS) -> Iterator[Result]:
     """Systems and metrics predicted from micro-measurements alone."""
-    for one in systems:
+    for case in systems:
         for metric in metrics:
-            rows = one.measured(metric)
+            rows = case.measured(metric)
             if len(rows):
-                yield Result(one.id, metric, UNCALIBRATED, (),
-                             uncalibrated(one, metric, discrepancy().by_quantity, rows))
+                yield Result(case.id, metric, UNCALIBRATED, (),
+                             uncalibrated(case, metric, discrepancy().by_quantity, rows))
 
 
 def calibrated_results(systems: Collection[str] | None = None,
                        metrics: Collection[str] = METRICS) -> Iterator[Result]:
     """The calibrations of the repository under each of their protocols."""
-    for chosen, protocol, one, rows in calibrations(systems, metrics):
-        found = held_out(one, chosen.metric, protocol, chosen.mechanisms, rows,
+    for chosen, protocol, case, rows in calibrations(systems, metrics):
+        found = held_out(case, chosen.metric, protocol, chosen.mechanisms, rows,
                          discrepancy().extrapolation)
         inside = float(np.mean([fit.inside for fit in found.calibrations]))
-        yield Result(one.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
+        yield Result(case.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
                      tuple(chosen.without))
 
 
@@ -95,15 +95,15 @@ def calibrations(systems: Collection[str] | None = None, metrics: Collection[str
     for name in library.names("calibrations"):
         chosen: CalibrationFile = library.load("calibrations", name)
         if chosen.metric in metrics and (systems is None or chosen.scenario in systems):
-            one = measured_system(chosen.scenario)
+            case = measured_system(chosen.scenario)
             for protocol in chosen.protocols:
-                yield chosen, protocol, one, calibrated_rows(one, chosen)
+                yield chosen, protocol, case, calibrated_rows(case, chosen)
 
 
-def calibrated_rows(one: System, chosen: CalibrationFile) -> np.ndarray:
+def calibrated_rows(case: System, chosen: CalibrationFile) -> np.ndarray:
     """Indices of the rows that a calibration is about."""
     left_out = {number - 1 for number in chosen.without}
-    return np.array([row for row in one.measured(chosen.metric) if row not in left_out])
+    return np.array([row for row in case.measured(chosen.metric) if row not in left_out])
 
 
 def results(system: str | None = None, metric: str | None = None) -> list[Result]:
@@ -124,5 +124,5 @@ def as_json(found: list[Result]) -> dict[str, object]:
 
     What was calibrated without suspect rows stands apart, under ``without_suspect_rows``.
     """
-    return {"results": [one.as_json() for one in found if not one.left_out],
-            "without_suspect_rows": [one.as_json() for one in found if one.left_out]}
+    return {"results": [case.as_json() for case in found if not case.left_out],
+            "without_suspect_rows": [case.as_json() for case in found if case.left_out]}

@@ -86,12 +86,12 @@ def width(low: np.ndarray, high: np.ndarray) -> float:
     return float(np.median(high / low))
 
 
-def interval_score(low: np.ndarray, high: np.ndarray, seen: np.ndarray) -> float:
+def interval_score(low: np.ndarray, high: np.ndarray, measured: np.ndarray) -> float:
     """Mean interval score of 80% intervals in logarithms [1]: width, and ten times what is missed.
 
     Source: Gneiting and Raftery, Strictly proper scoring rules (2007), equation 43.
     """
-    left, right, at = np.log(low), np.log(high), np.log(seen)
+    left, right, at = np.log(low), np.log(high), np.log(measured)
     missed = np.maximum(left - at, 0) + np.maximum(at - right, 0)
     return float(np.mean(right - left + missed * 2 / (2 * TAILS[0])))
 

@@ -67,7 +67,7 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
 
     Source: notebooks/latency.md, section Experts that are fetched.
     """
-    one = distances(q, n)
+    times = distances(q, n)
     elsewhere = q.fetched_share * q.n_routed_experts
     on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere
     lacking = np.minimum(
@@ -75,7 +75,7 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
     from_storage = np.minimum(
         stored, np.maximum((1 - q.host_hit_share) * lacking, lacking - (elsewhere - stored)))
     slowest = np.maximum(
-        lacking * one.expert_link_time,
-        np.maximum((lacking - from_storage) * one.expert_host_time,
-                   from_storage * one.expert_storage_time))
+        lacking * times.expert_link_time,
+        np.maximum((lacking - from_storage) * times.expert_host_time,
+                   from_storage * times.expert_storage_time))
     return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)

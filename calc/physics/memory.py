@@ -106,7 +106,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     first = stage * (q.num_hidden_layers // p) + np.minimum(stage, q.num_hidden_layers % p)
     dense = np.clip(q.first_k_dense_replace - first, 0, layers)
     is_last = stage == p - 1
-    held = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
+    stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
     uncut = (attention != MLA) & np.greater(t, q.num_key_value_heads)
     shared_kv = select(uncut, q.attention_weight_bytes * kv_share, 0)
@@ -117,7 +117,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
         moe_layer_weights=moe_layer, embedding_weights=embedding,
         head_matrix_weights=matrix, head_weights=head,
         stage_layers=layers, stage_first_layer=first, stage_dense_layers=dense,
-        stage_weights=held, weights_per_device=held.max(axis=0),
+        stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
     )
 

@@ -73,7 +73,7 @@ class _Sizes:
     on_device: Number
 
 
-def operator_table(attention: str, q: Any, c: Cache, made: Composition) -> list[Row]:
+def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -> list[Row]:
     """The rows of a step; operators that a model or a cut does not have are left out.
 
     Args:
@@ -85,17 +85,17 @@ def operator_table(attention: str, q: Any, c: Cache, made: Composition) -> list[
     Source: notebooks/compute.md, section The operator table.
     """
     t, e = q.tensor_parallel, q.expert_parallel
-    tokens = made.tokens / q.micro_batches
+    tokens = composition.tokens / q.micro_batches
     together = tokens * np.maximum(1, e / t)
     shards = expert_shards(q)
     slowest = 1 + q.expert_imbalance if e > 1 else 1.0
     s = _Sizes(
-        tokens, made.logit_rows / q.micro_batches, q.num_attention_heads / t,
+        tokens, composition.logit_rows / q.micro_batches, q.num_attention_heads / t,
         q.activation_element_bytes, together,
         distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew),
         slowest, shards, q.moe_intermediate_size * e / shards,
         slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share)
-    attend = _mla(q, s, c, made) if attention == MLA else _gqa(q, s, c, made)
+    attend = _mla(q, s, c, composition) if attention == MLA else _gqa(q, s, c, composition)
     return [*_around(q, s), *attend, *_dense(q, s), *_moe(q, s)]
 
 
@@ -138,7 +138,7 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
     yield from _reduce(q, s, "attention_all_reduce", "every", layers)
 
 
-def _mla(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
+def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Multi-head latent attention, absorbed in decode and expanded in prefill."""
     d, rank, rope = q.hidden_size, q.kv_lora_rank, q.qk_rope_head_dim
     nope, value, layers = q.qk_nope_head_dim, q.v_head_dim, q.num_hidden_layers
@@ -164,9 +164,9 @@ def _mla(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
                     2 * q.norm_weight_bytes * q.index_head_dim, s)
         yield project("index_weights", d, q.index_n_heads, width=0)
         yield Row("index_scores", "every", q.full_attention_layers, MATRIX, "core",
-                  q.multiply_add_flops * keys * made.indexed / q.micro_batches,
-                  kv_bytes=c.kv_index_bytes_per_token * made.read_keys / q.micro_batches)
-    if made.decoding:
+                  q.multiply_add_flops * keys * composition.indexed / q.micro_batches,
+                  kv_bytes=c.kv_index_bytes_per_token * composition.read_keys / q.micro_batches)
+    if composition.decoding:
         # one small matrix per head: latent <-> head, kept in the width of activations
         for name, size in (("absorb_k", nope), ("absorb_v", value)):
             yield Row(name, "every", layers, MATRIX, "attention",
@@ -176,14 +176,15 @@ def _mla(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
     else:
         out = s.heads * (nope + value)
         yield Row("expand_kv", "every", layers, MATRIX, "attention",
-                  q.multiply_add_flops * rank * out * (s.tokens + made.expanded / q.micro_batches),
+                  q.multiply_add_flops * rank * out * (
+                      s.tokens + composition.expanded / q.micro_batches),
                   rank * out * element, (rank + out) * s.width * s.tokens)
-    per_head = 2 * rank + rope if made.decoding else nope + rope + value
-    yield from _core(q, s, c, made, per_head)
+    per_head = 2 * rank + rope if composition.decoding else nope + rope + value
+    yield from _core(q, s, c, composition, per_head)
     yield project("o", s.heads * value, d)
 
 
-def _gqa(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
+def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Grouped-query attention."""
     d, layers, size = q.hidden_size, q.num_hidden_layers, q.head_dim
     kv_ranks = np.minimum(q.tensor_parallel, q.num_key_value_heads)
@@ -197,21 +198,21 @@ def _gqa(q: Any, s: _Sizes, c: Cache, made: Composition) -> Iterator[Row]:
               (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
     if q.qk_norm > 0:
         yield _norm("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
-    yield from _core(q, s, c, made, 2 * size)
+    yield from _core(q, s, c, composition, 2 * size)
     out = (s.heads * size + q.attention_output_bias) * d
     yield Row("o", "every", layers, MATRIX, "attention", q.multiply_add_flops * out * s.tokens,
               out * q.attention_weight_bytes, (s.heads * size + d) * s.width * s.tokens)
 
 
-def _core(q: Any, s: _Sizes, c: Cache, made: Composition, per_head: Number) -> Iterator[Row]:
+def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Number) -> Iterator[Row]:
     """Scores and values, in layers without and with a window."""
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    again = made.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
+    again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
     moved = s.heads * per_head * s.width * (s.tokens + again)
     windowed = q.num_hidden_layers - q.full_attention_layers
     for name, count, attended, read in (
-            ("core", q.full_attention_layers, made.attended, made.read),
-            ("core_window", windowed, made.in_window, made.read_in_window)):
+            ("core", q.full_attention_layers, composition.attended, composition.read),
+            ("core_window", windowed, composition.in_window, composition.read_in_window)):
         if count > 0:
             yield Row(name, "every", count, MATRIX, "core",
                       q.multiply_add_flops * s.heads * per_head * attended / q.micro_batches,
@@ -254,10 +255,10 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
                           q.n_shared_experts * q.moe_intermediate_size / t,
                           q.shared_expert_weight_bytes)
     # an expert's biases are rows of its matrices for a constant input
-    held = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)
+    elements = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)
     read = np.minimum(n, s.slowest * s.hit)
-    each = s.on_device * nu * held * s.slowest * s.together * k / s.shards
-    stored = s.on_device * read * held * q.routed_expert_weight_bytes / s.shards
+    each = s.on_device * nu * elements * s.slowest * s.together * k / s.shards
+    stored = s.on_device * read * elements * q.routed_expert_weight_bytes / s.shards
     rows = s.on_device * s.expert_rows * s.width
     for name, share, moved in (("routed_gate_up", 2 / 3, d + 2 * s.inside),
                                ("routed_down", 1 / 3, d + s.inside)):

@@ -99,26 +99,27 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     ndim = max(np.ndim(value) for value in inputs.values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
-    held = weights(attention, q, counted, stages)
+    stored = weights(attention, q, counted, stages)
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
-    memory = budget(q, held, cached, active.activations_per_device, requests)
-    found = _named(counted, held, cached, active, memory)
+    memory = budget(q, stored, cached, active.activations_per_device, requests)
+    found = _named(counted, stored, cached, active, memory)
     if not decode:
         return found
-    floor = decode_floor(q, counted, held, cached, requests)
+    floor = decode_floor(q, counted, stored, cached, requests)
     cut = prompts(q, requests)
-    made = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
+    compositions = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
             chunk(q, cut, cut.burst_tokens))
-    steps = [step(attention, q, counted, held, cached, composition) for composition in made]
+    steps = [step(attention, q, counted, stored, cached, composition)
+             for composition in compositions]
     decoding, alone, rest = steps
     served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
-    found |= {"decode_tokens": made[0].tokens}
+    found |= {"decode_tokens": compositions[0].tokens}
     for phase, done in zip(PHASES, steps, strict=True):
         found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     return found | _named(floor, cut, served, distances(q, counted), planning(
-        q, counted, held, cached, memory, floor, cut, decoding, alone, served))
+        q, counted, stored, cached, memory, floor, cut, decoding, alone, served))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

@@ -38,29 +38,29 @@ class Clock:
         self._cache = cache(attention, self._q)
         self._known: dict[tuple[float, ...], float] = {}
 
-    def __call__(self, made: Step) -> float:
+    def __call__(self, step: Step) -> float:
         """Time of a step from its beginning to its tokens, without the gap to the next [s].
 
         Args:
             made: what the step computes.
         """
         total = 0.0
-        decoding = np.asarray(made.decode, dtype=float)
-        if made.prefill:
-            total += self._prefill(made, len(decoding))
+        decoding = np.asarray(step.decode, dtype=float)
+        if step.prefill:
+            total += self._prefill(step, len(decoding))
         if len(decoding):
-            total += self._decode(decoding, core_only=bool(made.prefill))
+            total += self._decode(decoding, core_only=bool(step.prefill))
         return total
 
-    def _prefill(self, made: Step, riding: int) -> float:
-        new, cached = (np.array(column, dtype=float) for column in zip(*made.prefill, strict=True))
+    def _prefill(self, step: Step, riding: int) -> float:
+        new, cached = (np.array(column, dtype=float) for column in zip(*step.prefill, strict=True))
         # the tokens of a chunk see what is cached as those of an answer see their prompt
-        seen = float((new * mean_context(cached, new)).sum())
+        attended = float((new * mean_context(cached, new)).sum())
         limit = [float((new * mean_attended(bound, cached, new)).sum())
                  for bound in (self._q.index_topk, self._q.sliding_window)]
         tokens, before = float(new.sum()) + riding, float(cached.sum())
         return self._time(Composition(
-            tokens, float(len(new) + riding), limit[0], limit[1], seen, before, before, before,
+            tokens, float(len(new) + riding), limit[0], limit[1], attended, before, before, before,
             before, decoding=False))
 
     def _decode(self, contexts: np.ndarray, core_only: bool) -> float:
@@ -76,8 +76,9 @@ class Clock:
                 batch * sees[0], batch * sees[1], batch * rounded, 0.0, decoding=True), core_only)
         return self._known[key]
 
-    def _time(self, made: Composition, core_only: bool = False) -> float:
-        found = step(self._attention, self._q, self._counted, self._weights, self._cache, made)
+    def _time(self, composition: Composition, core_only: bool = False) -> float:
+        found = step(self._attention, self._q, self._counted, self._weights, self._cache,
+                     composition)
         if core_only:
             return float(found.core_time)
         return float(found.step_time - self._q.host_gap_per_step)

@@ -99,9 +99,9 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     priors = library.load("mechanisms", name)
-    one = scenario.file.parallelism.data_parallel.value == 1
+    single_replica = scenario.file.parallelism.data_parallel.value == 1
     found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
-              if not (key == "kv_imbalance" and one)]
+              if not (key == "kv_imbalance" and single_replica)]
     found += _by_dtype(scenario, priors)
     modes = priors.all_to_all
     switch = scenario.file.mechanisms.get("exchange_normal")

@@ -169,8 +169,8 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
     file = yamlfile.read(path)
     keys = family.keys(file)
     if not keys:
-        one = load_scenario(path, device)
-        return Family(one.id, one.title, one.file.note, one.file.section, (one,))
+        single = load_scenario(path, device)
+        return Family(single.id, single.title, single.file.note, single.file.section, (single,))
     whole = family.of_the_whole(file)
     shared: ScenarioFile = library.load("scenarios", path, file=whole)
     _check_claims(shared, lambda *at: whole.where(at))
@@ -195,7 +195,7 @@ def variants(reference: str | Path) -> list[str]:
     path, key = family.find(reference)
     keys = [] if key else family.keys(yamlfile.read(path))
     own = path.parent != library.ROOT / "scenarios"
-    return [f"{path}{family.SEPARATOR}{one}" if own else f"{path.stem}-{one}" for one in keys]
+    return [f"{path}{family.SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,

@@ -94,8 +94,8 @@ class Measurements(Named):
                                 f"{', '.join(self.columns)}", *at)
             chosen = [self.rows[row - 1] for row in self._rows_of(suspect)]
             for name, values in suspect.rows.items():
-                held = {row[list(self.columns).index(name)] for row in chosen}
-                if missing := [value for value in values if value not in held]:
+                named = {row[list(self.columns).index(name)] for row in chosen}
+                if missing := [value for value in values if value not in named]:
                     raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
         for name in ("unequal", "limited_by_client"):
             if lost := [row for row in getattr(self, name) if row > len(self.rows)]:
@@ -133,5 +133,5 @@ class Measurements(Named):
     def column(self, name: str) -> list[float]:
         """One column in SI units; a cell that is empty is not a number (nan)."""
         index = list(self.columns).index(name)
-        one = units.factor(self.columns[name])
-        return [math.nan if (cell := row[index]) is None else cell * one for row in self.rows]
+        factor = units.factor(self.columns[name])
+        return [math.nan if (cell := row[index]) is None else cell * factor for row in self.rows]

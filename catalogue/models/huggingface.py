@@ -214,11 +214,11 @@ class _Reader:
     def exactly(self, key: str, accepted: tuple[Any, ...]) -> None:
         """Hold a field to the values that the program models."""
         value = self.get(key)
-        if any(type(value) is type(one) and value == one for one in accepted):
+        if any(type(value) is type(item) and value == item for item in accepted):
             if key in self.file.data:
                 self.used[key] = _DECIDES.get(key, "checked")
             return
-        expected = " or ".join(json.dumps(one) for one in accepted if one is not None)
+        expected = " or ".join(json.dumps(item) for item in accepted if item is not None)
         if key not in self.file.data:
             self.missing(key, expected)
         self.refuse(key, f"{expected}, the only one that is modelled here"
@@ -373,10 +373,10 @@ class _Reader:
         whole = "indexed_attention" if "index_topk" in family.counts else "full_attention"
         known = (whole,) if family.window == "none" else (whole, "sliding_attention")
         if not isinstance(types, list) or len(types) != layers \
-                or not all(isinstance(one, str) and one in known for one in types):
+                or not all(isinstance(item, str) and item in known for item in types):
             self.refuse("layer_types", f"a list of {layers}, each {' or '.join(known)}")
         self.used["layer_types"] = "full_attention_layers"
-        return ["full_attention" if one == whole else one for one in types]
+        return ["full_attention" if item == whole else item for item in types]
 
     def refuse_what_is_not_modelled(self, model_type: str) -> None:
         """Refuse fields of other architectures, unless they say nothing."""

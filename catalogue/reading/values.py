@@ -57,8 +57,8 @@ class Value:
         """The quantity as written, with its range in the same unit: ``2 GiB (1.3–4)``."""
         if self.low == self.high:
             return self.written
-        one = units.factor(units.split(self.written)[1])
-        return f"{self.written} ({self.low / one:.6g}–{self.high / one:.6g})"
+        factor = units.factor(units.split(self.written)[1])
+        return f"{self.written} ({self.low / factor:.6g}–{self.high / factor:.6g})"
 
 
 class Misplaced(ValueError):

@@ -33,8 +33,8 @@ def rows(deployed: Deployed) -> list[dict[str, Any]]:
             "room": fmt_quantity(float(other.found["max_concurrency"]), "request")}
         for name in TOLD:
             if name in other.answers:
-                one = other.answers[name]
-                row[name] = f"{one.text} ({one.reach})"
+                answer = other.answers[name]
+                row[name] = f"{answer.text} ({answer.reach})"
         found.append(row)
     return found
 

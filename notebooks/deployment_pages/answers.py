@@ -121,8 +121,8 @@ class Deployed:
     def answers(self) -> dict[str, Answer]:
         """The quantities that answer it, by closed form."""
         found: dict[str, Answer] = {}
-        for given in {id(one): one for one in self.questions.values()}.values():
-            names = [name for name, one in self.questions.items() if one is given]
+        for given in {id(question): question for question in self.questions.values()}.values():
+            names = [name for name, question in self.questions.items() if question is given]
             found |= self.of(given, names)
         return {name: found[name] for name in self.questions}
 

@@ -37,7 +37,7 @@ def quantity(family: Sequence[Deployed]) -> str:
     and a decode pool, which share none of them, by requests per second.
     """
     counts = Counter(name for deployed in family for name in _claimed(deployed))
-    common = [name for name in RATES if all(name in one.questions for one in family)]
+    common = [name for name in RATES if all(name in member.questions for member in family)]
     if not common:
         return "request_throughput"
     most = max(counts.values(), default=0)
@@ -126,8 +126,8 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
             ends += claimed
             axes.plot(claimed, [place] * len(claimed), "x", ms=8, mew=2, color=figures.PALETTE[1],
                       label=words[1] if place == 0 else None)
-        axes.set_yticks(range(len(family)), [one.scenario.title[lang] for one in reversed(family)],
-                        fontsize=9)
+        axes.set_yticks(range(len(family)), [
+            member.scenario.title[lang] for member in reversed(family)], fontsize=9)
         label = named(name)[lang == "zh"]
         around = (" (", ")") if lang == "en" else ("（", "）")
         axes.set(xscale="log", xlabel=f"{label}{around[0]}{shown}{around[1]}",
@@ -144,12 +144,12 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
 def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
     """What a pair of pools gives, which of them decides, and what is printed of the pair."""
     together = pair(prefill, decode)
-    rates = [one.quantity("request_throughput") for one in (prefill, decode)]
+    rates = [member.quantity("request_throughput") for member in (prefill, decode)]
     ends = [f"{fmt_sig(rate.low)}–{fmt_sig(rate.high)}" for rate in rates]
     each = [(f"{fmt_sig(rate.value)} ({end})", f"{fmt_sig(rate.value)} 个请求（{end}）")
             for rate, end in zip(rates, ends, strict=True)]
     slower = rates[0].value < rates[1].value
-    short = any(one.headroom < 0 for one in (prefill, decode))
+    short = any(member.headroom < 0 for member in (prefill, decode))
     claims = [claim for claim in (family.documented.claims if family.documented else ())
               if claim.quantity == together.name]
     en = (f"The prefill pool finishes {each[0][0]} requests per second and the decode pool "

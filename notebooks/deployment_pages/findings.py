@@ -116,30 +116,30 @@ def recurring(families: Sequence[Family], deployed: Mapping[str, Deployed]) -> d
     """
     found: dict[float, list[Printed]] = {}
     for family in families:
-        for one in family.deployments:
-            here = deployed[one.id]
+        for member in family.deployments:
+            here = deployed[member.id]
             if RATE in here.best:
-                told = Printed(label(one), one.id, one.devices, here.best[RATE])
-                _add(found, one.documented.claims if one.documented else (), told)
+                printed = Printed(label(member), member.id, member.devices, here.best[RATE])
+                _add(found, member.documented.claims if member.documented else (), printed)
         if family.pools:
-            pools = [deployed[one.id] for one in family.pools]
-            told = Printed(short(family.title), family.id,
-                           sum(one.scenario.devices for one in pools), pair(*pools))
-            _add(found, family.documented.claims if family.documented else (), told)
-    return {rate: told for rate, told in sorted(found.items())
-            if len({one.devices for one in told}) > 1}
+            pools = [deployed[member.id] for member in family.pools]
+            printed = Printed(short(family.title), family.id,
+                           sum(member.scenario.devices for member in pools), pair(*pools))
+            _add(found, family.documented.claims if family.documented else (), printed)
+    return {rate: printed for rate, printed in sorted(found.items())
+            if len({member.devices for member in printed}) > 1}
 
 
-def _add(found: dict[float, list[Printed]], claims: Iterable[Claim], told: Printed) -> None:
+def _add(found: dict[float, list[Printed]], claims: Iterable[Claim], printed: Printed) -> None:
     rates = dict.fromkeys(float(claim.value.value) for claim in claims if claim.quantity == RATE
                           and claim.of == "deployment" and claim.bound is None)
     for rate in rates:
-        found.setdefault(rate, []).append(told)
+        found.setdefault(rate, []).append(printed)
 
 
 def recurring_rows(found: Mapping[float, Sequence[Printed]]) -> list[dict[str, str | Text]]:
     """Rows of a table: a printed rate, and what it is printed for."""
     return [{"rate": fmt_int(rate) if number == 0 else "",
-             "what": (f"[{one.title[0]}](#{one.id})", f"[{one.title[1]}](#{one.id})"),
-             "cards": fmt_int(one.devices), "ours": derived(one.ours).replace("<br>", " ")}
-            for rate, told in found.items() for number, one in enumerate(told)]
+             "what": (f"[{member.title[0]}](#{member.id})", f"[{member.title[1]}](#{member.id})"),
+             "cards": fmt_int(member.devices), "ours": derived(member.ours).replace("<br>", " ")}
+            for rate, printed in found.items() for number, member in enumerate(printed)]

@@ -73,7 +73,7 @@ class Speed:
 def families() -> list[Family]:
     """The files of the documents' deployments, in the order of document and section."""
     found = [catalogue.load_family(name) for name in catalogue.names("scenarios")]
-    return sorted((one for one in found if one.deployments[0].file.document), key=_place)
+    return sorted((item for item in found if item.deployments[0].file.document), key=_place)
 
 
 def _place(family: Family) -> tuple[str, list[int], str]:
@@ -112,11 +112,12 @@ def speed(deployed: Deployed, name: str) -> Speed | None:
     ours = deployed.best.get(name)
     if ours is None:
         return None
-    if seen := deployed.measured(name):
-        ends = dict.fromkeys(plain(end, ours.unit) for end in seen)
+    if measured := deployed.measured(name):
+        ends = dict.fromkeys(plain(end, ours.unit) for end in measured)
         return Speed(name, ("–".join(ends),) * 2, ours,
-                     *_factors(ours, float(np.sqrt(seen[0] * seen[1]))),
-                     outside=not (ours.low <= seen[1] and seen[0] <= ours.high), measured=True)
+                     *_factors(ours, float(np.sqrt(measured[0] * measured[1]))),
+                     outside=not (ours.low <= measured[1] and measured[0] <= ours.high),
+                     measured=True)
     gap = result(deployed, name)
     if gap is None or gap.claim.value.kind == "measured":
         return None
@@ -147,7 +148,7 @@ def _factors(ours: Answer, given: float) -> tuple[float, float, float]:
 def speeds(deployed: Deployed) -> list[Speed]:
     """Its throughput and time per token; of a pool that only prefills, the first token."""
     names = (RATE, PACE) if PACE in deployed.questions else (FIRST,)
-    return [one for name in names if (one := speed(deployed, name))]
+    return [item for name in names if (item := speed(deployed, name))]
 
 
 def verdict(deployed: Deployed) -> str:
@@ -158,17 +159,17 @@ def verdict(deployed: Deployed) -> str:
     if DTYPE in why:
         return "dtype"
     known = speeds(deployed)
-    missed = [one for one in known if one.outside]
-    if not known or any(one.measured for one in known):
+    missed = [item for item in known if item.outside]
+    if not known or any(item.measured for item in known):
         return "missed" if missed else "predicted" if known else "fits"
-    return "holds" if not missed else "slow" if any(one.factor > 1 for one in missed) else "fast"
+    return "holds" if not missed else "slow" if any(item.factor > 1 for item in missed) else "fast"
 
 
 def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
     """One row of the table per deployment; rates in tokens per second, times in ms."""
     found = []
     for deployed in deployments:
-        scenario, known = deployed.scenario, {one.name: one for one in speeds(deployed)}
+        scenario, known = deployed.scenario, {item.name: item for item in speeds(deployed)}
         title, word = label(scenario), WORDS[verdict(deployed)]
         binding = RESOURCES[deployed.steps[0].binding]
         row: dict[str, Any] = {
@@ -182,7 +183,7 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
                 " GB", "\u00a0GB") for text in word),
             "bound": (binding[0].partition(":")[0], binding[1].partition("（")[0])}
         for key, names in (("rate", (RATE,)), ("pace", (PACE, FIRST))):
-            name = next((one for one in names if one in deployed.best), None)
+            name = next((item for item in names if item in deployed.best), None)
             if name is None:
                 continue
             mark = " TTFT" * (name == FIRST)
@@ -236,14 +237,14 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
         figures.style()
         figure = Figure(figsize=(figures.WIDTH, 1.3 + 0.185 * len(lines)))
         memory, fast = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2.3))
-        for place, one in enumerate(lines):
-            if isinstance(one, Deployed):
-                _line(memory, fast, place, one)
-        names = [label(one.scenario)[at] if isinstance(one, Deployed) else one[at]
-                 for one in lines]
+        for place, item in enumerate(lines):
+            if isinstance(item, Deployed):
+                _line(memory, fast, place, item)
+        names = [label(item.scenario)[at] if isinstance(item, Deployed) else item[at]
+                 for item in lines]
         memory.set_yticks(range(len(lines)), names, fontsize=7.5)
-        for text, one in zip(memory.get_yticklabels(), lines, strict=True):
-            text.set_fontsize(7.5 if isinstance(one, Deployed) else 10)
+        for text, item in zip(memory.get_yticklabels(), lines, strict=True):
+            text.set_fontsize(7.5 if isinstance(item, Deployed) else 10)
         for axes in (memory, fast):
             axes.axvline(1, color=figures.INK, lw=1.2)
             axes.tick_params(axis="y", length=0)
@@ -263,10 +264,10 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
 def _line(memory: Axes, fast: Axes, place: int, deployed: Deployed) -> None:
     colour = FITS if verdict(deployed) not in ("short", "dtype") else SHORT
     memory.barh(place, needed(deployed), height=0.62, color=colour)
-    for one in speeds(deployed):
-        fast.plot([one.low, one.high], [place, place], color=colour, lw=1.4)
-        fast.plot(one.factor, place, SHAPES[one.name], ms=5, color=colour, mew=1.2,
-                  mfc="none" if one.goal else colour)
+    for item in speeds(deployed):
+        fast.plot([item.low, item.high], [place, place], color=colour, lw=1.4)
+        fast.plot(item.factor, place, SHAPES[item.name], ms=5, color=colour, mew=1.2,
+                  mfc="none" if item.goal else colour)
 
 
 def _key(at: bool) -> list[Line2D]:

@@ -104,7 +104,7 @@ def _fits(deployed: Deployed) -> Text:
 
 def _gives(deployed: Deployed) -> Text:
     """What it gives beside what is printed of it, and what binds."""
-    name = next((one for one in RATES if one in deployed.best), None)
+    name = next((rate for rate in RATES if rate in deployed.best), None)
     if name is None:
         return "", ""
     gap = result(deployed)
@@ -155,10 +155,10 @@ def told(deployed: Deployed) -> Text:
     scenario, inputs = deployed.scenario, deployed.inputs
     room = fmt_quantity(float(deployed.found["max_concurrency"]), "request")
     length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
-    one = inputs["concurrency"] == 1
+    single = inputs["concurrency"] == 1
     if deployed.headroom >= 0:
         en = (f"There is room for {room} requests of {length} tokens at once; {many} "
-              f"{'is' if one else 'are'} asked for. ")
+              f"{'is' if single else 'are'} asked for. ")
         zh = f"可同时容纳 {room} 个长 {length} token 的请求，要求是 {many} 个。"
     else:
         en = "All times are for the same cut on cards with more memory and otherwise alike. "
@@ -204,9 +204,9 @@ def _speed(deployed: Deployed) -> Text:
 
 
 def _value(deployed: Deployed, name: str, lang: int) -> str:
-    one = deployed.best[name]
+    answer = deployed.best[name]
     left, right = (" (", ")") if lang == 0 else ("（", "）")
-    return f"**{one.text}**{left}{one.reach}{right}"
+    return f"**{answer.text}**{left}{answer.reach}{right}"
 
 
 def _least(deployed: Deployed) -> Text:

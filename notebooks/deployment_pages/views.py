@@ -73,12 +73,12 @@ class Differing:
     Attributes:
         rows: of a table: what goes wrong, and the two formulas.
         letters: LaTeX of a letter -> its meaning in both languages.
-        told: the claims whose notes are in the rows.
+        mistaken: the claims whose notes are in the rows.
     """
 
     rows: Rows
     letters: dict[str, Text]
-    told: list[Claim]
+    mistaken: list[Claim]
 
 
 def derived(deployed: Deployed, name: str) -> Answer | None:
@@ -108,9 +108,9 @@ def three(deployed: Deployed, brief: bool = False) -> Views:
         rows += [_claimed(deployed, documented, claim) for claim in of]
         if not of:
             rows.append(_alone(deployed, name))
-    told = [] if brief else differing(deployed).told
+    mistaken = [] if brief else differing(deployed).mistaken
     return Views(rows, _used(rows), _absent(deployed),
-                 _notes(claim for claim in claims if not any(claim is one for one in told)))
+                 _notes(claim for claim in claims if not any(claim is item for item in mistaken)))
 
 
 def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
@@ -148,7 +148,7 @@ def pair(prefill: Deployed, decode: Deployed) -> Answer:
 
     Each pool finishes so many requests per second; the interval is that of the lesser ends.
     """
-    rates = [one.quantity("request_throughput") for one in (prefill, decode)]
+    rates = [item.quantity("request_throughput") for item in (prefill, decode)]
     tokens = decode.inputs["output_tokens"]
     low, value, high = (tokens * min(ends) for ends in (
         [rate.low for rate in rates], [rate.value for rate in rates],
@@ -176,8 +176,8 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     if value > 0:
         ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
         row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
-    if claim.value.kind != "measured" and (seen := deployed.measured(claim.quantity)):
-        row["seen"] = reach(seen[0] / count, seen[1] / count, ours.unit)
+    if claim.value.kind != "measured" and (measured := deployed.measured(claim.quantity)):
+        row["seen"] = reach(measured[0] / count, measured[1] / count, ours.unit)
     return row
 
 
@@ -233,8 +233,8 @@ def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
         return row
     row |= {"ours": ours.text, "reach": _interval(deployed, ours, ours.low, ours.high),
             "formula": formula_link(name, deployed.attention)}
-    if seen := deployed.measured(name):
-        row["seen"] = reach(*seen, ours.unit)
+    if measured := deployed.measured(name):
+        row["seen"] = reach(*measured, ours.unit)
     return row
 
 
@@ -291,7 +291,7 @@ def differing(deployed: Deployed) -> Differing:
     documented = deployed.scenario.documented
     found: dict[str, dict[str, Any]] = {}
     letters: dict[str, Text] = {}
-    told: list[Claim] = []
+    mistaken: list[Claim] = []
     for claim in documented.claims if documented else ():
         if claim.value.kind == "measured" or not claim.comparable:
             continue
@@ -301,19 +301,19 @@ def differing(deployed: Deployed) -> Differing:
             letters |= letters_of(known)
             found[known.id] = {"what": _wrong(known.quantity, claim.note or known.step),
                                "theirs": _maths(theirs), "ours": _maths(ours)}
-            told.append(claim)
+            mistaken.append(claim)
         elif known is None and claim.formula is not None and _differs(deployed, documented, claim):
             own = _letters(claim.value.source, documented)
             used = {name: own[name] for name in symbols_of(claim.formula)}
-            letters |= {one.latex: (one.en, one.zh) for one in used.values()
-                        if not one.latex.startswith(r"\text")}
-            theirs = tree_latex(claim.formula, {name: one.latex for name, one in used.items()})
+            letters |= {item.latex: (item.en, item.zh) for item in used.values()
+                        if not item.latex.startswith(r"\text")}
+            theirs = tree_latex(claim.formula, {name: item.latex for name, item in used.items()})
             found[f"{claim.quantity} {claim.formula}"] = {
                 "what": _wrong(claim.label, claim.note), "theirs": _maths(theirs),
                 "ours": f"{_maths(_right(deployed, claim.quantity))} "
                         f"{formula_link(claim.quantity, deployed.attention)}".strip()}
-            told.append(claim)
-    return Differing(list(found.values()), letters, told)
+            mistaken.append(claim)
+    return Differing(list(found.values()), letters, mistaken)
 
 
 def _wrong(label: Mapping[str, str], step: Mapping[str, str] | None) -> Text:

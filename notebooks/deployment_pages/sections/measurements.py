@@ -14,7 +14,7 @@ from deployment_pages.sections.page import Page
 from workbench.entries import deployments
 from workbench.entries.deployments import rounded
 from workbench.evidence import measured
-from workbench.evidence.measured import Held
+from workbench.evidence.measured import Results
 from workbench.showing.display import citation, draw, show, table
 from workbench.showing.numbers import fmt_int, fmt_sig
 
@@ -32,7 +32,7 @@ def predicted_and_measured(page: Page) -> None:
     if system is None:
         show("What was measured is of another card.", "已有的实测用的是另一种卡。")
         return
-    results = Held(system.rows, system.suspect, system.unequal, page.deployed.predictions)
+    results = Results(system.rows, system.suspect, system.unequal, page.deployed.predictions)
     _errors(page, of, results)
     if "tpot" in results.predictions:
         _above_the_floor(page, system, results)
@@ -58,7 +58,7 @@ def predicted_and_measured(page: Page) -> None:
               folded=("What the columns mean", "各列的含义"))
 
 
-def _errors(page: Page, of: Measurements, results: Held) -> None:
+def _errors(page: Page, of: Measurements, results: Results) -> None:
     """Where the measurement is from, and how far the predictions are off."""
     en, zh = deployments.origin(of.source)
     show(f"{of.name['en']}: {en}. Nothing is fitted: every system is predicted from the same "
@@ -72,7 +72,7 @@ def _errors(page: Page, of: Measurements, results: Held) -> None:
              "标定之后、未参与拟合的行上还剩多少误差，见[误差一页](#validation)。")
 
 
-def _above_the_floor(page: Page, system: System, results: Held) -> None:
+def _above_the_floor(page: Page, system: System, results: Results) -> None:
     """How many times the floor the measured time per output token is."""
     pace = results.predictions["tpot"]
     quantities = calc.evaluate(system.at(pace.row), page.deployed.attention)

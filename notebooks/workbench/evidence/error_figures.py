@@ -35,20 +35,20 @@ def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
 def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int,
             title: str, shade: Literal["concurrency", "input_tokens"] = "concurrency") -> None:
     """Predicted against measured on logarithmic scales, with 80% intervals; the worst row named."""
-    row, seen, centre, low, high = per_row(found)
+    row, measured, centre, low, high = per_row(found)
     groups = rows[shade][row]
-    ends = min(seen.min(), low.min()) / 1.15, max(seen.max(), high.max()) * 1.15
+    ends = min(measured.min(), low.min()) / 1.15, max(measured.max(), high.max()) * 1.15
     axes.plot(ends, ends, color=figures.INK, lw=0.8)
     for place, value in enumerate(np.unique(groups)):
         of = groups == value
-        axes.errorbar(seen[of], centre[of], yerr=[(centre - low)[of], (high - centre)[of]],
+        axes.errorbar(measured[of], centre[of], yerr=[(centre - low)[of], (high - centre)[of]],
                       fmt="o", ms=3.5, lw=1, color=figures.PALETTE[place % len(figures.PALETTE)],
                       label=f"{int(value)}")
     last = int(np.flatnonzero(row == found.row[np.abs(found.errors).argmax()])[0])
-    below = centre[last] < seen[last]
-    axes.annotate(row_name(rows, int(row[last]))[lang], (seen[last], centre[last]),
+    below = centre[last] < measured[last]
+    axes.annotate(row_name(rows, int(row[last]))[lang], (measured[last], centre[last]),
                   xytext=(6, -14) if below else (-6, 12), textcoords="offset points", fontsize=8,
-                  ha="left" if below and seen[last] < np.sqrt(ends[0] * ends[1]) else "right",
+                  ha="left" if below and measured[last] < np.sqrt(ends[0] * ends[1]) else "right",
                   arrowprops={"arrowstyle": "-", "color": figures.INK, "lw": 0.6})
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=title,
              xlabel=("measured (s)", "实测（s）")[lang],
@@ -70,7 +70,7 @@ def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
     """
     drawing, axes = figures.axes(height=0.9 + 0.85 * len(steps))
     named = {name for name in names if max(parts[name] for _, parts, _ in steps) > 5e-4}
-    for place, (_, parts, seen) in enumerate(steps):
+    for place, (_, parts, measured) in enumerate(steps):
         at, left = -place, 0.0
         for number, name in enumerate(names):
             part = parts[name] * 1e3
@@ -80,9 +80,9 @@ def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
                 axes.text(left + part / 2, at + 0.17, f"{part:.1f}", ha="center", va="center",
                           fontsize=8, color="white")
             left += part
-        axes.barh(at - 0.17, seen * 1e3, height=0.2, color=figures.INK,
+        axes.barh(at - 0.17, measured * 1e3, height=0.2, color=figures.INK,
                   label=("measured", "实测")[lang] if not place else None)
-        axes.text(seen * 1e3, at - 0.17, f" {seen * 1e3:.1f}", va="center", fontsize=8)
+        axes.text(measured * 1e3, at - 0.17, f" {measured * 1e3:.1f}", va="center", fontsize=8)
         axes.text(left, at + 0.17, f" {left:.1f}", va="center", fontsize=8)
     axes.set(yticks=[-place for place in range(len(steps))],
              yticklabels=[label[lang] for label, _, _ in steps],

@@ -31,7 +31,7 @@ UNITS = {"tpot": ("ms", 1e3), "ttft": ("s", 1.0)}  # of the panels, and how many
 
 
 @dataclass(frozen=True)
-class Held:
+class Results:
     """What was measured of a deployment, held against what is predicted of it.
 
     Attributes:
@@ -58,11 +58,11 @@ def signed(error: float) -> str:
     return "0%" if text.endswith("−0%") or text == "0%" else f"{'+' if error > 0 else ''}{text}"
 
 
-def errors(held: Held) -> tuple[list[dict[str, Any]], Columns]:
+def errors(results: Results) -> tuple[list[dict[str, Any]], Columns]:
     """Errors by metric over all rows, and over those that are not in doubt: rows and columns."""
     table = []
-    for metric, of in held.predictions.items():
-        sound = np.array([row not in held.suspect for row in of.row])
+    for metric, of in results.predictions.items():
+        sound = np.array([row not in results.suspect for row in of.row])
         size = np.abs(of.errors)
         inside = int(((of.low <= of.measured) & (of.measured <= of.high)).sum())
         worst = int(size.argmax())
@@ -74,31 +74,33 @@ def errors(held: Held) -> tuple[list[dict[str, Any]], Columns]:
             "inside": f"{inside}/{len(of.row)}"})
     columns: Columns = {"metric": ("metric", "指标"), "rows": ("rows", "行数"),
                         "median": ("median error", "误差中位数")}
-    if held.suspect:
+    if results.suspect:
         columns["sound"] = ("without doubtful rows", "去掉存疑行")
     return table, columns | {"worst": ("worst (row)", "最差（行号）"),
                              "inside": ("in the 80% interval", "落入 80% 区间")}
 
 
-def every_row(held: Held) -> tuple[list[dict[str, Any]], Columns]:
+def every_row(results: Results) -> tuple[list[dict[str, Any]], Columns]:
     """Each measured row with what is predicted of it: rows and columns of a table."""
-    metrics = [metric for metric in SHOWN if metric in held.predictions]
-    columns = {name: label for name, label in GIVEN.items() if name == "row" or name in held.rows}
+    metrics = [metric for metric in SHOWN if metric in results.predictions]
+    columns = {name: label for name, label in GIVEN.items()
+               if name == "row" or name in results.rows}
     for metric in metrics:
         english, chinese = METRICS[metric]
         space = " " if chinese.isascii() else ""
         columns[metric] = f"{english}, measured", f"{chinese}{space}实测"
         columns[f"{metric}_here"] = "predicted (error)", "预测（误差）"
-    return [_row(held, row, metrics) for row in range(held.count)], columns
+    return [_row(results, row, metrics) for row in range(results.count)], columns
 
 
-def _row(held: Held, row: int, metrics: list[str]) -> dict[str, Any]:
+def _row(results: Results, row: int, metrics: list[str]) -> dict[str, Any]:
     """A measured row; what was not measured of it is a dash."""
-    marks = "†" * (row in held.suspect) + "‡" * (row in held.unequal)
+    marks = "†" * (row in results.suspect) + "‡" * (row in results.unequal)
     cells: dict[str, Any] = {"row": f"{row + 1}{marks}"}
-    cells |= {name: fmt_int(round(held.rows[name][row])) for name in GIVEN if name in held.rows}
+    cells |= {name: fmt_int(round(results.rows[name][row])) for name in GIVEN
+              if name in results.rows}
     for metric in metrics:
-        of, unit = held.predictions[metric], catalogue.symbols()[metric].unit
+        of, unit = results.predictions[metric], catalogue.symbols()[metric].unit
         at = np.flatnonzero(of.row == row)
         cells[metric] = cells[f"{metric}_here"] = "–"
         if len(at):
@@ -108,45 +110,45 @@ def _row(held: Held, row: int, metrics: list[str]) -> dict[str, Any]:
     return cells
 
 
-def remarks(held: Held) -> list[Text]:
+def remarks(results: Results) -> list[Text]:
     """What the marks of rows mean, one paragraph each, in both languages."""
     found = [("‡ Requests of many lengths, of which only the mean is known.",
-              "‡ 请求长短不一，只知平均值。")] if held.unequal else []
+              "‡ 请求长短不一，只知平均值。")] if results.unequal else []
     for english, chinese in dict.fromkeys((text["en"], text["zh"])
-                                          for text in held.suspect.values()):
-        rows = [row + 1 for row, text in held.suspect.items() if text["en"] == english]
+                                          for text in results.suspect.values()):
+        rows = [row + 1 for row, text in results.suspect.items() if text["en"] == english]
         numbers = ", ".join(map(str, rows)), "、".join(map(str, rows))
         found.append((f"† Row{'s' * (len(rows) > 1)} {numbers[0]}: {english}",
                       f"† 第 {numbers[1]} 行：{chinese}"))
     return found
 
 
-def lengths(held: Held) -> list[float]:
+def lengths(results: Results) -> list[float]:
     """Prompt lengths of which time per output token was measured at three concurrencies or more."""
-    of = held.predictions.get("tpot")
+    of = results.predictions.get("tpot")
     if of is None:
         return []
-    length, requests = held.rows["input_tokens"][of.row], held.rows["concurrency"][of.row]
-    return [float(one) for one in np.unique(length)
-            if len(np.unique(requests[length == one])) >= LEAST_FOR_LINE]
+    length, requests = results.rows["input_tokens"][of.row], results.rows["concurrency"][of.row]
+    return [float(prompt) for prompt in np.unique(length)
+            if len(np.unique(requests[length == prompt])) >= LEAST_FOR_LINE]
 
 
-def by_requests(held: Held, floor: np.ndarray) -> Callable[[str], Figure]:
+def by_requests(results: Results, floor: np.ndarray) -> Callable[[str], Figure]:
     """Measured and predicted time per output token, and the floor, by requests at once.
 
     Args:
         held: what was measured and predicted.
         floor: of each row that time per output token was measured of [s].
     """
-    of = held.predictions["tpot"]
-    length, requests = held.rows["input_tokens"][of.row], held.rows["concurrency"][of.row]
+    of = results.predictions["tpot"]
+    length, requests = results.rows["input_tokens"][of.row], results.rows["concurrency"][of.row]
 
     def draw(lang: str) -> Figure:
         figure, axes = figures.axes()
-        for colour, one in zip(figures.PALETTE, lengths(held), strict=False):
-            at = np.flatnonzero(length == one)
+        for colour, prompt in zip(figures.PALETTE, lengths(results), strict=False):
+            at = np.flatnonzero(length == prompt)
             at = at[np.argsort(requests[at], kind="stable")]
-            axes.plot(requests[at], of.measured[at] * 1e3, "o", color=colour, label=fmt_int(one))
+            axes.plot(requests[at], of.measured[at] * 1e3, "o", color=colour, label=fmt_int(prompt))
             axes.plot(requests[at], of.predicted[at] * 1e3, "-", color=colour)
             axes.plot(requests[at], floor[at] * 1e3, ":", color=colour)
         ticks = sorted({int(n) for n in requests})
@@ -162,22 +164,22 @@ def by_requests(held: Held, floor: np.ndarray) -> Callable[[str], Figure]:
     return draw
 
 
-def panels(held: Held) -> list[str]:
+def panels(results: Results) -> list[str]:
     """The metrics with enough rows for a picture."""
-    return [metric for metric in ("tpot", "ttft") if metric in held.predictions
-            and len(held.predictions[metric].row) >= LEAST_FOR_LINE]
+    return [metric for metric in ("tpot", "ttft") if metric in results.predictions
+            and len(results.predictions[metric].row) >= LEAST_FOR_LINE]
 
 
-def against(held: Held) -> Callable[[str], Figure]:
+def against(results: Results) -> Callable[[str], Figure]:
     """Predicted over measured values with 80% intervals, one panel per metric."""
 
     def draw(lang: str) -> Figure:
         figures.style()
-        chosen = panels(held)
+        chosen = panels(results)
         figure = Figure(figsize=(figures.WIDTH if len(chosen) > 1 else figures.WIDTH / 1.8, 3.3))
         for axes, metric in zip(figure.subplots(1, len(chosen), squeeze=False)[0], chosen,
                                 strict=True):
-            _panel(axes, held, metric)
+            _panel(axes, results, metric)
             axes.set(title=f"{METRICS[metric][lang == 'zh']} ({UNITS[metric][0]})",
                      xlabel={"en": "measured", "zh": "实测"}[lang],
                      ylabel={"en": "predicted", "zh": "预测"}[lang])
@@ -186,17 +188,17 @@ def against(held: Held) -> Callable[[str], Figure]:
     return draw
 
 
-def _panel(axes: Axes, held: Held, metric: str) -> None:
+def _panel(axes: Axes, results: Results, metric: str) -> None:
     """Points with bars on doubly logarithmic axes of one extent, and the line of equality."""
-    of, factor = held.predictions[metric], UNITS[metric][1]
-    seen, here, low, high = (factor * column for column in (
+    of, factor = results.predictions[metric], UNITS[metric][1]
+    values, here, low, high = (factor * column for column in (
         of.measured, of.predicted, of.low, of.high))
-    ends = float(min(low.min(), seen.min())) / 1.2, float(max(high.max(), seen.max())) * 1.2
+    ends = float(min(low.min(), values.min())) / 1.2, float(max(high.max(), values.max())) * 1.2
     axes.plot(ends, ends, color=figures.INK, lw=1)
-    axes.errorbar(seen, here, yerr=[here - low, high - here], fmt="o", ms=4, lw=0.8,
+    axes.errorbar(values, here, yerr=[here - low, high - here], fmt="o", ms=4, lw=0.8,
                   color=figures.PALETTE[0], alpha=0.85)
-    doubtful = [place for place, row in enumerate(of.row) if row in held.suspect]
-    axes.plot(seen[doubtful], here[doubtful], "o", ms=7, mfc="none", color=figures.PALETTE[3])
+    doubtful = [place for place, row in enumerate(of.row) if row in results.suspect]
+    axes.plot(values[doubtful], here[doubtful], "o", ms=7, mfc="none", color=figures.PALETTE[3])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
     for axis in (axes.xaxis, axes.yaxis):
         figures.log_ticks(axis, *ends)

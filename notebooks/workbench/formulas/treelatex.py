@@ -49,9 +49,9 @@ def _print(tree: Tree, letters: Mapping[str, str]) -> tuple[str, int]:
         return rf"\frac{{{above}}}{{{below}}}", _ATOM
     if operator == "power":
         base = tree_latex(args[0], letters)
-        held = base if isinstance(args[0], int) else rf"\left({base}\right)"
-        held = f"{{{base}}}" if isinstance(args[0], str) else held
-        return f"{held}^{{{tree_latex(args[1], letters)}}}", _ATOM
+        bracketed = base if isinstance(args[0], int) else rf"\left({base}\right)"
+        bracketed = f"{{{base}}}" if isinstance(args[0], str) else bracketed
+        return f"{bracketed}^{{{tree_latex(args[1], letters)}}}", _ATOM
     if operator in ("ceil", "floor"):
         left, right = (rf"\left\l{operator} ", rf"\right\r{operator}")
         return f"{left}{tree_latex(args[0], letters)}{right}", _ATOM

@@ -147,8 +147,8 @@ def letters_in(source: str) -> dict[str, Letter]:
     """The letters of a document's formulas by name, and those of the book that they leave free."""
     own = {name: letter for file in documents() if file.formulas[0].source == source
            for name, letter in file.symbols.items()}
-    book = {name: Letter(latex=one.latex, unit=one.unit, en=one.en, zh=one.zh)
-            for name, one in catalogue.symbols().items()}
+    book = {name: Letter(latex=symbol.latex, unit=symbol.unit, en=symbol.en, zh=symbol.zh)
+            for name, symbol in catalogue.symbols().items()}
     taken = {letter.latex for letter in own.values()}
     return {name: letter for name, letter in book.items() if letter.latex not in taken} | own
 

@@ -108,7 +108,7 @@ def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
     return sym.multiply_add_flops * tokens * inputs * outputs
 
 
-def table(attention: str, made: Composition, routing: Routing,
+def table(attention: str, composition: Composition, routing: Routing,
           query_latent: bool = True) -> list[Operator]:
     """Every row of a step, in the order in which a token passes them.
 
@@ -118,24 +118,25 @@ def table(attention: str, made: Composition, routing: Routing,
         routing: how its tokens meet the routed experts.
         query_latent: whether the queries of MLA go through a latent vector.
     """
-    rows = {"mla": lambda: _mla(made, query_latent), "gqa": lambda: _gqa(made)}[attention]()
+    rows = {"mla": lambda: _mla(composition, query_latent),
+            "gqa": lambda: _gqa(composition)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
-    hidden = made.tokens * sym.hidden_size * sym.activation_element_bytes
+    hidden = composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
     after = dense + where(sym.expert_parallel <= sym.tensor_parallel, moe)
     body = [
         Operator("embedding", "outside", sympy.S.One, "vector", VECTOR,
                  activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", sympy.S.One, **reduce),
-        _norm("input_norm", made.tokens),
+        _norm("input_norm", composition.tokens),
         *rows,
         Operator("attention_all_reduce", "every", layers, **reduce),
-        _norm("post_norm", made.tokens),
-        *_dense(made.tokens), *_experts(made.tokens, routing),
+        _norm("post_norm", composition.tokens),
+        *_dense(composition.tokens), *_experts(composition.tokens, routing),
         Operator("mlp_all_reduce", "every", after, **reduce),
-        *_head(made.rows),
+        *_head(composition.rows),
     ]
-    return [*body, *_draft(body, made)]
+    return [*body, *_draft(body, composition)]
 
 
 def _norm(name: str, tokens: Expr) -> Operator:
@@ -174,9 +175,9 @@ def _projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: 
         activation_bytes=moved * tokens * sym.activation_element_bytes)
 
 
-def _mla(made: Composition, query_latent: bool) -> list[Operator]:
+def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     """Latent attention: absorbed in decode, expanded in prefill, with or without an indexer."""
-    d, t, tokens = sym.hidden_size, sym.tensor_parallel, made.tokens
+    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
     heads = sym.num_attention_heads / t
     r_q, r_kv = sym.q_lora_rank, sym.kv_lora_rank
     nope, rope, value = sym.qk_nope_head_dim, sym.qk_rope_head_dim, sym.v_head_dim
@@ -188,23 +189,24 @@ def _mla(made: Composition, query_latent: bool) -> list[Operator]:
         first = [_projection("q", tokens, d, query)]
     first += [_projection("kv_a", tokens, d, r_kv + rope), _inner_norm("kv_norm", r_kv, tokens)]
     last = [_projection("o", tokens, heads * value, d)]
-    if made.decoding:
+    if composition.decoding:
         def absorb(name: str, size: Expr) -> Operator:
             return _projection(name, tokens, heads * size, r_kv,
                                width=sym.activation_element_bytes, per_token=heads * (size + r_kv))
 
-        core = _core(made, heads, 2 * r_kv + rope)
-        return [*first, absorb("absorb_k", nope), *_indexer(made), *core,
+        core = _core(composition, heads, 2 * r_kv + rope)
+        return [*first, absorb("absorb_k", nope), *_indexer(composition), *core,
                 absorb("absorb_v", value), *last]
     expand = _projection("expand_kv", tokens, r_kv, heads * (nope + value))
-    again = matmul(made.expanded, r_kv, heads * (nope + value))
+    again = matmul(composition.expanded, r_kv, heads * (nope + value))
     expand = replace(expand, flops=expand.flops + again)
-    return [*first, expand, *_indexer(made), *_core(made, heads, nope + rope + value), *last]
+    return [*first, expand, *_indexer(composition),
+            *_core(composition, heads, nope + rope + value), *last]
 
 
-def _gqa(made: Composition) -> list[Operator]:
+def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, t, size, tokens = sym.hidden_size, sym.tensor_parallel, sym.head_dim, made.tokens
+    d, t, size, tokens = sym.hidden_size, sym.tensor_parallel, sym.head_dim, composition.tokens
     heads, kv = sym.num_attention_heads / t, sym.num_key_value_heads
     kv_heads = kv / Min(t, kv)
     outputs = heads * size + 2 * kv_heads * size
@@ -213,28 +215,28 @@ def _gqa(made: Composition) -> list[Operator]:
                       bias=outputs * sym.attention_bias + heads * sym.attention_sinks)
     out = _projection("o", tokens, heads * size, d, bias=d * sym.attention_output_bias)
     return [qkv, _inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens),
-            *_core(replace(made, expanded=sympy.S.Zero), heads, 2 * size), out]
+            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
 
 
-def _core(made: Composition, heads: Expr, width: Expr) -> list[Operator]:
+def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     """Scores and values, in layers without and with a window: ``width`` multiply-adds per head.
 
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
     """
     layers, full, elements = sym.num_hidden_layers, sym.full_attention_layers, heads * width
     entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
-    moved = elements * (made.tokens + made.expanded) * sym.activation_element_bytes
+    moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
     return [Operator(name, "every", count, "matrix", "core",
                      flops=sym.multiply_add_flops * elements * attended, activation_bytes=moved,
                      kv_bytes=entry * read)
             for name, count, attended, read in (
-                ("core", full, made.attended, made.read),
-                ("core_window", layers - full, made.in_window, made.read_in_window))]
+                ("core", full, composition.attended, composition.read),
+                ("core_window", layers - full, composition.in_window, composition.read_in_window))]
 
 
-def _indexer(made: Composition) -> list[Operator]:
+def _indexer(composition: Composition) -> list[Operator]:
     """The indexer, whole on every rank: projections, and a score for each cached token."""
-    d, tokens, none = sym.hidden_size, made.tokens, sympy.S.Zero
+    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
     heads, size = sym.index_n_heads, sym.index_head_dim
     return [
         _projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
@@ -242,8 +244,8 @@ def _indexer(made: Composition) -> list[Operator]:
         _inner_norm("index_norm", 2 * size, tokens),
         _projection("index_weights", tokens, d, heads, per_token=none),
         Operator("index_scores", "every", sym.full_attention_layers, "matrix", "core",
-                 flops=sym.multiply_add_flops * heads * size * made.indexed,
-                 kv_bytes=sym.kv_index_bytes_per_token * made.read_keys),
+                 flops=sym.multiply_add_flops * heads * size * composition.indexed,
+                 kv_bytes=sym.kv_index_bytes_per_token * composition.read_keys),
     ]
 
 
@@ -325,11 +327,11 @@ def _head(rows: Expr) -> list[Operator]:
     ]
 
 
-def _draft(body: Iterable[Operator], made: Composition) -> list[Operator]:
+def _draft(body: Iterable[Operator], composition: Composition) -> list[Operator]:
     """A prediction layer, once per draft token: its projection, a layer, the head."""
-    if not made.decoding:
+    if not composition.decoding:
         return []
-    d, count, tokens = sym.hidden_size, sym.draft_tokens, made.tokens
+    d, count, tokens = sym.hidden_size, sym.draft_tokens, composition.tokens
     layer = [row for row in body if row.layer in ("every", "moe") and row.name != "core_window"]
     head = next(row for row in body if row.name == "head")
     summed = {name: sympy.Add(*(getattr(row, name) for row in layer)) for name in

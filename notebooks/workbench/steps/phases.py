@@ -92,11 +92,11 @@ def _decode() -> Composition:
     """Each request's next token and its drafts; the drafts of a request share what is read."""
     parts = sym.micro_batches
     cached = sym.decode_batch * sym.kv_imbalance / parts
-    seen = sym.decode_tokens * sym.kv_imbalance / parts
+    tokens = sym.decode_tokens * sym.kv_imbalance / parts
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
-        attended=seen * sym.decode_attended_tokens, in_window=seen * sym.decode_window_tokens,
-        indexed=seen * sym.decode_context_tokens, read=cached * sym.decode_attended_tokens,
+        attended=tokens * sym.decode_attended_tokens, in_window=tokens * sym.decode_window_tokens,
+        indexed=tokens * sym.decode_context_tokens, read=cached * sym.decode_attended_tokens,
         read_in_window=cached * sym.decode_window_tokens,
         read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0), decoding=True)
 
