@@ -11,6 +11,7 @@ import yaml
 from fontTools.ttLib import TTFont
 
 import catalogue
+from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import load_formulas
 from workbench.formulas.symbols import sym
@@ -161,8 +162,26 @@ def test_figures_are_the_same_on_every_run_and_hold_no_date():
     assert "<text" not in text  # letters are outlines
 
 
-@pytest.mark.parametrize("label", ["龘", "$张量$", "前 $x$ 龘"])
-def test_a_character_that_no_font_has_is_an_error(label):
+def test_a_character_that_no_font_has_is_drawn_as_a_box():
+    """A reader's title may have it; of the project itself, the next test but one asks for all."""
+    figure, axes = figures.axes()
+    axes.set_title("卡 龘")
+    drawn = figures.svg(figure)
+    assert axes.get_title() == f"卡 {figures.MISSING}"
+    assert "<svg" in drawn
+
+
+def test_what_a_file_says_is_drawn_as_it_is_not_as_mathematics():
+    figure, axes = figures.axes()
+    axes.set_title(words.hidden(r"$\undefined{x}$ <b>"))
+    axes.set_yticks([0], [words.hidden("50 $ a $ card")])
+    figures.svg(figure)
+    assert axes.get_title() == r"\$\undefined{x}\$ <b>"
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [r"50 \$ a \$ card"]
+
+
+@pytest.mark.parametrize("label", ["$张量$", "前 $x$ 龘"])
+def test_a_character_that_no_font_has_is_an_error_in_mathematics(label):
     figure, axes = figures.axes()
     axes.set_title(label)
     with pytest.raises((UserWarning, RuntimeError), match=r"[Gg]lyph"):
