@@ -163,7 +163,7 @@ def test_figures_are_the_same_on_every_run_and_hold_no_date():
 
 
 def test_a_character_that_no_font_has_is_drawn_as_a_box():
-    """A reader's title may have it; of the project itself, the next test but one asks for all."""
+    """A reader's title may have it; the project's own letters are all in the font, see below."""
     figure, axes = figures.axes()
     axes.set_title("卡 龘")
     drawn = figures.svg(figure)
