@@ -177,7 +177,7 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
     of = {key: load_scenario(f"{path}{family.SEPARATOR}{key}", device) for key in keys}
     named = file.data.get("pools")
     pools = (of[named[0]], of[named[1]]) if named else None
-    return Family(path.stem, shared.title, shared.note, shared.section, tuple(of.values()), pools,
+    return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()), pools,
                   shared.documented)
 
 

@@ -16,7 +16,16 @@ from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
 from catalogue.reading import units
 from catalogue.reading.shared import symbols
-from catalogue.reading.values import AnyQuantity, Flag, Misplaced, SourceKey, Text, Value, Whole
+from catalogue.reading.values import (
+    AnyQuantity,
+    Flag,
+    Identifier,
+    Misplaced,
+    SourceKey,
+    Text,
+    Value,
+    Whole,
+)
 
 Chapter = Literal["architecture", "memory", "compute", "communication", "latency", "throughput",
                   "serving"]
@@ -157,7 +166,7 @@ class DocumentFormula(Entry):
 class DocumentFormulas(Entry):
     """Every formula of one document; ``symbols`` are those that ``symbols.yml`` does not have."""
 
-    id: str
+    id: Identifier
     title: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None

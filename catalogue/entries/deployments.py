@@ -27,6 +27,7 @@ from catalogue.reading.values import (
     CountOrZero,
     Date,
     Flag,
+    Identifier,
     Kind,
     Length,
     Misplaced,
@@ -272,7 +273,7 @@ class ScenarioFile(Entry):
     ``catalogue.deployments.family``.
     """
 
-    id: str
+    id: Identifier
     title: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from catalogue.reading.values import Ref, Text
+from catalogue.reading.values import Identifier, Ref, Text
 
 ModelName = Annotated[str, Ref("models")]
 DeviceName = Annotated[str, Ref("devices")]
@@ -29,7 +29,7 @@ class Entry(BaseModel):
 class Named(Entry):
     """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
 
-    id: str
+    id: Identifier
     name: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None

@@ -304,6 +304,8 @@ def _known_source(raw: Any, info: ValidationInfo) -> str:
 SourceKey = Annotated[str, BeforeValidator(_known_source)]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
 Words = Annotated[str, AfterValidator(words.read)]
+# The name of a reader's file may hold anything; as an identifier it stands in code and links.
+Identifier = Annotated[str, AfterValidator(lambda name: re.sub(r"[^\w.-]+", "-", name))]
 Date = Annotated[str, BeforeValidator(stated_date)]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict(), Field(ge=1, le=LARGEST_COUNT)]

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from catalogue.reading import words
 
-HOSTILE = """<script>document.title = 1</script> <img src=x onerror=document.title=1>
+HOSTILE = """<script>document.title = 1</script> <img src=x onerror=alert(1)>
 <iframe src=https://evil.example></iframe> <!-- [a](javascript:alert(1))
 ![b](https://evil.example/b.png)
 [c]: data:text/html,x
@@ -44,6 +44,7 @@ HOSTILE = """<script>document.title = 1</script> <img src=x onerror=document.tit
 (target)=
 # A heading
 - item"""
+NAME = '") <img src=x onerror=alert(1)> [k](javascript:alert(1)).yml'  # of a file
 FREE = {"vendor", "memory_type", "software", "section"}
 PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'"})
 
@@ -97,15 +98,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Poison]:
     file("priors.yml", "mechanisms/nvidia-h200.yml", like="nvidia-hopper", defaults=own)
     file("card.yml", "devices/nvidia-h200-sxm.yml", mechanisms="./priors.yml", defaults=own)
     file("model.yml", "models/deepseek-v3.yml", defaults=own)
-    file("precision.yml", "precisions/fp8-block.yml", defaults=own)
+    file(f"precision`{NAME}", "precisions/fp8-block.yml", defaults=own)
     file("measured.yml", "templates/example-measured.yml")
-    file("plan.yml", "templates/example-deployment.yml", model="./model.yml", device="./card.yml",
-         cluster={"node": "./node.yml", "nodes": 1}, precision="./precision.yml", note=note,
-         defaults=own, measured="./measured.yml",
+    file(f"plan{NAME}", "templates/example-deployment.yml", model="./model.yml",
+         device="./card.yml", cluster={"node": "./node.yml", "nodes": 1},
+         precision=f"./precision`{NAME}", note=note, defaults=own, measured="./measured.yml",
          mechanisms={"kernel_boundary": {"value": "3 us", **own, "note": note, "section": "x"}},
          documented={"claims": [{"quantity": "tpot", "label": note, "note": note, "value": said,
                                  "of": "deployment"}]})
-    return folder / "plan.yml", poison
+    return folder / f"plan{NAME}", poison
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])

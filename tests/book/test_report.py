@@ -118,6 +118,8 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     ({"SCENARIO": "s0-scenario-1", "BOOK_LANG": "fr"}, "BOOK_LANG: expected en or zh, not 'fr'."),
     ({"SCENARIO": "s0-scenario-1", "DEVICE": "kunpeng-920"}, "is a host processor"),
     ({"SCENARIO": "s0-scenario-1", "BOOK": "/nowhere"}, "there is no built book"),
+    ({"SCENARIO": "s0-scenario-1", "BOOK": "javascript:alert(1)"}, "there is no built book"),
+    ({"SCENARIO": "s0-scenario-1", "BOOK": "javascript://x"}, "expected an address that begins"),
 ])
 def test_bad_input_is_one_sentence_and_loses_nothing(tmp_path: Path, variables: dict[str, str],
                                                      says: str) -> None:

@@ -10,7 +10,7 @@ from catalogue.reading import words
 from catalogue.reading.values import both_languages
 
 NO_FREE_TEXT = {  # texts that only the project's own files have, and names that are looked up
-    "id", "latex", "en", "zh", "documented_latex", "right_quantity", "section", "quantity",
+    "latex", "en", "zh", "documented_latex", "right_quantity", "section", "quantity",
     "metric", "mechanisms", "system", "benchmark", "columns", "pools", "sections"}
 
 
