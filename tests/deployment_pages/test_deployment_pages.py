@@ -24,7 +24,7 @@ def held(scenario):
     one = system(scenario)
     found = {metric: uncalibrated(one, metric, {}, rows) for metric in METRICS
              if len(rows := one.measured(metric))}
-    return measured.Held(one.rows, one.suspect, one.unequal, found)
+    return measured.Results(one.rows, one.suspect, one.unequal, found)
 
 
 @pytest.mark.parametrize("name", NAMES)
