@@ -54,6 +54,8 @@ class Errors(Protocol):
     def errors(self) -> np.ndarray: ...  # noqa: D102
     @property
     def seeds(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def worst_row(self) -> int: ...  # noqa: D102
 
 
 class Result(Protocol):

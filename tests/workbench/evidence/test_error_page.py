@@ -1,0 +1,52 @@
+"""The tables of the page on errors say of results what the results say."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench.evidence import error_page, error_tables
+
+VALUE = SimpleNamespace(value=2e-6, low=1e-6, high=4e-6)
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    shown = []
+    monkeypatch.setattr(error_page, "table",
+                        lambda rows, columns, **options: shown.append(list(rows)))
+    return shown
+
+
+def result(covered, of=5):
+    """Results of which so many rows lie in their interval, which spans a factor of four."""
+    measured = np.where(np.arange(of) < covered, 1.0, 3.0)
+    errors = SimpleNamespace(row=np.arange(of), measured=measured, predicted=np.ones(of),
+                             low=np.full(of, 0.5), high=np.full(of, 2.0))
+    return SimpleNamespace(system="s", metric="tpot", left_out=(), predictions=errors,
+                           protocol=error_tables.UNCALIBRATED)
+
+
+@pytest.mark.parametrize("covered", range(6))
+def test_coverage_is_the_share_of_rows_inside(tables, covered):
+    error_page.coverage([result(covered)], {"tpot": 0.1}, lambda low, high, measured: 1.0)
+    (row,), _ = tables
+    assert row["covered"] == f"{20 * covered}%"
+    assert row["rows"] == 5
+    assert row["width"] == "4.00"
+
+
+@pytest.mark.parametrize(("fitted", "inside"), [
+    (1e-6, True), (4e-6, True), (0.99e-6, False), (4.01e-6, False)])
+def test_a_fit_outside_of_its_range_is_called_so(tables, fitted, inside):
+    calibration = SimpleNamespace(knobs=[SimpleNamespace(name="kernel_boundary", value=VALUE)])
+    error_page.fitted(calibration, [(fitted / 2, fitted, 2 * fitted)])
+    assert tables[0][0]["inside"] == error_page.INSIDE[inside]
+
+
+def test_doubts_are_gathered_by_their_reason_and_numbered_from_one(tables):
+    reason, other = {"en": "a", "zh": "甲"}, {"en": "b", "zh": "乙"}
+    system = SimpleNamespace(suspect={4: reason, 0: reason, 2: other})
+    error_page.doubts({"s": system})
+    assert [(row["rows"], row["why"]) for row in tables[0]] == [("1, 5", ("a", "甲")),
+                                                                ("3", ("b", "乙"))]
