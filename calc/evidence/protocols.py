@@ -126,11 +126,16 @@ def calibrate(system: System, metric: str, names: Sequence[str],
         names: mechanisms, at most four.
         rows: indices.
 
-    Raises ValueError for a mechanism that the system does not have, and as ``calibration.fit``.
+    Protocols share splits, so a system remembers what was fitted to it.
+
+    Raises ValueError for a mechanism that the system does not have, and as ``fitting.fit``.
     """
-    chosen = [knob_of(system, name) for name in names]
-    return fit(lambda overrides: system.predict(metric, rows, overrides), chosen,
-               system.rows[metric][rows])
+    key = (metric, tuple(names), rows.tobytes())
+    if key not in system.fits:
+        chosen = [knob_of(system, name) for name in names]
+        system.fits[key] = fit(lambda overrides: system.predict(metric, rows, overrides), chosen,
+                               system.rows[metric][rows])
+    return system.fits[key]
 
 
 def knob_of(system: System, name: str) -> Knob:

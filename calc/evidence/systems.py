@@ -14,6 +14,7 @@ from typing import Self, get_args
 
 import numpy as np
 
+from calc.evidence.fitting import Calibration
 from calc.quantities.everything import evaluate
 from calc.serving.replay import serve_all
 from catalogue import Scenario, library
@@ -66,6 +67,8 @@ class System:
 
     def with_inputs(self, inputs: Mapping[str, float]) -> Self:
         """The same rows of a deployment that has these inputs in place of its own."""
+        if not inputs:
+            return self  # and what was fitted to it
         other = replace(self)
         other.inputs.update(self.inputs | dict(inputs))
         return other
@@ -102,6 +105,11 @@ class System:
                 blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
                 policy=self.scenario.file.scheduling, queued=row not in self.limited)
         return self._runs[row]
+
+    @functools.cached_property
+    def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Calibration]:
+        """Calibrations by metric, mechanisms and fitted rows, as they are made."""
+        return {}
 
     @functools.cached_property
     def _runs(self) -> dict[int, dict[str, float]]:

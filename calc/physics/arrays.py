@@ -11,7 +11,7 @@ Number = Any  # int, float or numpy array: every function of calc is vectorised
 
 def select(condition: Number, yes: Number, no: Number) -> Number:
     """``yes`` where the condition holds, else ``no``; one of the two for a scalar condition."""
-    if np.ndim(condition) == 0:
+    if getattr(condition, "ndim", 0) == 0:
         return yes if condition else no
     return np.where(condition, yes, no)
 

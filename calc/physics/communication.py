@@ -53,7 +53,7 @@ def group(q: Any, ranks: Number) -> Group:
 
 def _over(amount: Number, rate: Number) -> Number:
     """Time of bytes at a rate; nothing to send takes no time, whatever the rate."""
-    return select(amount > 0, amount / np.where(np.greater(rate, 0), rate, 1), 0)
+    return select(amount > 0, amount / select(rate > 0, rate, 1), 0)
 
 
 def one_shot(q: Any, g: Group, payload: Number) -> Number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import fields
 from types import SimpleNamespace
@@ -96,7 +97,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     # floats throughout: integers of a narrow array type would wrap around without a word
     q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
                            for name, value in inputs.items()})
-    ndim = max(np.ndim(value) for value in inputs.values())
+    ndim = max(value.ndim for value in vars(q).values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
     stored = weights(attention, q, counted, stages)
@@ -124,4 +125,9 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
 
 def _named(*parts: Any) -> dict[str, Number]:
     """Fields of dataclasses by name."""
-    return {field.name: getattr(part, field.name) for part in parts for field in fields(part)}
+    return {name: getattr(part, name) for part in parts for name in _fields(part.__class__)}
+
+
+@functools.cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
