@@ -21,7 +21,7 @@ from catalogue.entries import (
     models,
 )
 from catalogue.entries.entry import Entry
-from catalogue.reading import yamlfile
+from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 from catalogue.reading.shared import sources
@@ -49,6 +49,8 @@ KINDS: dict[str, type[Entry]] = {
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
 }
+
+_known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}
 
 
 def names(kind: str) -> list[str]:
@@ -126,15 +128,28 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
          beside: Path | None = None, file: YamlFile | None = None) -> Any:
     """A validated entry of a kind, with overrides (dotted key -> value) applied.
 
-    ``file`` is what is taken for the contents of the entry's file, where it is a part of it.
+    ``file`` is what is taken for the contents of the entry's file, where it is a part of it. An
+    entry that was loaded is remembered while the files that it was made of stay as they are.
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
-    cls = KINDS[kind]
     path = locate(kind, reference, beside)
-    file = file or read(path)
+    if overrides or file:
+        return _validated(kind, path, overrides or {}, file or read(path))
+    sources()  # not followed: what is cited stands for the life of the process
+    key = (kind, path.absolute(), words.pages_are_made())
+    files, entry = _known.get(key, ({}, None))
+    if entry is None or not yamlfile.unchanged(files):
+        with yamlfile.following() as files:
+            entry = _validated(kind, path, {}, read(path))
+        _known[key] = files, entry
+    return entry
+
+
+def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile) -> Any:
+    """An entry made of its file, of those of what it is like, and of overrides."""
+    cls = KINDS[kind]
     data = {"id": path.stem} | _with_base(kind, file)
-    given = overrides or {}
     for dotted, override in given.items():
         _override(cls, data, dotted, override)
     if data.get("defaults") is None:

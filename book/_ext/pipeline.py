@@ -33,6 +33,7 @@ TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
+WAITING = 1  # a page waits for its kernel a part of its time, when another can run
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
@@ -247,7 +248,7 @@ def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
 def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
-    Runs at most `jobs` notebooks at once (default: one per core), reports a line for each, and
+    Runs at most `jobs` notebooks at once (default: one more than cores), reports a line for each, and
     returns the names of the pages that ran. Raises NotebookError when notebooks stopped; what
     finished beside them is kept.
     """
@@ -266,7 +267,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=folders.chapters))
     runner = Runner(root, inputs, work, len(stale))
     failures: list[str] = []
-    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
     try:
         running = {pool.submit(runner.run, page): page for page in stale}
         for count, future in enumerate(as_completed(running), start=1):

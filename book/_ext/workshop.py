@@ -127,17 +127,19 @@ def start(job: dict[str, Any]) -> int:
 
 
 def prepare(pages: int) -> None:
-    """Import what so many pages need and, for many, parse the parameter files.
+    """Import what so many pages need and, for many, load the entries of the catalogue.
 
-    A page still reads each file that it needs, which notes it; it finds the bytes parsed.
+    A page still reads each file that it needs, which notes it; it finds the bytes made an entry.
     """
     for name in (*BY_ALL, *(BY_MOST if pages >= MANY else ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    if pages >= MANY and (yamlfile := sys.modules.get("catalogue.reading.yamlfile")):
-        for path in yamlfile.ROOT.rglob("*.yml"):
-            with contextlib.suppress(Exception):  # the page that needs it says what is wrong
-                yamlfile.read(path)
+    if pages >= MANY and (library := sys.modules.get("catalogue.library")):
+        with sys.modules["catalogue.reading.words"].as_for_pages():
+            for kind in library.KINDS:
+                for name in library.names(kind):
+                    with contextlib.suppress(Exception):  # the page says what is wrong with it
+                        library.load(kind, name)
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 
 

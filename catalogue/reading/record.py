@@ -10,18 +10,17 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "params"
-_seen: set[str] = set()
+_noted: set[tuple[Path, bool]] = set()
 
 
 def record(path: Path, *, listing: bool = False) -> None:
     """Note that ``path`` was read (or, with ``listing``, that a folder was listed)."""
     target = os.environ.get("PARAMS_RECORD")
-    if not target:
+    if not target or (path, listing) in _noted:
         return
+    _noted.add((path, listing))
     path = path.resolve()
     inside = path.is_relative_to(ROOT)
     line = (path.relative_to(ROOT).as_posix() if inside else str(path)) + "/" * listing
-    if line not in _seen:
-        _seen.add(line)
-        with Path(target).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+    with Path(target).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")

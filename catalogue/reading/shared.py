@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from catalogue.reading import yamlfile
@@ -20,13 +21,22 @@ class Symbol(NamedTuple):
     zh: str
 
 
-@functools.cache
 def sources() -> dict[str, dict[str, str]]:
     """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
     folder = ROOT / "sources"
     record(folder, listing=True)
+    cited, paths = _sources(folder)
+    for path in paths:
+        record(path)
+    return cited
+
+
+@functools.cache
+def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
+    """What the files of a folder cite, and the files."""
+    paths = sorted(folder.glob("*.yml"))
     found: dict[str, dict[str, str]] = {}
-    for path in sorted(folder.glob("*.yml")):
+    for path in paths:
         file = yamlfile.read(path)
         for key, entry in file.data.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
@@ -37,7 +47,7 @@ def sources() -> dict[str, dict[str, str]]:
             if key in found:
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
             found[key] = entry
-    return found
+    return found, paths
 
 
 def symbols() -> dict[str, Symbol]:
@@ -51,9 +61,14 @@ def glossary() -> dict[str, dict[str, Any]]:
     return _shared_file("glossary.yml", ("en", "zh"))
 
 
-@functools.cache
 def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    file = yamlfile.read(ROOT / name)
+    record(ROOT / name)
+    return _entries(ROOT / name, needed)
+
+
+@functools.cache
+def _entries(path: Path, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    file = yamlfile.read(path)
     for key, entry in file.data.items():
         if not isinstance(entry, dict) or (missing := [key for key in needed if key not in entry]):
             what = missing[0] if isinstance(entry, dict) else "every key"

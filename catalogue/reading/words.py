@@ -10,8 +10,9 @@ hidden.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 _FIRST = 0xF0000  # of a plane for private use
 _SIGNS = re.compile(
@@ -28,9 +29,25 @@ def hide_where(pages_are_made: Callable[[], bool]) -> None:
     _pages_are_made = pages_are_made
 
 
+def pages_are_made() -> bool:
+    """Whether texts that are read now are for a page."""
+    return _pages_are_made()
+
+
+@contextlib.contextmanager
+def as_for_pages() -> Iterator[None]:
+    """Read texts as where pages are made, ahead of that."""
+    before = _pages_are_made
+    hide_where(lambda: True)
+    try:
+        yield
+    finally:
+        hide_where(before)
+
+
 def read(text: str) -> str:
     """A text as it goes on from the file: its signs hidden where pages are made."""
-    return hidden(text) if _pages_are_made() else text
+    return hidden(text) if pages_are_made() else text
 
 
 def hidden(text: str) -> str:

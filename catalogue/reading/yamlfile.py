@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ MAX_DIGITS = 30
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
+_following: list[dict[Path, bytes]] = []
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,35 @@ def read(path: Path) -> YamlFile:
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
     deep, or that uses anchors, aliases, tags or a key twice.
     """
+    return _parsed(path, _raw(path))
+
+
+def _raw(path: Path) -> bytes:
+    """A file as it is now; that it was read is recorded."""
     raw = read_small(path, display_path(path), "a parameter file")
     record(path)
-    return _parsed(path, raw)
+    for files in _following:
+        files[path] = raw
+    return raw
+
+
+@contextlib.contextmanager
+def following() -> Iterator[dict[Path, bytes]]:
+    """The files that are read meanwhile, with what stands in them."""
+    files: dict[Path, bytes] = {}
+    _following.append(files)
+    try:
+        yield files
+    finally:
+        _following.pop()
+
+
+def unchanged(files: Mapping[Path, bytes]) -> bool:
+    """Whether files still hold what they held; that they were read is recorded."""
+    try:
+        return all(_raw(path) == raw for path, raw in files.items())
+    except ParamsError:  # it is gone
+        return False
 
 
 @functools.lru_cache(maxsize=512)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from catalogue import library, units
-from catalogue.reading import files, yamlfile
+from catalogue import ParamsError, library, units
+from catalogue.reading import files, words, yamlfile
 from catalogue.reading.values import KINDS
 
 
@@ -298,17 +298,49 @@ class TestCatalogue:
             assert symbol.zh
 
 
-def test_loaded_files_are_recorded(tmp_path, monkeypatch):
-    target = tmp_path / "record.txt"
+def recorded(target, monkeypatch):
     monkeypatch.setenv("PARAMS_RECORD", str(target))
-    catalogue.reading.record._seen.clear()
+    catalogue.reading.record._noted.clear()
     catalogue.load_scenario("s0-scenario-1")
     catalogue.names("devices")
-    lines = target.read_text(encoding="utf-8").splitlines()
+    return target.read_text(encoding="utf-8").splitlines()
+
+
+def test_loaded_files_are_recorded(tmp_path, monkeypatch):
+    lines = recorded(tmp_path / "record.txt", monkeypatch)
     assert {"scenarios/s0-scenario-1.yml", "devices/ascend-910b2.yml", "models/deepseek-v3.yml",
-            "devices/"} <= set(lines)
+            "devices/", "sources/"} <= set(lines)
     assert "devices/nvidia-h20.yml" not in lines
     assert len(lines) == len(set(lines))
+
+
+def test_what_is_remembered_is_recorded_like_what_is_read(tmp_path, monkeypatch):
+    before = recorded(tmp_path / "first.txt", monkeypatch)
+    assert set(recorded(tmp_path / "second.txt", monkeypatch)) == set(before)
+
+
+def test_a_change_of_what_an_entry_is_like_is_seen(tmp_path):
+    """An entry is remembered only while every file that it is made of stays as it is."""
+    base, path = tmp_path / "base.yml", tmp_path / "card.yml"
+    base.write_text(DEVICE, encoding="utf-8")
+    path.write_text("like: ./base.yml\nname: {en: Mine, zh: 我的}\n", encoding="utf-8")
+    before = catalogue.load_device(path)
+    assert catalogue.load_device(path) is before
+    base.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
+    after = catalogue.load_device(path)
+    assert after.memory_bandwidth.value == 2 * before.memory_bandwidth.value
+    base.unlink()
+    with pytest.raises(ParamsError, match=r"like: .*base\.yml: there is no such file"):
+        catalogue.load_device(path)
+
+
+def test_a_text_that_was_read_before_pages_were_made_is_hidden_on_them(tmp_path):
+    path = tmp_path / "card.yml"
+    path.write_text(DEVICE.replace("en: Card", 'en: "<b>"'), encoding="utf-8")
+    assert "<b>" in catalogue.load_device(path).name["en"]
+    with words.as_for_pages():
+        assert "<b>" not in catalogue.load_device(path).name["en"]
+    assert "<b>" in catalogue.load_device(path).name["en"]
 
 
 def test_nothing_is_cached_across_files(tmp_path):
