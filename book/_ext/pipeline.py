@@ -248,8 +248,8 @@ def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
 def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
-    Runs at most `jobs` notebooks at once (default: one more than cores), reports a line for each, and
-    returns the names of the pages that ran. Raises NotebookError when notebooks stopped; what
+    Runs at most `jobs` notebooks at once (default: one more than cores), reports a line for each,
+    and returns the names of the pages that ran. Raises NotebookError when notebooks stopped; what
     finished beside them is kept.
     """
     folders = Folders(root)

@@ -1,1 +1,1 @@
-"""Tables, numbers and pictures of the derivations, a module per chapter; no formula is derived here."""
+"""Tables, numbers and pictures of the derivations, a module per chapter; no formula."""
