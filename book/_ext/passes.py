@@ -32,7 +32,7 @@ LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
-COLLECT = (100_000, 10, 10)  # gc thresholds; by default a third of a pass is spent on collecting
+COLLECT = (1_000_000, 10, 1000)  # gc thresholds: pages are large, by default a third of the time
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 

@@ -34,7 +34,8 @@ BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
            "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
            "workbench.crosscheck", "workbench.evidence.measured",
            "deployment_pages.alternatives", "deployment_pages.families")
-MANY = 4  # pages from which on it pays to import what most of them need
+MANY = 2  # pages from which on it pays to import what most of them need
+COLLECT = (100_000, 50, 1000)  # gc thresholds
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run
 _kept: list[subprocess.Popen[bytes]] = []
@@ -140,6 +141,7 @@ def prepare(pages: int) -> None:
                 for name in library.names(kind):
                     with contextlib.suppress(Exception):  # the page says what is wrong with it
                         library.load(kind, name)
+    gc.set_threshold(*COLLECT)  # SymPy makes many small things that none refers to in a circle
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 
 
