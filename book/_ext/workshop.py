@@ -34,7 +34,8 @@ BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
            "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
            "workbench.crosscheck", "workbench.evidence.measured",
            "deployment_pages.alternatives", "deployment_pages.families")
-MANY = 2  # pages from which on it pays to import what most of them need
+SEVERAL = 2  # pages from which on it pays to import what most of them need
+MANY = 9  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run
@@ -132,7 +133,7 @@ def prepare(pages: int) -> None:
 
     A page still reads each file that it needs, which notes it; it finds the bytes made an entry.
     """
-    for name in (*BY_ALL, *(BY_MOST if pages >= MANY else ())):
+    for name in (*BY_ALL, *(BY_MOST if pages >= SEVERAL else ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     if pages >= MANY and (library := sys.modules.get("catalogue.library")):
