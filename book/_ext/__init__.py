@@ -10,7 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import languages, passes, pipeline, search_zh
+from . import languages, outlines, passes, pipeline, search_zh
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 
@@ -56,6 +56,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", {}, "html")  # jupyter-book sets it in any case
     passes.setup(app)
     languages.setup(app)
+    outlines.setup(app)
     app.add_search_language(search_zh.SearchChineseBigrams)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,8 +9,10 @@ interrupted leaves a marker, so that the next one starts afresh and mends what i
 from __future__ import annotations
 
 import atexit
+import contextlib
 import fcntl
 import gc
+import json
 import re
 import shutil
 import subprocess
@@ -39,26 +41,34 @@ WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 class SecondPass:
     """The Chinese pass: a process that writes into ``zh/`` of the published site."""
 
-    def __init__(self, app: Sphinx, fresh: bool) -> None:
-        """Start the process; `fresh` makes it forget what it knew of the pages."""
+    def __init__(self) -> None:
+        """Start the process, which imports what it needs and waits."""
+        self.begun = False
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("second_pass.py"))],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._errors)
+        atexit.register(self.stop)
+
+    def begin(self, app: Sphinx, fresh: bool) -> None:
+        """Have it build; `fresh` makes it forget what it knew of the pages."""
+        self.begun = True
         doctrees = second_doctrees(app)
         if fresh:
             shutil.rmtree(doctrees, ignore_errors=True)
         source = Path(app.srcdir)
         configs = [folder / "_config.yml" for folder in (source, *source.parents)]
         settings = {
-            "sourcedir": source, "outputdir": Path(app.outdir) / "zh",
-            "doctreedir": doctrees, "path_config": next(path for path in configs if path.is_file()),
+            "sourcedir": str(source), "outputdir": str(Path(app.outdir) / "zh"),
+            "doctreedir": str(doctrees),
+            "path_config": str(next(path for path in configs if path.is_file())),
             "external_toc_path": app.config.external_toc_path,
-            "nitpicky": int(app.config.nitpicky), "language": SECOND,
+            "nitpicky": bool(app.config.nitpicky), "language": SECOND,
         }
-        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("second_pass.py")),
-             *(f"{name}={value}" for name, value in settings.items())],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._errors,
-        )
-        atexit.register(self.stop)
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it is gone, which ``join`` tells
+            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._process.stdin.flush()
 
     def stop(self) -> None:
         """End the process if it still runs."""
@@ -128,7 +138,8 @@ def _begin(app: Sphinx, config: Config) -> None:
         shutil.rmtree(second_doctrees(app), ignore_errors=True)
     marker.touch()
     try:
-        pipeline.build(Path(app.srcdir).parent, LOGGER.info)
+        pipeline.build(Path(app.srcdir).parent, LOGGER.info,
+                       beside=lambda: _second.append(SecondPass()))
     except pipeline.NotebookError as error:
         raise SystemExit(f"The book was not built.\n{error}") from None
 
@@ -169,7 +180,9 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         _marker(app).unlink(missing_ok=True)
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
-    _second.append(SecondPass(app, fresh=not env.all_docs))
+    if not _second:
+        _second.append(SecondPass())
+    _second[0].begin(app, fresh=not env.all_docs)
 
 
 def _note_pasting(app: Sphinx, doctree: nodes.document) -> None:
@@ -200,9 +213,10 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
 def _finish(app: Sphinx, exception: Exception | None) -> None:
     """Wait for the Chinese pass, report its warnings, and call the site finished if it is."""
     second = _second.pop() if _second else None
-    if exception is not None:
-        if second:
-            second.stop()
+    if second and (exception or not second.begun):
+        second.stop()
+        second = None
+    if exception:
         return
     for message in second.join() if second else ():
         LOGGER.warning("%s", f"[{SECOND}] {message}")
@@ -210,6 +224,7 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if app.config.language == FIRST and not app._warncount:
         _marker(app).unlink(missing_ok=True)
+    gc.freeze()  # or the process, before it ends, looks through all pages once more
 
 
 def setup(app: Sphinx) -> None:

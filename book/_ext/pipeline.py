@@ -245,11 +245,13 @@ def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
             path.unlink()
 
 
-def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
+def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None,
+          beside: Callable[[], None] = lambda: None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
     Runs at most `jobs` notebooks at once (default: one more than cores), reports a line for each,
-    and returns the names of the pages that ran. Raises NotebookError when notebooks stopped; what
+    and returns the names of the pages that ran; if there are any, `beside` is called when the first
+    has been started. Raises NotebookError when notebooks stopped; what
     finished beside them is kept.
     """
     folders = Folders(root)
@@ -270,6 +272,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
     try:
         running = {pool.submit(runner.run, page): page for page in stale}
+        beside()
         for count, future in enumerate(as_completed(running), start=1):
             name = running[future].name
             try:
