@@ -70,10 +70,11 @@ class Speed:
     goal: bool = False
 
 
-def families() -> list[Family]:
-    """The files of the documents' deployments, in the order of document and section."""
-    found = [catalogue.load_family(name) for name in catalogue.names("scenarios")]
-    return sorted((item for item in found if item.deployments[0].file.document), key=_place)
+def families() -> tuple[list[Family], list[Family]]:
+    """The files of the documents' deployments in the order of document and section; the others."""
+    every = [catalogue.load_family(name) for name in catalogue.names("scenarios")]
+    documented = [item for item in every if item.deployments[0].file.document]
+    return sorted(documented, key=_place), [item for item in every if item not in documented]
 
 
 def _place(family: Family) -> tuple[str, list[int], str]:

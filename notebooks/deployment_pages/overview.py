@@ -1,0 +1,302 @@
+"""The page of all deployments: its picture, its tables and the numbers of its sentences.
+
+What a sentence claims and a number does not say (which plan is the fastest, what fits) is asserted
+here beside the numbers, so that the page cannot say what has ceased to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import calc
+import catalogue
+from catalogue.deployments.scenario import Family
+from catalogue.entries.deployments import Claim
+from deployment_pages import findings, summary
+from deployment_pages.answers import Answer, Deployed
+from workbench.entries.deployments import rounded
+from workbench.showing.display import figure, number, table
+from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+PER_SECOND = "token/s"
+BITS = 8  # of a byte; links are printed in Gb/s
+GIGA = 1e9
+DOCUMENTS: dict[str, Text] = {
+    "s0": ("S0: plans for R1", "S0：R1 的部署方案"),
+    "s1": ("S1: plans for V3", "S1：V3 的部署方案"),
+    "s2": ("S2: measured", "S2：实测"), "s3": ("S3: measured", "S3：实测")}
+SIXTEEN_BITS = ("bf16", "fp16")
+AGREES = 1e-3  # relative; a document's own formula gives what it prints
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All deployments.
+
+    Attributes:
+        families: the files of the documents, in their order.
+        deployed: the documents' deployments by identifier.
+        others: what somebody else measured.
+    """
+
+    families: Sequence[Family]
+    deployed: dict[str, Deployed]
+    others: Sequence[Deployed]
+
+    def of(self, *documents: str) -> list[Deployed]:
+        """The deployments of some documents."""
+        return [item for name in documents for item in self.deployed.values()
+                if item.scenario.file.document == name]
+
+
+def every_deployment() -> Overview:
+    """Load them all."""
+    documented, other = summary.families()
+    return Overview(documented, {item.id: Deployed(item) for family in documented
+                                 for item in family.deployments},
+                    [Deployed(item) for family in other for item in family.deployments])
+
+
+def claimed(deployed: Deployed, quantity: str, bound: str | None = None) -> list[Claim]:
+    """The claims of a deployment's document about a quantity of the whole."""
+    documented = deployed.scenario.documented
+    return [claim for claim in (documented.claims if documented else ())
+            if (claim.quantity, claim.of, claim.bound) == (quantity, "deployment", bound)]
+
+
+def bare(rate: Answer) -> str:
+    """A rate without its unit, which the sentence has."""
+    return _rate(rate.value)
+
+
+def _rate(value: float) -> str:
+    return rounded(value, PER_SECOND).removesuffix(f" {PER_SECOND}")
+
+
+def glance(overview: Overview) -> None:
+    """The picture of all, how many fit, and how far off the printed speeds are."""
+    figure("every-deployment", summary.picture(
+        {heading: overview.of(name) for name, heading in DOCUMENTS.items()}))
+    planned = overview.of("s0", "s1")
+    promises = {name: [speed for item in overview.of(name) for speed in summary.speeds(item)
+                       if not speed.goal] for name in ("s0", "s1")}
+    for name, printed in promises.items():
+        factors = [speed.factor for speed in printed if speed.name == summary.RATE]
+        number(f"{name}-least-rate", summary.times(min(factors)), str)
+        number(f"{name}-largest-rate", summary.times(max(factors)), str)
+    times = [speed.factor for speed in promises["s0"] if speed.name != summary.RATE]
+    assert min(times) > 10
+    assert min(speed.factor for speed in promises["s1"]) > 1
+    number("s0-least-time", summary.times(min(times)), str)
+    kept = [speed for item in overview.of("s2", "s3") for speed in summary.speeds(item)]
+    number("number-of-documented", len(overview.deployed))
+    number("number-of-others", len(overview.others))
+    number("number-planned", len(planned))
+    number("number-fitting", sum(item.headroom >= 0 for item in planned))
+    number("measured-inside", sum(not speed.outside for speed in kept))
+    number("measured-all", len(kept))
+
+
+def what_fits(overview: Overview) -> None:
+    """S0: what of its plans fits, and the least that does."""
+    plans = [item for item in overview.of("s0", "s1")
+             if item.scenario.precision.id in SIXTEEN_BITS]
+    assert {item.scenario.id for item in plans if item.headroom >= 0} == {
+        "s0-cards-910b2", "s0-cards-a100", "s0-cards-h100",
+        *catalogue.variants("s1-expert-tiers")} - {"s1-expert-tiers-on-cards"}
+    cards = [item for item in overview.of("s0")
+             if item.scenario.device.id == "ascend-910b2" and item in plans]
+    short = [item for item in cards if item.headroom < 0]
+    assert [item.scenario.id for item in cards if item not in short] == ["s0-cards-910b2"]
+    assert all(item in short for item in cards if "-scenario-" in item.scenario.id)
+    two, server, enough = (overview.deployed[name] for name in (
+        "s0-scenario-1", "s0-config-4.1-bf16", "s0-scenario-2"))
+    more, eight_bits, four_bits = (findings.fewest(two), findings.narrower(two),
+                                   findings.narrower(server))
+    as_stages = findings.fewest(enough)
+    assert as_stages.devices == enough.scenario.devices
+    assert str(eight_bits.settings["precision"]).startswith("w8")
+    assert str(four_bits.settings["precision"]).startswith("w4")
+    number("s0-sixteen", len(cards))
+    number("s0-sixteen-short", len(short))
+    number("s0-least-short", fmt_bytes(-max(item.headroom for item in short), digits=0), str)
+    number("s0-most-short", fmt_bytes(-min(item.headroom for item in short), digits=0), str)
+    number("s0-stages", overview.deployed["s0-cards-910b2"].inputs["pipeline_parallel"])
+    number("s0-more", more.devices)
+    number("s0-more-cut", findings.layout(two, more), str)
+    number("s0-own", two.scenario.devices)
+    number("s0-enough", enough.scenario.devices)
+    number("s0-enough-cut", findings.layout(enough, as_stages), str)
+    number("s0-own-cut", findings.layout(two, eight_bits), str)
+
+
+def plan_c(overview: Overview) -> None:
+    """S1, plan C: what its users and all its slots get, and what the goal would take."""
+    plan = overview.deployed["s1-plan-c"]
+    users = int(plan.inputs["concurrency"])
+    slots = int(claimed(plan, "max_concurrency")[0].value.value)
+    names = (summary.RATE, "tpot_floor", "kv_per_device")
+    few, all_slots = (findings.with_requests(plan, count, names) for count in (users, slots))
+    goal = claimed(plan, summary.RATE, "at_least")[0].value.value
+    needed = findings.requests_for(plan, goal)
+    arithmetic = findings.arithmetic_bound(plan)
+    cache = findings.with_requests(plan, needed, names)["kv_per_device"].value
+    most, most_slots = users / few["tpot_floor"].value, slots / all_slots["tpot_floor"].value
+    assert few[summary.RATE].high < all_slots[summary.RATE].high < most_slots < goal
+    assert cache > plan.found["usable_memory"]
+    assert arithmetic < goal < claimed(plan, summary.RATE)[-1].value.value
+    number("c-users", users)
+    number("c-slots", slots)
+    number("c-rate", bare(few[summary.RATE]), str)
+    number("c-rate-slots", bare(all_slots[summary.RATE]), str)
+    number("c-floor", fmt_quantity(few["tpot_floor"].value, "s"), str)
+    number("c-most", _rate(most), str)
+    number("c-most-slots", _rate(most_slots), str)
+    number("c-goal", goal)
+    number("c-asked", int(float(f"{needed:.2g}")))
+    number("c-cache", fmt_bytes(cache, digits=0), str)
+    number("c-weights", fmt_bytes(plan.found["weights_per_device"], digits=0), str)
+    number("c-usable", fmt_bytes(plan.found["usable_memory"], digits=0), str)
+    number("c-arithmetic", _rate(arithmetic), str)
+
+
+def four_plans(overview: Overview) -> None:
+    """S1: its four plans, by its own formula and derived."""
+    plans = {name: overview.deployed[f"s1-plan-{name}"] for name in "abcd"}
+    rates = {name: plan.answers[summary.RATE] for name, plan in plans.items()}
+    waits = {name: plan.answers[summary.FIRST] for name, plan in plans.items()}
+    printed, recomputed = {}, {}
+    for name, plan in plans.items():
+        claim, documented = claimed(plan, summary.RATE)[-1], plan.scenario.documented
+        assert documented is not None
+        by_its_formula = documented.recomputed(claim)
+        assert by_its_formula is not None
+        printed[name], recomputed[name] = claim.value.value, by_its_formula
+        number(f"plan-{name}", bare(rates[name]), str)
+    factors = {"a": 0.5, "b": 1.0, "c": 1.0, "d": 2.0}  # what the text says of each
+    assert all(abs(recomputed[name] / printed[name] - factor) < AGREES
+               for name, factor in factors.items())
+    wide = Deployed(catalogue.load_scenario("s1-plan-d", overrides=["cluster.node=hgx-h20"]))
+    assert sorted(rates, key=lambda name: rates[name].value) == list("abcd")
+    assert rates["d"].low < rates["c"].value < rates["d"].value < rates["c"].high
+    assert min(waits, key=lambda name: waits[name].value) == "c"
+    assert wide.answers[summary.FIRST].value < (waits["c"].value + waits["d"].value) / 2
+    assert max(plans, key=lambda name: plans[name].headroom) == "d"
+    for name in "ad":
+        number(f"plan-{name}-printed", printed[name])
+        number(f"plan-{name}-own", round(recomputed[name], -2))
+    number("plan-d-short", fmt_bytes(-plans["d"].headroom, digits=1), str)
+    for name in "cd":
+        number(f"plan-{name}-reach", rates[name].reach.removesuffix(f" {PER_SECOND}"), str)
+        number(f"plan-{name}-first", waits[name].text, str)
+    node, wide_node = plans["d"].scenario.node, wide.scenario.node
+    assert node.ports_per_node is not None
+    number("plan-ports", node.ports_per_node.value)
+    number("plan-port", _port_gigabits(node.network_link))
+    number("plan-port-wide", _port_gigabits(wide_node.network_link))
+    number("plan-d-wide", bare(wide.answers[summary.RATE]), str)
+    number("plan-d-first-wide", wide.answers[summary.FIRST].text, str)
+
+
+def _port_gigabits(link: str | None) -> float:
+    """What a port of a network carries [Gb/s]."""
+    assert link is not None
+    bandwidth = catalogue.load_link(link).device_bandwidth
+    assert bandwidth is not None
+    return BITS * bandwidth.value / GIGA
+
+
+def overlap_and_tiers(overview: Overview) -> None:
+    """S1: what overlapping two half-batches costs, and experts on three levels of memory."""
+    whole, halves = (overview.deployed[f"s1-overlap-{name}"] for name in ("none", "mla-80"))
+    assert halves.answers[summary.PACE].value > whole.answers[summary.PACE].value
+    number("overlap-communication",
+           fmt_quantity(float(whole.steps[0].parts["all_reduce"]), "s"), str)
+    number("overlap-none", whole.answers[summary.PACE].text, str)
+    number("overlap-share", halves.inputs["overlap_efficiency"], fmt_percent, digits=0)
+    number("overlap-halves", halves.answers[summary.PACE].text, str)
+    number("overlap-printed", claimed(halves, summary.RATE)[-1].value.value)
+    tiers = overview.deployed["s1-expert-tiers-uniform"]
+    target = claimed(tiers, summary.PACE, "at_most")[0].value.value
+    assert tiers.headroom > 0
+    assert tiers.answers[summary.PACE].low > target
+    number("tiers-tpot", tiers.answers[summary.PACE].text, str)
+
+
+def measured_in_s2(overview: Overview) -> None:
+    """S2: predicted and measured, of both engines."""
+    awq, other = (overview.deployed[name] for name in ("s2-910b1-awq", "s2-other-engine"))
+    apart, close = summary.speed(other, summary.PACE), summary.speed(awq, summary.PACE)
+    assert awq.seen is not None
+    assert apart is not None
+    assert close is not None
+    assert apart.outside
+    assert not close.outside
+    rows = awq.seen.measured(summary.PACE)
+    floor = calc.evaluate(awq.seen.at(rows), awq.attention)["tpot_floor"]
+    ratio = awq.seen.rows[summary.PACE][rows] / floor
+    number("s2-least-ratio", ratio.min(), fmt_sig, digits=2)
+    number("s2-largest-ratio", ratio.max(), fmt_sig, digits=2)
+    number("s2-error", float(np.median(np.abs(awq.predictions[summary.PACE].errors))),
+           fmt_percent, digits=0)
+    number("s2-spare", awq.headroom, fmt_bytes)
+    number("s2-other", 1 / apart.factor, fmt_fixed, digits=1)
+
+
+def recurring(overview: Overview) -> dict[float, list[findings.Printed]]:
+    """Printed rates that recur for other cards, and two numbers that exclude each other."""
+    rates = findings.recurring(overview.families, overview.deployed)
+    assert {240.0, 600.0, 1200.0} <= set(rates)
+    first = overview.deployed["s0-scenario-1"]
+    pace, total = claimed(first, summary.PACE)[0].value, claimed(first, summary.RATE)[-1].value
+    requests = first.inputs["concurrency"]
+    assert requests / pace.value > 10 * total.value
+    number("again", len(rates))
+    number("first-requests", requests)
+    number("first-pace", pace.written, str)
+    number("first-would", _rate(requests / pace.value), str)
+    number("first-total", total.value)
+    return rates
+
+
+def front_page(overview: Overview) -> None:
+    """Numbers that the book's first page shows."""
+    two, plan = (overview.deployed[name] for name in ("s0-scenario-1", "s1-plan-c"))
+    rate = plan.answers[summary.RATE]
+    number("s0-weights", two.found["weights_per_device"], fmt_bytes)
+    number("s0-short", -two.headroom, fmt_bytes)
+    number("s0-printed-weights", claimed(two, "weights_per_device")[-1].value.written, str)
+    number("s1-short", -plan.headroom, fmt_bytes)
+    number("s1-estimate", bare(rate), str)
+    number("s1-estimate-most", _rate(rate.high), str)
+    number("s1-printed-throughput", claimed(plan, summary.RATE)[-1].value.value)
+
+
+def recurring_table(rates: dict[float, list[findings.Printed]]) -> None:
+    """The rates that recur, each with what it is printed for."""
+    table(findings.recurring_rows(rates), {
+        "rate": ("token/s, printed", "token/s，文档"), "what": ("deployment", "部署"),
+        "cards": ("cards", "卡数"),
+        "ours": ("derived, if memory sufficed (80%)", "推导，假设显存足够（80% 区间）")})
+
+
+def deployments_table(deployments: Sequence[Deployed], measured: bool = False) -> None:
+    """A row for each of some deployments."""
+    table(summary.rows(deployments), summary.columns(measured), wide=True)
+
+
+def paces_inside(overview: Overview) -> None:
+    """Of how many deployments the measured time per token lies in the interval."""
+    paces = {item.scenario.id: pace for item in (*overview.deployed.values(), *overview.others)
+             if (pace := summary.speed(item, summary.PACE)) and pace.measured}
+    missed = {name: pace for name, pace in paces.items() if pace.outside}
+    assert all(pace.factor < 1 for pace in missed.values())
+    number("tpot-measured", len(paces))
+    number("tpot-inside", len(paces) - len(missed))
+    number("tpot-missed", len(missed))
+    number("tpot-missed-h200", sum(name.startswith("h200-") for name in missed))
+    number("tpot-missed-v32", sum(name.startswith("h200-v32-") for name in missed))
