@@ -80,7 +80,8 @@ def misreadings(deployed: Deployed) -> None:
             ("requests that fit", "可容纳的请求数"), "max_concurrency",
             lambda count: fmt_int(int(count)), memory_capacity=printed.value),
         row(("sparse peak for dense, FP8", "把稀疏峰值当作稠密（FP8）"), dense, sparse,
-            first, "ttft", _seconds, **{name: inputs[name] * sparse.value / dense.value for name in peaks}),
+            first, "ttft", _seconds,
+            **{name: inputs[name] * sparse.value / dense.value for name in peaks}),
         row(("both directions of a link for one", "把链路双向之和当作单向"), link, link.others[1],
             first, "ttft", _seconds, **{name: 2 * inputs[name] for name in (
                 "pair_bandwidth", "device_link_bandwidth")}),
