@@ -1,0 +1,400 @@
+"""What a step sends, how long it takes, and what collectives and exchanges were measured at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.entries.hardware import Collective, ExpertExchange
+from workbench.chapters import communication_groups as groups
+from workbench.chapters.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text, Time
+from workbench.formulas.derivation import Derivation
+from workbench.formulas.exported import evaluate_all
+from workbench.showing import figures
+from workbench.showing.display import number, show, source, table
+from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+Seconds = Callable[..., dict[str, float]]  # of card, phase, tokens and a deployment
+Nodes = Callable[[int], float]  # on how many of so many nodes a token is wanted
+Line = tuple[float, float]  # latency, and time per token [s]
+Lines = Callable[[str, int, str], Line]  # of card, ranks and mode
+MODES = {"low_latency": 0, "normal": 1}
+NO_BYTES = 1e30  # bandwidth at which only latencies are left [B/s]
+TENSOR = (8, 16)
+RANKS = (8, 16, 32, 64)  # of expert parallelism
+NODES = (1, 2, 4, 8, 16, 32)
+PROMPT = 4096
+DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
+DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
+TICKS = (1, 8, 64, 512, 4096)
+KINDS: dict[str, Text] = {
+    "all-reduce": ("all-reduce", "all-reduce"), "all-gather": ("all-gather", "all-gather"),
+    "low-latency": ("dispatch and combine, low latency", "分发与合并，低延迟"),
+    "normal": ("dispatch and combine, normal", "分发与合并，普通")}
+WAYS: dict[str, Text] = {
+    "low-latency": ("low latency", "低延迟"), "normal": ("normal", "普通"), "ring": ("ring", "环")}
+PHASES: dict[str, Text] = {"dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
+                           "both": ("both ways", "往返")}
+# bytes of an element, with the scales that are sent along
+SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}
+MANY = 2**40  # payload where none is stated: latencies do not count [B]
+
+
+def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
+             mode: str = "low_latency", **changed: float) -> Inputs:
+    """Inputs (SI) of DeepSeek-V3 in BF16, dispatch in FP8, on cards of one kind."""
+    card = groups.card_inputs(name)
+    exchange = groups.exchange_inputs(name, mode, expert > card["devices_per_node"])
+    return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
+            "moe_layers": moe_layers(), "tensor_parallel": tensor, "expert_parallel": expert,
+            "pipeline_parallel": stages, "micro_batches": 1,
+            "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_ACT,
+            "dispatch_element_bytes": 1, **changed}
+
+
+def model_inputs() -> Inputs:
+    """Inputs of DeepSeek-V3 (SI)."""
+    return catalogue.model_inputs(catalogue.load_model(groups.MODEL))
+
+
+def moe_layers() -> int:
+    """Layers of DeepSeek-V3 that have experts."""
+    return int(model_inputs()["num_hidden_layers"] - model_inputs()["first_k_dense_replace"])
+
+
+def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: float = 1,
+            **deployment: Any) -> dict[str, float]:
+    """Times of communication of a step of so many tokens [s], by name without the phase."""
+    inputs = deployed(name, **deployment) | {f"{phase}_tokens": tokens, "new_tokens": tokens}
+    formulas = {key: formula for key, formula in derivation.formulas.items()
+                if key.startswith(phase)}
+    return {key.removeprefix(f"{phase}_"): time
+            for key, time in evaluate_all(formulas, inputs).items()}
+
+
+def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
+    """All-reduces of a step on eight 910B2, and what of them is left without any bytes [s]."""
+    whole, latency = (times(A2, phase, tokens, **changed)["all_reduce_time"]
+                      for changed in ({}, {"pair_bandwidth": NO_BYTES}))
+    return whole, latency
+
+
+def sums(times: Seconds, count: int) -> None:
+    """All-reduces of a step by tensor-parallel size and tokens; so many are in a step."""
+    def row(name: str) -> dict[str, Any]:
+        return {"card": groups.card_name(name)} | {f"{tensor}-{tokens}": fmt_fixed(
+            times(name, "prefill" if tokens == CHUNK else "decode", tokens,
+                  tensor=tensor)["all_reduce_time"] * 1e3, 1)
+            for tensor in TENSOR for tokens in groups.TOKENS}
+
+    table(map(row, CARDS), {"card": ("card", "卡"), **{
+        f"{tensor}-{tokens}": (f"TP{tensor}, {fmt_int(tokens)} (ms)",
+                               f"TP{tensor}，{fmt_int(tokens)}（ms）")
+        for tensor in TENSOR for tokens in groups.TOKENS}}, wide=True)
+    show("All-reduces and all-gather of a step of DeepSeek-V3 in BF16 by tensor-parallel size and "
+         "tokens, the largest a chunk of a prompt; sixteen cards are two nodes.",
+         "DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大"
+         "一档为提示的一个分块；16 卡跨两个节点。")
+    opening, latency = whole_and_latency(times, "decode", FEW)
+    payload = FEW * groups.token_bytes()
+    number("open-count", count)
+    number("open-tokens", FEW)
+    number("open-payload", payload, fmt_bytes, unit="kB", digits=0)
+    number("open-time", opening, fmt_time)
+    number("open-latency", latency, fmt_time)
+    number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
+    number("tensor-share", latency / opening, fmt_percent, digits=0)
+    chunk, latency = whole_and_latency(times, "prefill", CHUNK)
+    number("tensor-chunk", chunk, fmt_time, digits=0)
+    number("tensor-chunk-share", latency / chunk, fmt_percent, digits=0)
+
+
+def draw_sums(times: Seconds, lang: str) -> Figure:
+    """All-reduces of a step over its tokens, on eight and on sixteen cards."""
+    figure, axes = figures.axes(height=3.8)
+    tokens = [2**x for x in range(14)]
+    dashes: list[Any] = ["-", (0, (4, 2))]
+    for place, name in enumerate(CARDS):
+        for tensor, dash in zip(TENSOR, dashes, strict=True):
+            axes.plot(tokens, [times(name, tokens=count, tensor=tensor)["all_reduce_time"] * 1e3
+                               for count in tokens], ls=dash, color=figures.PALETTE[place],
+                      label=groups.card_name(name)[lang == "zh"] if dash == "-" else None)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
+    axes.set_xlabel({"en": "tokens of the step", "zh": "一步的 token 数"}[lang])
+    axes.set_ylabel({"en": "all-reduces of a step (ms)", "zh": "一步的 all-reduce（ms）"}[lang])
+    axes.legend(loc="upper left")
+    return figure
+
+
+def wanted(independent: Nodes, different: Nodes, grouped: Nodes) -> None:
+    """On how many nodes a token is wanted, by how its experts are chosen."""
+    model = catalogue.load_model(groups.MODEL)
+    chosen = model.num_experts_per_tok.value
+    table([{"nodes": nodes, "independent": fmt_fixed(independent(nodes), 2),
+            "different": fmt_fixed(different(nodes), 2), "grouped": fmt_fixed(grouped(nodes), 2),
+            "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
+            "once": fmt_fixed(independent(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
+          {"nodes": "$n_a$", "independent": ("nodes, formula", "节点数，公式"),
+           "different": ("different experts", "专家互不相同"),
+           "grouped": ("from four groups", "限四组"),
+           "copies": ("over the network, low latency", "低延迟模式走网络的份数"),
+           "once": ("over the network, normal", "普通模式走网络的份数")})
+    show(f"Groups as in the configuration of DeepSeek-V3: {source(model.n_routed_experts)}.",
+         f"专家组取自 DeepSeek-V3 的配置：{source(model.n_routed_experts)}。")
+    for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
+        number(f"nodes-{key}", chosen / independent(nodes), fmt_fixed, digits=1)
+    number("nodes-formula", independent(8), fmt_fixed, digits=2)
+    number("nodes-grouped", grouped(8), fmt_fixed, digits=2)
+    number("nodes-over", independent(8) / grouped(8) - 1, fmt_percent, digits=0)
+
+
+def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:
+    """Dispatch and combine of one layer: latency, and time per token [s]."""
+    first, second = (times(name, tokens=tokens, tensor=1, expert=ranks, mode=mode)["exchange_time"]
+                     / moe_layers() for tokens in (1, 2))
+    return 2 * first - second, second - first
+
+
+def modes(lines: Lines) -> None:
+    """Both modes of an exchange on each card, and from how many tokens normal mode is faster."""
+    rows, never = [], False
+    for name in CARDS:
+        for ranks in RANKS:
+            (low, per_low), (normal, per_normal) = (lines(name, ranks, mode) for mode in MODES)
+            faster = per_low > per_normal  # with tokens enough
+            never |= not faster
+            rows.append({
+                "card": groups.card_name(name), "e": ranks, "a1": groups.microseconds(low, 0),
+                "a2": groups.microseconds(normal, 0), "s1": fmt_fixed(per_low * 1e6, 2),
+                "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(math.ceil(
+                    max(1, (normal - low) / (per_low - per_normal)))) if faster else "–"})
+    table(rows, {"card": ("card", "卡"), "e": "$e$", "a1": ("latency, low", "低延迟模式：延迟"),
+                 "a2": ("latency, normal", "普通模式：延迟"),
+                 "s1": ("per token, low (µs)", "低延迟模式：每 token（µs）"),
+                 "s2": ("per token, normal (µs)", "普通模式：每 token（µs）"),
+                 "at": ("normal faster from (tokens)", "普通更快的起点（token）")})
+    show("Dispatch in FP8 and combine in BF16 of one layer of DeepSeek-V3, data-parallel attention "
+         "($t = 1$); tokens are those of a rank." + " A dash: normal mode is never faster." * never,
+         "DeepSeek-V3 一层的分发（FP8）与合并（BF16），注意力数据并行（$t = 1$）；token 数为每 "
+         "rank。" + "“–”表示普通模式始终不更快。" * never)
+
+
+def draw_modes(lines: Lines, lang: str) -> Figure:
+    """Dispatch and combine of one layer over the tokens of a rank, in both modes."""
+    figure, axes = figures.axes(height=3.8)
+    tokens = [2 ** (x / 2) for x in range(25)]
+    for place, (name, ranks) in enumerate(DRAWN):
+        for mode, dash in DASHES.items():
+            latency, each = lines(name, ranks, mode)
+            card, comma = groups.card_name(name)[lang == "zh"], {"en": ", ", "zh": "，"}[lang]
+            axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
+                      color=figures.PALETTE[place],
+                      label=f"{card}{comma}EP{ranks}" if dash == "-" else None)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
+    axes.set_xlabel({"en": "tokens of a rank", "zh": "每 rank 的 token 数"}[lang])
+    axes.set_ylabel({"en": "dispatch and combine, one layer (µs)",
+                     "zh": "单层分发与合并（µs）"}[lang])
+    axes.legend(loc="upper left")
+    return figure
+
+
+def pipelines(times: Seconds) -> None:
+    """Sums over sixteen cards beside two pipeline stages of eight, with their hand-over."""
+    rows = []
+    for name in CARDS:
+        row: dict[str, Any] = {"card": groups.card_name(name)}
+        for phase, tokens in (("decode", FEW), ("prefill", CHUNK)):
+            wide = times(name, phase, tokens, tensor=16)["all_reduce_time"]
+            deep = times(name, phase, tokens, tensor=8, stages=2)
+            parts = {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
+            row |= {f"{phase}-{key}": fmt_sig(time * 1e3) for key, time in parts.items()}
+            if name == A2 and phase == "decode":
+                number("pipeline-wide", wide, fmt_time)
+                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
+                number("pipeline-own", parts["deep"], groups.microseconds)
+        rows.append(row)
+    headings = {"wide": ("TP16 sums", "TP16 求和"), "sum": ("TP8×PP2 sums", "TP8×PP2 求和"),
+                "deep": ("hand-over", "级间交接")}
+    table(rows, {"card": ("card", "卡"), **{
+        f"{phase}-{key}": (f"{en}, {fmt_int(tokens)} (ms)", f"{zh}，{fmt_int(tokens)}（ms）")
+        for phase, tokens in (("decode", FEW), ("prefill", CHUNK))
+        for key, (en, zh) in headings.items()}}, wide=True)
+
+
+def transfers(derivation: Derivation) -> None:
+    """Time to move the cache of a prompt: by ports and stages, latent and of all heads."""
+    v3 = model_inputs()
+    latent = groups.B_ACT * (v3["kv_lora_rank"] + v3["qk_rope_head_dim"])
+    expanded = v3["num_attention_heads"] * groups.B_ACT * (
+        v3["qk_nope_head_dim"] + v3["qk_rope_head_dim"] + v3["v_head_dim"])
+    formula = {"kv_transfer_time": derivation.formulas["kv_transfer_time"]}
+
+    def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
+        inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
+                          kv_layer_bytes_per_token=layer_bytes)
+        return float(evaluate_all(formula, inputs)["kv_transfer_time"])
+
+    table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
+            "8": fmt_sig(transfer(name, 8) * 1e3),
+            "stages": fmt_sig(transfer(name, 8, stages=2) * 1e3),
+            "heads": fmt_sig(transfer(name, 8, expanded) * 1e3)} for name in CARDS],
+          {"card": ("card", "卡"), "1": ("one port (ms)", "一个网口（ms）"),
+           "8": ("eight ports (ms)", "八个网口（ms）"),
+           "stages": ("two stages of eight (ms)", "两级、每级八个（ms）"),
+           "heads": ("eight ports, if all heads were cached (ms)", "八个网口，若缓存全部头（ms）")})
+    number("transfer-prompt", PROMPT)
+    number("transfer-bytes", PROMPT * v3["num_hidden_layers"] * latent, fmt_bytes, unit="MB",
+           digits=0)
+    number("transfer-one", transfer(A2, 1), fmt_time)
+    number("transfer-eight", transfer(A2, 8), fmt_time)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A measured collective or exchange beside what comes out here.
+
+    Attributes:
+        card, kind, what, library: where, and what was run by which library or in which mode.
+        ranks, nodes, size: of the group, and the payload as it is printed.
+        time, modelled, copied: measured, here, and if each copy were forwarded [s].
+        bus: bytes over which bus bandwidth is defined, of a collective.
+        stated: whether a payload was; else time is that of a large one.
+    """
+
+    card: str
+    kind: str
+    what: Text
+    library: str
+    ranks: int
+    nodes: int
+    size: str | Text
+    time: float
+    modelled: float
+    copied: float = 0.0
+    bus: float = 0.0
+    stated: bool = True
+
+    @property
+    def error(self) -> float:
+        """Of the time here [1]."""
+        return self.modelled / self.time - 1
+
+    def shown(self, time: float) -> str:
+        """A time of the run, or the rate where no payload is stated."""
+        if not self.stated:
+            return groups.rate_text(self.bus / time)
+        return groups.microseconds(time, 1 if time < 1e-3 else 0)
+
+
+def _collective(card: str, links: Inputs, run: Collective, times: Mapping[str, Time]) -> Run:
+    adding = run.operation == "all-reduce"
+    size = MANY if run.payload is None else run.payload.value
+    bus = (2 if adding else 1) * (run.ranks - 1) / run.ranks * size
+    modelled = times[run.operation](links | groups.fixed_inputs(card), run.ranks,
+                                    run.ranks // run.nodes, Q=size if adding else size / run.ranks)
+    time = run.time.value if run.time else bus / groups.rate_of(run)
+    return Run(card, run.operation, (run.operation, run.operation), run.algorithm or "–",
+               run.ranks, run.nodes, "–" if run.payload is None else run.payload.written,
+               time, modelled, bus=bus, stated=run.payload is not None)
+
+
+def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str, Time]) -> Run:
+    nodes = run.nodes or 1
+    sent_as = ("fp8", "bf16") if run.phase == "both" else (str(run.dtype),)
+    mode = run.mode.replace("-", "_")
+    inputs = links | groups.exchange_inputs(card, mode, nodes > 1) | {
+        "exchange_normal": MODES[mode], "num_experts_per_tok": run.experts_per_token}
+    assert run.time  # those with a bandwidth alone are left out
+    assert run.hidden_size
+    sizes = [run.hidden_size * SCALED[dtype] for dtype in sent_as]
+    modelled, copied = (
+        sum((times[key](inputs, run.ranks, run.ranks // nodes, U=run.tokens, z=size)
+             for size in sizes), start=0.0) for key in ("exchange", "copies"))
+    return Run(card, run.mode, PHASES[run.phase], run.mode, run.ranks, nodes,
+               groups.tokens_text(run.tokens), run.time.value, modelled, copied)
+
+
+def measured(times: Mapping[str, Time]) -> list[Run]:
+    """Every measured collective and exchange for which there is a formula, and a server.
+
+    Args:
+        times: by ``all-reduce``, ``all-gather``, ``exchange``, and ``copies``, which is an
+            exchange in normal mode if each copy were forwarded.
+    """
+    server_of, runs = groups.servers(), []
+    for name in catalogue.names("microbenchmarks"):
+        entry = catalogue.load("microbenchmarks", name)
+        if entry.device not in server_of:
+            continue
+        links = groups.link_inputs(server_of[entry.device])
+        runs += [_collective(entry.device, links, run, times) for run in entry.collectives
+                 if run.operation in times and run.algorithm != "NVLS"]
+        runs += [_exchange(entry.device, links, run, times) for run in entry.expert_exchange
+                 if run.time and (run.phase == "both" or run.dtype)]
+    return runs
+
+
+def signed(error: float) -> str:
+    """A deviation in whole percent, without a negative zero."""
+    return fmt_percent(round(error, 2) + 0.0, 0)
+
+
+def compared(runs: Sequence[Run]) -> None:
+    """Every run, and the errors of each kind."""
+    table([{"card": groups.card_name(run.card), "what": run.what,
+            "how": WAYS.get(run.library, run.library), "n": run.ranks, "nodes": run.nodes,
+            "size": run.size, "measured": run.shown(run.time),
+            "model": run.shown(run.modelled), "error": signed(run.error)} for run in runs],
+          {"card": ("card", "卡"), "what": ("operation", "操作"),
+           "how": ("library or mode", "通信库或模式"), "n": ("ranks", "rank 数"),
+           "nodes": ("nodes", "节点数"), "size": ("payload", "数据量"),
+           "measured": ("measured", "实测"), "model": ("here", "本页"),
+           "error": ("off by", "偏差")},
+          wide=True, folded=(f"All {len(runs)} comparisons", f"全部 {len(runs)} 项对照"))
+    errors = {kind: (label, [run.error for run in runs if run.kind == kind])
+              for kind, label in KINDS.items()}
+    errors["each"] = (("the same, if each copy were forwarded", "同上，若逐份转发"),
+                      [run.copied / run.time - 1 for run in runs if run.kind == "normal"])
+    for kind, (_, of_kind) in errors.items():
+        number(f"measured-{kind}", median(map(abs, of_kind)), signed)
+        number(f"measured-{kind}-worst", _worst(of_kind), signed)
+    table([{"kind": label, "count": len(of_kind), "median": signed(median(map(abs, of_kind))),
+            "half": signed(median(of_kind)), "worst": signed(_worst(of_kind))}
+           for label, of_kind in errors.values()],
+          {"kind": ("what", "对象"), "count": ("comparisons", "项数"),
+           "median": ("median size of the error", "偏差绝对值的中位数"),
+           "half": ("median error", "偏差中位数"), "worst": ("worst", "最差")})
+
+
+def _worst(errors: Sequence[float]) -> float:
+    """The error of the largest factor."""
+    return max(errors, key=lambda error: abs(math.log(1 + error)))
+
+
+def measured_numbers(runs: Sequence[Run], independent: Nodes) -> None:
+    """Numbers of the list below the tables."""
+    calls = [run.error for run in runs
+             if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
+    large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
+             and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
+    mapped = [abs(run.error) for run in runs if run.card == A2 and run.library == "HCCL"]
+    low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
+    number("measured-count", len(runs))
+    number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
+    number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
+    number("measured-large", max(large), signed)
+    number("measured-ranks", independent(8), fmt_fixed, digits=2)
+    number("measured-copies", catalogue.load_model(groups.MODEL).num_experts_per_tok.value)
+    number("measured-hccl", max(mapped), signed)
+    number("measured-low-least", min(low_latency))
+    number("measured-low-most", max(low_latency))
