@@ -12,18 +12,14 @@ from dataclasses import dataclass
 import sympy
 from matplotlib.figure import Figure
 
-import catalogue
-from catalogue.entries.trees import Number
+from workbench.chapters import throughput
+from workbench.chapters.throughput import Inputs, Text, Values, quantities
 from workbench.formulas.derivation import Derivation
 from workbench.showing import figures
 from workbench.showing.display import figure, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_time
 
-Text = tuple[str, str]
-Inputs = dict[str, int | float]
-Values = dict[str, Number]
 Shape = tuple[int, int]
-FP8 = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token")
 PROMPT, ANSWER = 8192, 512
 BOUNDED = 60  # chunks and prompts up to which the formula without divisors is compared
 BURSTS = ((1, 7), (2, 7), (4, 7), (7, 7), (10, 7), (14, 7))  # chunks and prompts
@@ -63,26 +59,12 @@ def lengths(prompt: int, answer: int) -> Inputs:
 
 def systems() -> dict[Text, Inputs]:
     """Inputs of the deployments by name, each with prompts of 8,192 tokens."""
-    of_devices = {
-        ("8 × H20 141 GB, FP8", "8 × H20 141 GB，FP8"): catalogue.load_scenario(
-            "s1-plan-c", device="nvidia-h20-141gb",
-            overrides=[*FP8, "parallelism.data_parallel=1", "cluster.nodes=1"]),
-        ("16 × H800, FP8, TP16", "16 × H800，FP8，TP16"): catalogue.load_scenario(
-            "s1-plan-c", device="nvidia-h800",
-            overrides=[*FP8, "parallelism.tensor_parallel=16", "parallelism.data_parallel=1",
-                       "cluster.nodes=2", "cluster.node=hgx-h800"]),
-        ("16 × 910B2, W8A8, TP16", "16 × 910B2，W8A8，TP16"): catalogue.load_scenario(
-            "s0-scenario-1", overrides=["precision=w8a8-int8", "parallelism.tensor_parallel=16",
-                                        "parallelism.data_parallel=1"]),
+    replicas = {
+        ("8 × H20 141 GB, FP8", "8 × H20 141 GB，FP8"): throughput.h20(),
+        ("16 × H800, FP8, TP16", "16 × H800，FP8，TP16"): throughput.h800("TP16"),
+        ("16 × 910B2, W8A8, TP16", "16 × 910B2，W8A8，TP16"): throughput.ascend("TP16"),
     }
-    return {label: scenario.inputs() | lengths(PROMPT, ANSWER)
-            for label, scenario in of_devices.items()}
-
-
-def quantities(derivation: Derivation, inputs: Inputs, **changed: float) -> Values:
-    """Inputs, some of them changed, and every quantity derived from them (SI)."""
-    inputs = inputs | changed
-    return inputs | derivation.values(inputs, "mla")
+    return {label: replica.inputs | lengths(PROMPT, ANSWER) for label, replica in replicas.items()}
 
 
 def last_chunks(exact: Callable[[int, int], sympy.Rational],

@@ -1,26 +1,31 @@
-"""Bursts of equal requests as measured on eight 910B1, beside what packed chunks come to.
+"""What plans state and systems measured, held to Little's law and to chunks that are packed.
 
-Times are in seconds, lengths in tokens.
+Times are in seconds, lengths in tokens, rates in tokens per second.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
+import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
 from workbench.formulas.derivation import Derivation
+from workbench.formulas.symbols import latex
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_time
 
 Text = tuple[str, str]
-SYSTEM = "s2-910b1-awq"
+PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
+GRID, QUEUED = "s2-910b1-awq", "h200-r1-sglang-mtp"  # bursts; a limit on requests in flight
+AUDITED = ("concurrency", "ttft", "tpot", "output_throughput", "output_tokens")
 SHORT, LONG = 128, 8192
 TOGETHER = 8
 DRAWN = (SHORT, 1024, 4096, LONG)
@@ -33,6 +38,27 @@ MORE: dict[str, str | Text] = {
     "tokens": ("prompt", "提示"), "c": "$c$", "tpot": ("TPOT, measured (ms)", "实测 TPOT（ms）"),
     "more": ("more than with short prompts", "比短提示多"), "cache": ("cache", "读缓存"),
     "stall": ("stall", "停顿"), "sum": ("sum", "合计")}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan asks for: users, and times [s] and rate [token/s] that it aims at."""
+
+    users: int
+    ttft: float
+    tpot: float
+    rate: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Requests in flight by the law over those stated, over the rows of a measured system [1]."""
+
+    name: Text
+    rows: int
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -67,10 +93,116 @@ class Longer:
     stall: float
 
 
+def claimed(scenario: str, quantity: str, place: int = 0) -> float:
+    """A value that a document prints of a deployment (SI); of several that in a place."""
+    documented = catalogue.load_scenario(scenario).documented
+    assert documented  # of the plans that are asked for
+    claims = [claim.value for claim in documented.claims if claim.quantity == quantity]
+    return claims[place].value
+
+
+def asked() -> Asked:
+    """What the document asks of its plan."""
+    of_plan = partial(claimed, PLAN)
+    users = catalogue.load_scenario(PLAN).file.workload.concurrency
+    assert users
+    return Asked(int(users.value), of_plan("ttft"), of_plan("tpot"), of_plan("output_throughput"),
+                 of_plan("output_throughput", 2))
+
+
+def what_is_asked(asked: Asked) -> None:
+    """The numbers of the page's first paragraph."""
+    number("asked-users", asked.users)
+    number("asked-tpot", asked.tpot, fmt_time, digits=0)
+    number("asked-rate", asked.rate)
+    number("asked-most", round(asked.users / asked.tpot))
+    number("asked-needed", round(asked.rate * asked.tpot))
+
+
+def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
+    """The rate for answers of one token and for endless ones, and what it lacks of the latter."""
+    table([{"case": "$n_{\\mathrm{out}} = 1$", "value": f"$X = {latex(single)}$"},
+           {"case": ("the same, one replica, prompts that fill a chunk of $S$",
+                     "同上，单副本，每条提示恰好占满用时 $S$ 的一块"),
+            "value": "$X = \\dfrac{c}{h_r + c \\, S} \\to \\dfrac{1}{S}$"},
+           {"case": "$n_{\\mathrm{out}} \\to \\infty$", "value": f"$X \\to {latex(long_run)}$"},
+           {"case": "$c/\\tau - X$",
+            "value": "$\\dfrac{c \\, (\\tau_1 - \\tau)}{\\tau \\, \\tau_{\\mathrm{e2e}}}"
+                     " \\ge 0 \\iff \\tau_1 \\ge \\tau$"}],
+          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+
+
+def plans(asked: Asked) -> None:
+    """What concurrency and pace of the documents allow, beside the throughput that they print."""
+    other = partial(claimed, OTHER_PLAN)
+    rows = [{"plan": label, "c": round(requests), "tau": fmt_time(interval), "claim": round(claim),
+             "most": round(requests / interval), "needed": fmt_fixed(claim * interval, 0)}
+            for label, requests, interval, claim in (
+                (("S1, target", "S1，目标"), asked.users, asked.tpot, asked.rate),
+                (("S1, expected", "S1，预期"), asked.users, asked.tpot, asked.expected),
+                (("S0, scenario 1, table", "S0，场景一，表中"), other("max_concurrency"),
+                 other("tpot"), other("output_throughput", 1)))]
+    table(rows, {"plan": ("plan", "规划"), "c": "$c$", "tau": "$\\tau$",
+                 "claim": ("claimed (token/s)", "文中吞吐（token/s）"),
+                 "most": ("at most $c/\\tau$ (token/s)", "上限 $c/\\tau$（token/s）"),
+                 "needed": ("users it takes", "所需用户数")})
+    _, expected, tabulated = rows
+    number("plan-needed", expected["needed"], str)
+    number("plan-pace", asked.users / asked.expected, fmt_time)
+    number("plan-two", tabulated["needed"], str)
+    number("plan-two-stated", tabulated["c"])
+
+
+def audit() -> dict[str, Audit]:
+    """Each measured system that states all it takes, held to the law."""
+    audits = {name: _audit(name) for name in catalogue.names("measurements")}
+    return {name: row for name, row in audits.items() if row}
+
+
+def _audit(name: str) -> Audit | None:
+    data = catalogue.load_measurements(name)
+    if not set(AUDITED) <= set(data.columns):
+        return None
+    ratios = [rate * (first + (out - 1) * later) / out / stated for stated, first, later, rate, out
+              in zip(*map(data.column, AUDITED), strict=True)]
+    ratios = [ratio for ratio in ratios if not math.isnan(ratio)]  # of an empty cell
+    if not ratios:
+        return None
+    return Audit((data.name["en"], data.name["zh"]), len(ratios), min(ratios), max(ratios))
+
+
+def audit_table(audited: Mapping[str, Audit]) -> None:
+    """The least and the most in flight over what is stated, a row per measured system."""
+    table([{"system": row.name, "rows": row.rows, "low": fmt_fixed(row.low),
+            "high": fmt_fixed(row.high)} for row in audited.values()],
+          {"system": ("measured system", "测试系统"), "rows": ("rows", "行数"),
+           "low": ("in flight by the law / stated, least", "定律算出的在途数 / 所写并发，最小"),
+           "high": ("most", "最大")}, wide=True)
+    number("audit-rows", audited[GRID].rows)
+
+
+def queued(audited: Mapping[str, Audit]) -> tuple[float, float, float]:
+    """Limit on the requests in flight of a system that queues, those by the law, those sent."""
+    limit, sent = (catalogue.load_measurements(QUEUED).column(name)[0]
+                   for name in ("concurrency", "requests"))
+    inside = audited[QUEUED].high * limit
+    number("audit-limit", round(limit))
+    number("audit-sent", round(sent))
+    number("audit-inside", round(inside))
+    return limit, inside, sent
+
+
+def most_in_flight(audits: Iterable[Audit]) -> float:
+    """The most in flight over what is stated, of several systems [1]."""
+    over = max(row.high for row in audits)
+    number("audit-over", over, fmt_fixed)
+    return over
+
+
 class Grid:
     """Measured bursts; those of one request say what a chunk takes, without a model of the card."""
 
-    def __init__(self, system: str = SYSTEM) -> None:
+    def __init__(self, system: str = GRID) -> None:
         data = catalogue.load_measurements(system)
         columns = map(data.column, ("input_tokens", "concurrency", "output_tokens", "ttft", "tpot"))
         rows = [Burst(int(tokens), int(requests), answer, ttft, tpot)
@@ -236,3 +368,13 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
         return drawing
 
     figure("stall-tpot", draw)
+
+
+def exercise_of_a_claim() -> None:
+    """The numbers of the exercise on a claim that contradicts itself."""
+    users, interval, claim = 32, 0.020, 3000
+    number("exercise-users", users)
+    number("exercise-pace", interval, fmt_time, digits=0)
+    number("exercise-claim", claim)
+    number("exercise-most", round(users / interval))
+    number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
