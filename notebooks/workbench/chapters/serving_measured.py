@@ -42,7 +42,7 @@ MORE: dict[str, str | Text] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a plan asks for: users, and times [s] and rate [token/s] that it aims at."""
+    """What a plan asks for: users, times [s], and rates [token/s] that it aims at and expects."""
 
     users: int
     ttft: float
