@@ -293,9 +293,9 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
         case "missing":
             return f"{where}: the key '{name}' is missing."
         case "value_error":
-            found = problem["ctx"]["error"]
-            message = str(found)
-            inside = getattr(found, "keys", ()) or re.findall(r"^'(\w+)'", message)
+            raised = problem["ctx"]["error"]
+            message = str(raised)
+            inside = getattr(raised, "keys", ()) or re.findall(r"^'(\w+)'", message)
             if not origins and (*keys, *inside) in file.lines:
                 where = file.where((*keys, *inside))
         case _:

@@ -58,26 +58,26 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("scenario", nargs="?", default="")
     for name in ("device", "lang", "out", "book"):
         parser.add_argument(f"--{name}", default="")
-    given = parser.parse_args(arguments)
-    given.lang, given.out = given.lang or "en", given.out or "report.html"
-    if not given.scenario:
+    chosen = parser.parse_args(arguments)
+    chosen.lang, chosen.out = chosen.lang or "en", chosen.out or "report.html"
+    if not chosen.scenario:
         raise ReportError(USAGE)
-    if given.lang not in languages.TAGS:
+    if chosen.lang not in languages.TAGS:
         raise ReportError(f"BOOK_LANG: expected {' or '.join(languages.TAGS)}, "
-                          f"not {given.lang[:40]!a}.")
-    out = Path(given.out)
+                          f"not {chosen.lang[:40]!a}.")
+    out = Path(chosen.out)
     if out.suffix != ".html":
-        raise ReportError(f"OUT: {given.out[:200]}: expected a file that ends in .html.")
+        raise ReportError(f"OUT: {chosen.out[:200]}: expected a file that ends in .html.")
     if out.is_dir() or not out.parent.is_dir():
-        raise ReportError(f"OUT: {given.out[:200]}: expected a file in a folder that exists.")
-    if "://" in given.book and not given.book.startswith(("http://", "https://")):
-        raise ReportError(f"BOOK: {given.book[:200]!a}: expected an address that begins with "
+        raise ReportError(f"OUT: {chosen.out[:200]}: expected a file in a folder that exists.")
+    if "://" in chosen.book and not chosen.book.startswith(("http://", "https://")):
+        raise ReportError(f"BOOK: {chosen.book[:200]!a}: expected an address that begins with "
                           "https:// or http://, or the folder of a built book.")
-    if given.book and "://" not in given.book:
-        if not (Path(given.book) / "index.html").is_file():
-            raise ReportError(f"BOOK: {given.book[:200]}: there is no built book.")
-        given.book = os.path.relpath(given.book, out.parent)
-    return given
+    if chosen.book and "://" not in chosen.book:
+        if not (Path(chosen.book) / "index.html").is_file():
+            raise ReportError(f"BOOK: {chosen.book[:200]}: there is no built book.")
+        chosen.book = os.path.relpath(chosen.book, out.parent)
+    return chosen
 
 
 def executed(scenario: str, device: str, lang: str) -> str:
@@ -104,17 +104,17 @@ def executed(scenario: str, device: str, lang: str) -> str:
     return nbformat.writes(done).replace(f"](#{family.id}", f"](#{execute.label(family.id)}")
 
 
-def rendered(notebook: str, given: argparse.Namespace) -> str:
+def rendered(notebook: str, chosen: argparse.Namespace) -> str:
     """Have Sphinx set an executed notebook as one page of HTML, its figures in it."""
     from sphinx.application import Sphinx
 
     settings = SETTINGS | {
-        "language": SPHINX_LANGUAGES[given.lang], "report_book": given.book,
-        "report_files": [Path(name).name for name in (given.scenario, given.device) if name]}
+        "language": SPHINX_LANGUAGES[chosen.lang], "report_book": chosen.book,
+        "report_files": [Path(name).name for name in (chosen.scenario, chosen.device) if name]}
     with tempfile.TemporaryDirectory() as work:
         source, out = Path(work) / "source", Path(work) / "out"
         source.mkdir()
-        (source / f"{PAGE}.ipynb").write_text(languages.filter_notebook(notebook, given.lang),
+        (source / f"{PAGE}.ipynb").write_text(languages.filter_notebook(notebook, chosen.lang),
                                               encoding="utf-8")
         Sphinx(source, None, out, Path(work) / "doctrees", "singlehtml", settings,
                status=None, warning=io.StringIO()).build()
@@ -123,32 +123,32 @@ def rendered(notebook: str, given: argparse.Namespace) -> str:
                          + base64.b64encode((out / found[1]).read_bytes()).decode() + '"', page)
 
 
-def report(given: argparse.Namespace) -> None:
+def report(chosen: argparse.Namespace) -> None:
     """Make the report; raise ReportError if the input is bad or the file cannot be written."""
     from catalogue.reading.files import write_whole
 
-    notebook = executed(given.scenario, given.device, given.lang)
-    page = rendered(notebook, given)
+    notebook = executed(chosen.scenario, chosen.device, chosen.lang)
+    page = rendered(notebook, chosen)
     try:
-        write_whole(Path(given.out), page.encode())
+        write_whole(Path(chosen.out), page.encode())
     except OSError as error:
         reason = (error.strerror or "refused").lower()
-        raise ReportError(f"OUT: {given.out}: cannot be written ({reason}).") from None
+        raise ReportError(f"OUT: {chosen.out}: cannot be written ({reason}).") from None
 
 
 def main(arguments: list[str]) -> int:
     """Make the report that the arguments ask for; return the exit code."""
     try:
-        given = options(arguments)
+        chosen = options(arguments)
         with tempfile.TemporaryDirectory() as profile:  # kernels keep their history there
             os.environ |= {"IPYTHONDIR": profile, QUIET: "1"}
-            if given.book:
+            if chosen.book:
                 os.environ["BOOK_PAGE"] = "1"  # links to other pages of the book hold
-            report(given)
+            report(chosen)
     except ReportError as error:
         print(error, file=sys.stderr)
         return 2
-    print(given.out)
+    print(chosen.out)
     return 0
 
 

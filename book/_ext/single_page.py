@@ -34,11 +34,11 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
             for label, title in CHAPTER.findall(path.read_text(encoding="utf-8")):
                 found.setdefault(label, (f"{place}{path.stem}", []))[1].append(title)
     at = languages.TAGS.index(lang)
-    known = {label: (page, titles[min(at, len(titles) - 1)])
+    places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in found.items()}
     formulas = json.loads((root / "notebooks" / "formulas.json").read_text(encoding="utf-8"))
-    return known | {formula["anchor"]: known[formula["notebook"]]
-                    for formula in formulas.values() if formula["notebook"] in known}
+    return places | {formula["anchor"]: places[formula["notebook"]]
+                    for formula in formulas.values() if formula["notebook"] in places}
 
 
 class Links:

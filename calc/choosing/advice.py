@@ -139,13 +139,13 @@ def cuts(inputs: Mapping[str, Any], attention: str, model: str, devices: int,
         devices: tensor x pipeline x data.
         widest: largest tensor-parallel size; one that leaves the scale-up links is slow.
     """
-    found = []
+    possible = []
     for tp in _divisors(devices):
         for pp in _divisors(devices // tp) if tp <= widest else ():
             dp = devices // tp // pp
-            found += [(tp, pp, dp, ep) for ep in _divisors(tp * dp)
+            possible += [(tp, pp, dp, ep) for ep in _divisors(tp * dp)
                       if cut_problem(inputs, attention, model, (tp, pp, dp, ep)) is None]
-    return found
+    return possible
 
 
 def _divisors(number: int) -> list[int]:
@@ -187,10 +187,10 @@ class Search:
         """What makes it run, nearest first: on these cards, then on the fewest of their kind."""
         steps = (self._cut, self._chunk, self._requests, self._context, self._precision,
                  self._precision_and_cut, self._few_requests, self._more_cards)
-        found = [self._told(settings) for step in steps for settings in step() if settings]
-        return [change for number, change in enumerate(found)
+        every = [self._told(settings) for step in steps for settings in step() if settings]
+        return [change for number, change in enumerate(every)
                 if not any(set(change.settings.items()) >= set(other.settings.items())
-                           for other in found[:number])]
+                           for other in every[:number])]
 
     def _by_distance(self, devices: int) -> list[Cut]:
         """Cuts of so many cards, nearest to the one asked for first."""
@@ -208,9 +208,9 @@ class Search:
         sizes = [precision_inputs(precision) for precision in precisions]
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
         degrees = {name: np.array([[cut[i] for cut in tried]]) for i, name in enumerate(DEGREES)}
-        found = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
+        quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
         shape = (len(sizes), len(tried))
-        return {name: np.broadcast_to(found[name], shape)
+        return {name: np.broadcast_to(quantities[name], shape)
                 for name in ("headroom_per_device", "max_concurrency")}
 
     def _all(self) -> dict[str, np.ndarray]:
@@ -290,9 +290,9 @@ class Search:
         """
         if not (self.cuts and self.precisions):
             return
-        found = self._all()
-        capacity = found["max_concurrency"]
-        if (found["headroom_per_device"] >= 0).any() or capacity.max() < 1:
+        budgets = self._all()
+        capacity = budgets["max_concurrency"]
+        if (budgets["headroom_per_device"] >= 0).any() or capacity.max() < 1:
             return
         row, column = np.argwhere(capacity >= max(1, capacity.max() / 2))[0]
         yield self._settings(int(row), self.cuts[column]) | {
@@ -328,8 +328,8 @@ class Search:
     def _told(self, settings: dict[str, str | int]) -> Change:
         """A change with what the runtime gives for it."""
         other = changed(self.scenario, settings)
-        found = evaluate(other.inputs(), self.attention)
-        quantities = {name: float(found[name]) for name in TOLD}
+        computed = evaluate(other.inputs(), self.attention)
+        quantities = {name: float(computed[name]) for name in TOLD}
         return Change(settings, other.devices, quantities,
                       _sentence(self.scenario, other, settings, quantities))
 
@@ -378,11 +378,12 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
             zh.append(words[1].format(new))
     spare = human(quantities["headroom_per_device"], "B")
     first, each = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
-    known = changed.file.workload.output_tokens is not None  # else nothing says when prompts end
+    # without lengths of answers nothing is known of the time of prompts
+    answers = changed.file.workload.output_tokens is not None
     return {
         "en": f"It runs{' on the same cards' if same else ''} with {', '.join(en)}: {spare} per "
-              f"device to spare, {f'first token after {first}, then one' if known else 'a token'} "
-              f"every {each}.",
+              f"device to spare, "
+              f"{f'first token after {first}, then one' if answers else 'a token'} every {each}.",
         "zh": f"{'同样的卡，' if same else ''}改为{' ' * zh[0][0].isascii()}{'，'.join(zh)}，"
               f"即可运行：每卡余 {spare}，"
-              f"{f'首 token {first}，此后' if known else ''}每 token {each}。"}
+              f"{f'首 token {first}，此后' if answers else ''}每 token {each}。"}

@@ -163,7 +163,7 @@ def parameters_by_class(model: Model) -> dict[str, int]:
     shapes = model_inputs(model)
     counted = count_parameters(model.attention, SimpleNamespace(**shapes))
     layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
-    found = {
+    parts = {
         "embedding": counted.embedding_parameters,
         "head": counted.head_parameters,
         "attention_divided": layers * counted.attention_divided_parameters,
@@ -175,7 +175,7 @@ def parameters_by_class(model: Model) -> dict[str, int]:
         "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
         "routed_expert": counted.routed_parameters,
     }
-    return {name: int(count) for name, count in found.items()}
+    return {name: int(count) for name, count in parts.items()}
 
 
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:

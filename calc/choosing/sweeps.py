@@ -121,10 +121,10 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     names = list(names)
     whole = _needs_prefill(names)
     check_names(inputs)
-    found = _latencies(attention, SimpleNamespace(**{
+    quantities = _latencies(attention, SimpleNamespace(**{
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
         for name, value in inputs.items()}), whole)
-    return {name: found[name] for name in names}
+    return {name: quantities[name] for name in names}
 
 
 def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,
@@ -148,12 +148,12 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
     def run(start: int) -> None:
         part = slice(start, start + size)
-        found = compute(fixed | {name: array[part].astype(float, copy=False)
+        quantities = compute(fixed | {name: array[part].astype(float, copy=False)
                                  for name, array in arrays.items()})
         for name in names:
-            if name not in found:
+            if name not in quantities:
                 raise ValueError(f"there is no quantity '{name}'")
-            result[name][part] = found[name]
+            result[name][part] = quantities[name]
 
     starts = range(0, count, size)
     if threads == 1 or len(starts) == 1:
@@ -193,17 +193,17 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
     decode = step(attention, q, n, stored, cached, composition)
     alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)
-    found = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
-    found |= {"decode_tokens": composition.tokens, FAST: alone.tpot, "draft_time": alone.draft_time,
-              "tokens_per_step": alone.tokens_per_step}
+    quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
+    quantities |= {"decode_tokens": composition.tokens, FAST: alone.tpot,
+                   "draft_time": alone.draft_time, "tokens_per_step": alone.tokens_per_step}
     if not whole:
-        return found
+        return quantities
     cut = prompts(q, requests)
     prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
                       for tokens in (cut.prefill_tokens, cut.burst_tokens))
     for phase, done in (("prefill", prefill), ("burst", burst)):
-        found |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
-    return found | vars(serving(q, cut, requests, decode, prefill, burst,
+        quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+    return quantities | vars(serving(q, cut, requests, decode, prefill, burst,
                                 transfer_time(q, cached)))
 
 
@@ -271,7 +271,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        given = _latencies(attention, SimpleNamespace(**part), whole)
+        at_inputs = _latencies(attention, SimpleNamespace(**part), whole)
         middles = traced([_middle(*ends) for ends in ranges])
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
@@ -279,14 +279,15 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         result: dict[str, Number] = {}
         for name in names:
             middle, factor = _spread(central[name], middles, ranges, own[name])
-            result |= {f"{name} low": np.minimum(middle / factor, given[name]),
-                       name: given[name],
-                       f"{name} high": np.maximum(middle * factor, given[name])}
+            result |= {f"{name} low": np.minimum(middle / factor, at_inputs[name]),
+                       name: at_inputs[name],
+                       f"{name} high": np.maximum(middle * factor, at_inputs[name])}
         return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
-    found = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
-    return {name: (found[f"{name} low"], found[name], found[f"{name} high"]) for name in names}
+    columns = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
+    return {name: (columns[f"{name} low"], columns[name], columns[f"{name} high"])
+            for name in names}
 
 
 def _spread(central: Any, middles: Any, ranges: Sequence[tuple[Number, Number]],

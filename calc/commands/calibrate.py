@@ -65,19 +65,19 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     system = validation.measured_system(chosen.scenario)
     rows = validation.calibrated_rows(system, chosen)
     try:
-        found = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
+        calibration = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
     except ValueError as error:
         raise ParamsError(f"calibration '{chosen.id}': {error}.") from None
-    deviation = NORMAL * np.sqrt(np.diag(found.covariance))
+    deviation = NORMAL * np.sqrt(np.diag(calibration.covariance))
     ranges = {knob.name: [_six(value_at(knob, float(z + sign * d))) for sign in (-1, 1)]
-              for knob, z, d in zip(found.knobs, found.z, deviation, strict=True)}
-    z = [_six(float(each)) for each in found.z]
+              for knob, z, d in zip(calibration.knobs, calibration.z, deviation, strict=True)}
+    z = [_six(float(each)) for each in calibration.z]
     return Fitted(
         values={knob.name: _six(value_at(knob, each))
-                for knob, each in zip(found.knobs, z, strict=True)},
+                for knob, each in zip(calibration.knobs, z, strict=True)},
         coordinates=z, covariance=[[_six(float(cell)) for cell in row]
-                                   for row in found.covariance],
-        noise=_six(found.noise), rows=len(rows),
+                                   for row in calibration.covariance],
+        noise=_six(calibration.noise), rows=len(rows),
         extent={name: (float(system.rows[name][rows].min()), float(system.rows[name][rows].max()))
                 for name in VARIED}), ranges
 

@@ -124,8 +124,8 @@ def kind_of(file: str) -> str:
         return folder.name
     if folder.name in KINDS:
         return folder.name
-    found = yamlfile.read(path)
+    entry = yamlfile.read(path)
     for kind, keys in _TELLING_KEYS.items():
-        if any(key in found.data for key in keys):
+        if any(key in entry.data for key in keys):
             return kind
-    raise ParamsError(f"{found.where()}: not recognised as any of {', '.join(KINDS)}.")
+    raise ParamsError(f"{entry.where()}: not recognised as any of {', '.join(KINDS)}.")

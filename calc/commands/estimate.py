@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
 def taken_from_document(scenario: Scenario) -> dict[str, Any]:
     """The inputs that a document states of the scenario's device."""
-    found = {name: getattr(scenario.device, name) for name in type(scenario.device).model_fields}
-    return {name: plain(value) for name, value in found.items()
+    values = {name: getattr(scenario.device, name) for name in type(scenario.device).model_fields}
+    return {name: plain(value) for name, value in values.items()
             if isinstance(value, Value) and value.kind == "documented"}
 
 

@@ -113,12 +113,12 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
                           "they are, expected workload.input_tokens and workload.output_tokens.")
     inputs, attention = scenario.inputs(), scenario.model.attention
-    found = evaluate(inputs, attention)
+    quantities = evaluate(inputs, attention)
     stages = int(inputs["pipeline_parallel"])
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
-    blocks = int(found["kv_blocks"]) // stages
+    blocks = int(quantities["kv_blocks"]) // stages
     size = int(inputs["block_size"])
-    why = reasons(scenario, found)
+    why = reasons(scenario, quantities)
     if blocks * size < sum(shape):
         reason = why[0].text["en"] if why else "its cache does not hold one request."
         raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
@@ -127,7 +127,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
         policy=policy or scenario.file.scheduling)
     clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
-    per_step, drafts = float(found["tokens_per_step"]), float(found["draft_time"])
+    per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
 
     def step_time(step: Step) -> float:
         """Time of a step and of the gap before it [s]."""
@@ -138,8 +138,8 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     pool = Pool(limits, step_time, replicas=int(inputs["data_parallel"]) * stages)
     decode = transfer = None
     if inputs["separate_pools"]:
-        decode, per_token = pool, float(found["kv_transfer_time"]) / max(1, shape[0])
-        pool = replace(pool, replicas=max(1, math.ceil(float(found["pool_ratio"])
+        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
+        pool = replace(pool, replicas=max(1, math.ceil(float(quantities["pool_ratio"])
                                                        * inputs["data_parallel"])) * stages)
         transfer = Transfer(lambda tokens: tokens * per_token)
     cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
@@ -172,19 +172,19 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
-    given = _arguments(args)
-    system = system_of(scenario, given["max_num_seqs"], args.policy)
-    objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
+    arguments = _arguments(args)
+    system = system_of(scenario, arguments["max_num_seqs"], args.policy)
+    objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     try:
-        run = _run(system, given)
+        run = _run(system, arguments)
         summary = summarise(run, objective=objective)
         most = saturation(system)
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     summary = _with_overhead(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
-    bounded = given["rate"] is None or given["rate"] < most[0]
-    answer = _answer(scenario, given, summary, most) | {
+    bounded = arguments["rate"] is None or arguments["rate"] < most[0]
+    answer = _answer(scenario, arguments, summary, most) | {
         "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
     if args.json:
         print_json(answer)
@@ -211,7 +211,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
                               f"{least:g}{most}.")
         return int(number) if whole else float(number)
 
-    found = {"rate": quantity("rate", "request/s", 1e-9),
+    arguments = {"rate": quantity("rate", "request/s", 1e-9),
              "users": quantity("users", "request", 1, whole=True),
              "duration": quantity("duration", "s"), "requests": quantity(
                  "requests", "request", 1, whole=True),
@@ -220,11 +220,11 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
              "max_num_seqs": quantity("max_num_seqs", "request", 1, whole=True),
              "ttft": quantity("ttft", "s"), "tpot": quantity("tpot", "s")}
     for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("max_num_seqs", MOST_SEQUENCES)):
-        if found[name] is None:
-            found[name] = usual
-    if found["requests"] is None and found["duration"] is None:
-        found["requests"] = max(REQUESTS, found["users"] or 0)
-    return found
+        if arguments[name] is None:
+            arguments[name] = usual
+    if arguments["requests"] is None and arguments["duration"] is None:
+        arguments["requests"] = max(REQUESTS, arguments["users"] or 0)
+    return arguments
 
 
 def _plain(text: str) -> bool:
@@ -306,18 +306,20 @@ def _answer(scenario: Scenario, given: Mapping[str, Any], summary: Summary,
 
 def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
-    given = answer["workload"]
-    asked = (f"{given['rate']:g} request/s" if "rate" in given else f"{given['users']} users")
+    workload = answer["workload"]
+    asked = (f"{workload['rate']:g} request/s" if "rate" in workload
+             else f"{workload['users']} users")
     screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
-                 f"{human(summary.window, 's')}, seed {given['seed']}.")
+                 f"{human(summary.window, 's')}, seed {workload['seed']}.")
     for reason in answer["reasons"]:
         screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
     table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
     for name in ("wait", "ttft", "tpot", "e2e"):
         times: Latency = getattr(summary, name)
         if math.isfinite(times.mean):
-            known = times.half_width > NOTHING * times.mean  # of equal values only rounding is left
-            half = f"± {human(times.half_width, 's')}" if known else ""
+            # of equal values only rounding is left
+            unequal = times.half_width > NOTHING * times.mean
+            half = f"± {human(times.half_width, 's')}" if unequal else ""
             table.add_row(name, human(times.mean, "s"), half,
                           *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)

@@ -30,12 +30,12 @@ def run(args: argparse.Namespace) -> int:
         if args.system not in known:
             raise ParamsError(f"--system {args.system}: nothing was measured of it, expected one "
                               f"of {', '.join(known)}.")
-    found = validation.results(args.system, args.metric)
+    chosen = validation.results(args.system, args.metric)
     if args.json:
-        print_json(validation.as_json(found))
+        print_json(validation.as_json(chosen))
         return OK
     rows = [HEADER]
-    for result in found:
+    for result in chosen:
         numbers = result.predictions.summary()
         worst = f"{numbers['worst']:.1%} (row {result.predictions.worst_row + 1})"
         rows.append((result.system, result.metric, result.protocol, f"{numbers['rows']}",

@@ -31,8 +31,8 @@ class Deployment(System):
     def predict(self, metric: str, rows: np.ndarray,
                 overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
         """A metric of the deployment as it is, shape (1,) or that of the overrides."""
-        found = evaluate(self.inputs | dict(overrides or {}), self.scenario.model.attention)
-        return np.atleast_1d(np.asarray(found[metric], dtype=float))
+        quantities = evaluate(self.inputs | dict(overrides or {}), self.scenario.model.attention)
+        return np.atleast_1d(np.asarray(quantities[metric], dtype=float))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Applied:
         further = discrepancy().extrapolation * self._distance
         row = np.zeros(1, int)
         _, low, high = predicted(self._deployment, self.metric, self._calibration, row, further)
-        found = {self.metric: (float(low[0]), float(high[0]))}
+        intervals = {self.metric: (float(low[0]), float(high[0]))}
         fit = self._calibration
         points = evaluate(self._deployment.inputs | neighbours(fit.knobs, fit.z),
                           self._deployment.scenario.model.attention)
@@ -108,11 +108,11 @@ class Applied:
             own = NORMAL * math.sqrt(float(moves @ fit.covariance @ moves)
                                      + further**2 * bool(moves.any()))
             down, up = (math.hypot(math.log(value / end), own) for end in others[name])
-            found[name] = (value * math.exp(-down), value * math.exp(up))
+            intervals[name] = (value * math.exp(-down), value * math.exp(up))
         if self.metric in PARTS:
             apart = bool(self._deployment.inputs["separate_pools"])
-            found |= _combined(values, {**others, **found}, apart)
-        return found
+            intervals |= _combined(values, {**others, **intervals}, apart)
+        return intervals
 
 
 def _combined(values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
@@ -188,11 +188,11 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
 def _outside(system: System, deployment: Deployment,
              extent: Mapping[str, tuple[float, float]]) -> tuple[Outside, ...]:
     """What of a deployment lies outside the fitted rows, or differs from the measured system."""
-    found = [Outside(key, float(deployment.inputs[key]), extent[key]) for key in VARIED]
+    outside = [Outside(key, float(deployment.inputs[key]), extent[key]) for key in VARIED]
     theirs, ours = (
         side.inputs | {"total_parameters": float(evaluate(
             side.inputs, side.scenario.model.attention, decode=False)["total_parameters"])}
         for side in (system, deployment))
-    found += [Outside(key, float(ours[key]), (float(theirs[key]), float(theirs[key])))
+    outside += [Outside(key, float(ours[key]), (float(theirs[key]), float(theirs[key])))
               for key in FIXED]
-    return tuple(item for item in found if item.far > 0)
+    return tuple(item for item in outside if item.far > 0)

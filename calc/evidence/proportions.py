@@ -41,8 +41,8 @@ def interval(solved: int, problems: int, confidence: float = CONFIDENCE) -> tupl
         problems: problems in all [1].
         confidence: probability of covering, both sides together [1].
     """
-    found = stats.binomtest(solved, problems).proportion_ci(confidence, "exact")
-    return float(found.low), float(found.high)
+    ends = stats.binomtest(solved, problems).proportion_ci(confidence, "exact")
+    return float(ends.low), float(ends.high)
 
 
 def difference(first: int, second: int, problems: int,
@@ -95,9 +95,10 @@ def paired(first: int, second: int, problems: int) -> tuple[float, float]:
     """
     least = abs(first - second)
     both_ways = range(min(problems - max(first, second), min(first, second)) + 1)
-    found = [float(stats.binomtest(least + more, least + 2 * more).pvalue) if least + more else 1.0
-             for more in both_ways]
-    return min(found), max(found)
+    p_values = [
+        float(stats.binomtest(least + more, least + 2 * more).pvalue) if least + more else 1.0
+        for more in both_ways]
+    return min(p_values), max(p_values)
 
 
 def holm(values: Sequence[float]) -> list[float]:

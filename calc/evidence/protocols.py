@@ -188,10 +188,10 @@ def predicted(system: System, metric: str, calibration: Calibration, rows: np.nd
     Returns predicted, low and high.
     """
     points = neighbours(calibration.knobs, calibration.z)
-    found = np.log(system.predict(metric, rows, points))
-    moves = slopes(found)
+    logs = np.log(system.predict(metric, rows, points))
+    moves = slopes(logs)
     variance = np.einsum("ir,ij,jr->r", moves, calibration.covariance, moves)
-    centre = np.exp(found[0])
+    centre = np.exp(logs[0])
     return centre, *normal_interval(centre, np.sqrt(
         variance + calibration.noise**2 + np.square(further)))
 

@@ -45,7 +45,7 @@ class Line:
     constant: float
 
 
-def roofline_time(inputs: Mapping[str, Number], found: Mapping[str, Any], phase: str,
+def roofline_time(inputs: Mapping[str, Number], quantities: Mapping[str, Any], phase: str,
                   core: bool = True) -> Number:
     """The longer of bytes over bandwidth and operations over peak, of a step [s].
 
@@ -58,22 +58,24 @@ def roofline_time(inputs: Mapping[str, Number], found: Mapping[str, Any], phase:
 
     Args:
         inputs: input symbols in SI units.
-        found: quantities of ``calc.evaluate`` for them, without skew and imbalance.
+        quantities: those of ``calc.evaluate`` for them, without skew and imbalance.
         phase: ``decode``, ``prefill`` or ``burst``.
         core: whether the attention core counts.
 
     Source: notebooks/validation.md, section The plain baselines.
     """
     counted = [name for name in CLASSES if core or name != "core"]
-    read = sum(found[f"{phase}_{name}_bytes"] for name in counted)
-    computing = sum(found[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"] for name in counted)
+    read = sum(quantities[f"{phase}_{name}_bytes"] for name in counted)
+    computing = sum(quantities[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"]
+                    for name in counted)
     card: Number = np.maximum(read / inputs["memory_bandwidth"], computing)
     if not np.any(inputs["offloaded_share"]):
         return card
-    each = inputs["offloaded_share"] * found["moe_layers"] * found["routed_expert_parameters"]
-    loaded = each * found[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
+    each = (inputs["offloaded_share"] * quantities["moe_layers"]
+            * quantities["routed_expert_parameters"])
+    loaded = each * quantities[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
     multiplied = (inputs["multiply_add_flops"] * each * inputs["num_experts_per_tok"]
-                  * found[f"{phase}_group_tokens"])
+                  * quantities[f"{phase}_group_tokens"])
     on_host: Number = np.maximum(loaded / inputs["host_memory_bandwidth"],
                                  multiplied / inputs["host_peak"])
     return card + on_host
@@ -92,10 +94,10 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
     Source: notebooks/validation.md, section The plain baselines.
     """
     inputs = system.at(rows) | PLAIN
-    found = evaluate(inputs, system.scenario.model.attention)
-    tpot = roofline_time(inputs, found, "decode") / found["tokens_per_step"]
-    prompt = found["prompt_chunks"] * roofline_time(inputs, found, "prefill", core)
-    ttft = (found["requests_per_rank"] + 1) / 2 * prompt
+    quantities = evaluate(inputs, system.scenario.model.attention)
+    tpot = roofline_time(inputs, quantities, "decode") / quantities["tokens_per_step"]
+    prompt = quantities["prompt_chunks"] * roofline_time(inputs, quantities, "prefill", core)
+    ttft = (quantities["requests_per_rank"] + 1) / 2 * prompt
     e2e = ttft + (inputs["output_tokens"] - 1) * tpot
     # a decode pool of its own holds a request for its output tokens only
     busy = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)

@@ -76,8 +76,9 @@ class System:
     @functools.cached_property
     def _memory(self) -> dict[str, np.ndarray]:
         """The memory budget, by row: ``kv_blocks`` of a replica, and ``max_concurrency``."""
-        found = evaluate(self.inputs | self._varied(), self.scenario.model.attention, decode=False)
-        return {name: np.broadcast_to(found[name], self.rows["concurrency"].shape)
+        quantities = evaluate(self.inputs | self._varied(), self.scenario.model.attention,
+                              decode=False)
+        return {name: np.broadcast_to(quantities[name], self.rows["concurrency"].shape)
                 for name in ("kv_blocks", "max_concurrency")}
 
     def admitted(self) -> np.ndarray:
@@ -136,8 +137,8 @@ class System:
         """
         if self.scheduled and not overrides:
             return np.array([self.run(int(row))[metric] for row in rows])
-        found = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
-        return np.asarray(found[metric], dtype=float)
+        quantities = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
+        return np.asarray(quantities[metric], dtype=float)
 
 
 @functools.cache

@@ -38,10 +38,10 @@ class Result:
 
     def as_json(self) -> dict[str, object]:
         """Plain data; errors are fractions."""
-        found = {name: round(value, 6) if isinstance(value, float) else value
+        numbers = {name: round(value, 6) if isinstance(value, float) else value
                  for name, value in self.predictions.summary().items()}
         return {"system": self.system, "metric": self.metric, "protocol": self.protocol,
-                "parameters": list(self.parameters), **found,
+                "parameters": list(self.parameters), **numbers,
                 "seeds": [self.predictions.seeds[0], self.predictions.seeds[-1]]
                 if self.predictions.seeds else None, "inside": self.inside,
                 "left_out": list(self.left_out)}
@@ -77,11 +77,11 @@ def calibrated_results(systems: Collection[str] | None = None,
                        metrics: Collection[str] = METRICS) -> Iterator[Result]:
     """The calibrations of the repository under each of their protocols."""
     for chosen, protocol, case, rows in calibrations(systems, metrics):
-        found = held_out(case, chosen.metric, protocol, chosen.mechanisms, rows,
-                         discrepancy().extrapolation)
-        inside = float(np.mean([fit.inside for fit in found.calibrations]))
-        yield Result(case.id, chosen.metric, protocol, tuple(chosen.mechanisms), found, inside,
-                     tuple(chosen.without))
+        predictions = held_out(case, chosen.metric, protocol, chosen.mechanisms, rows,
+                               discrepancy().extrapolation)
+        inside = float(np.mean([fit.inside for fit in predictions.calibrations]))
+        yield Result(case.id, chosen.metric, protocol, tuple(chosen.mechanisms), predictions,
+                     inside, tuple(chosen.without))
 
 
 def calibrations(systems: Collection[str] | None = None, metrics: Collection[str] = METRICS,

@@ -49,12 +49,12 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         column[0] = inputs[knob.symbols[0]]
         column[2 * i + 2:2 * i + 4, 0] = [knob.at(tail) for tail in TAILS]
         points |= dict.fromkeys(knob.symbols, column)
-    found = evaluate(points, attention)
+    quantities = evaluate(points, attention)
     scalar = all(np.ndim(value) == 0 for value in inputs.values())
     result = {}
     for name in names:
         size = (discrepancy or {}).get(name, 0.0)
-        low, high = _bounds(np.asarray(found[name], float), count, size)
+        low, high = _bounds(np.asarray(quantities[name], float), count, size)
         result[name] = (float(low[0]), float(high[0])) if scalar else (low, high)
     return result
 
@@ -66,7 +66,7 @@ def _bounds(points: np.ndarray, count: int, discrepancy: float) -> tuple[np.ndar
         points = np.broadcast_to(points, (count, len(points)))
     elif len(points) == 1:
         points = np.broadcast_to(points, (count, points.shape[1]))
-    given = points[0]
+    at_inputs = points[0]
     in_log = bool((points > 0).all())
     scale = np.log(points) if in_log else points
     moves = (scale[2:] - scale[1]).reshape(-1, 2, points.shape[1])
@@ -77,8 +77,8 @@ def _bounds(points: np.ndarray, count: int, discrepancy: float) -> tuple[np.ndar
     low, high = scale[1] - down, scale[1] + up
     if in_log:
         low, high = np.exp(low), np.exp(high)
-    low, high = np.where(still, given, low), np.where(still, given, high)
-    return np.minimum(low, given), np.maximum(high, given)
+    low, high = np.where(still, at_inputs, low), np.where(still, at_inputs, high)
+    return np.minimum(low, at_inputs), np.maximum(high, at_inputs)
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:

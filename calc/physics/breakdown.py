@@ -16,7 +16,7 @@ BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
 LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
 
 
-def parts(inputs: Mapping[str, Number], found: Mapping[str, Any],
+def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
           phase: str = "decode") -> dict[str, Number]:
     """What a step's exposed time is made of [s]; the parts sum to it.
 
@@ -25,46 +25,47 @@ def parts(inputs: Mapping[str, Number], found: Mapping[str, Any],
 
     Args:
         inputs: input symbols in SI units.
-        found: quantities of ``calc.evaluate`` for them.
+        quantities: those of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
 
     Source: notebooks/latency.md, section A step taken apart.
     """
     halves = inputs["micro_batches"]
-    result = {name: halves * found[f"{phase}_{name}_time"] for name in DEVICE}
-    device, host = found[f"{phase}_device_time"], found[f"{phase}_host_time"]
+    result = {name: halves * quantities[f"{phase}_{name}_time"] for name in DEVICE}
+    device, host = quantities[f"{phase}_device_time"], quantities[f"{phase}_host_time"]
     return result | {
-        "overlap": -found[f"{phase}_hidden_time"],
-        "single_token_path": -found[f"{phase}_saved_time"],
+        "overlap": -quantities[f"{phase}_hidden_time"],
+        "single_token_path": -quantities[f"{phase}_saved_time"],
         "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]}
 
 
-def token_parts(inputs: Mapping[str, Number], found: Mapping[str, Any]) -> dict[str, Number]:
+def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> dict[str, Number]:
     """What the time per output token is made of [s]; the parts sum to ``tpot``.
 
     Args:
         inputs: input symbols in SI units.
-        found: quantities of ``calc.evaluate`` for them.
+        quantities: those of ``calc.evaluate`` for them.
 
     Source: notebooks/latency.md, section A step taken apart.
     """
-    per_step = found["tokens_per_step"]
-    result = {name: part / per_step for name, part in parts(inputs, found).items()}
-    return result | {"draft": found["draft_time"] / per_step, "stall": found["decode_stall"]}
+    per_step = quantities["tokens_per_step"]
+    result = {name: part / per_step for name, part in parts(inputs, quantities).items()}
+    return result | {"draft": quantities["draft_time"] / per_step,
+                     "stall": quantities["decode_stall"]}
 
 
-def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
+def bound_by(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
              phase: str = "decode") -> dict[str, Number]:
     """Time of a step by the resource that binds it [s]; without what overlap hides.
 
     Args:
         inputs: input symbols in SI units.
-        found: quantities of ``calc.evaluate`` for them.
+        quantities: those of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
 
     Source: notebooks/latency.md, section A step taken apart.
     """
-    pieces = parts(inputs, found, phase)
+    pieces = parts(inputs, quantities, phase)
     sums: dict[str, Number] = {
         BANDWIDTH: pieces["vector"], CACHE: pieces["dequantisation"], COMPUTE: 0.0,
         LINKS: pieces["all_reduce"] + pieces["exchange"] + pieces["pipeline"],
@@ -72,23 +73,23 @@ def bound_by(inputs: Mapping[str, Number], found: Mapping[str, Any],
         OVERHEAD: pieces["boundary"] + pieces["host_gap"]}
     for name in CLASSES:
         # operations per byte against what the device multiplies per byte that it reads
-        busy = found[f"{phase}_{name}_flops"] * inputs["memory_bandwidth"]
-        computes = busy > found[f"{phase}_{name}_bytes"] * inputs[f"{name}_peak"]
+        busy = quantities[f"{phase}_{name}_flops"] * inputs["memory_bandwidth"]
+        computes = busy > quantities[f"{phase}_{name}_bytes"] * inputs[f"{name}_peak"]
         sums[COMPUTE] = sums[COMPUTE] + np.where(computes, pieces[name], 0.0)
         sums[BANDWIDTH] = sums[BANDWIDTH] + np.where(computes, 0.0, pieces[name])
     return sums
 
 
-def bottleneck(inputs: Mapping[str, Number], found: Mapping[str, Any],
+def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
                phase: str = "decode") -> str:
     """The resource that binds the largest part of a step, by its time [s].
 
     Args:
         inputs: input symbols in SI units, scalars.
-        found: quantities of ``calc.evaluate`` for them.
+        quantities: those of ``calc.evaluate`` for them.
         phase: ``decode``, ``prefill`` or ``burst``.
 
     Source: notebooks/latency.md, section A step taken apart.
     """
-    sums = bound_by(inputs, found, phase)
+    sums = bound_by(inputs, quantities, phase)
     return max(sums, key=lambda name: float(sums[name]))

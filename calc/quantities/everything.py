@@ -105,9 +105,9 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
     memory = budget(q, stored, cached, active.activations_per_device, requests)
-    found = _named(counted, stored, cached, active, memory)
+    quantities = _named(counted, stored, cached, active, memory)
     if not decode:
-        return found
+        return quantities
     floor = decode_floor(q, counted, stored, cached, requests)
     cut = prompts(q, requests)
     compositions = (decode_step(q, floor), chunk(q, cut, cut.prefill_tokens),
@@ -116,10 +116,10 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
              for composition in compositions]
     decoding, alone, rest = steps
     served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
-    found |= {"decode_tokens": compositions[0].tokens}
+    quantities |= {"decode_tokens": compositions[0].tokens}
     for phase, done in zip(PHASES, steps, strict=True):
-        found |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    return found | _named(floor, cut, served, distances(q, counted), planning(
+        quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
+    return quantities | _named(floor, cut, served, distances(q, counted), planning(
         q, counted, stored, cached, memory, floor, cut, decoding, alone, served))
 
 

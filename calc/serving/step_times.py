@@ -77,8 +77,8 @@ class Clock:
         return self._known[key]
 
     def _time(self, composition: Composition, core_only: bool = False) -> float:
-        found = step(self._attention, self._q, self._counted, self._weights, self._cache,
+        timed = step(self._attention, self._q, self._counted, self._weights, self._cache,
                      composition)
         if core_only:
-            return float(found.core_time)
-        return float(found.step_time - self._q.host_gap_per_step)
+            return float(timed.core_time)
+        return float(timed.step_time - self._q.host_gap_per_step)

@@ -108,11 +108,11 @@ def link_problem(node: Node, link: Link) -> str | None:
 
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
-    found = {name: _rule(Mechanisms, name) for name in SCALARS}
+    rules = {name: _rule(Mechanisms, name) for name in SCALARS}
     for table in BY_DTYPE:
-        found |= {f"{table}.{dtype}": _rule(ShareByDtype, dtype)
+        rules |= {f"{table}.{dtype}": _rule(ShareByDtype, dtype)
                   for dtype in ShareByDtype.model_fields}
-    return {name: rule for name, rule in found.items() if rule is not None} | OTHERS
+    return {name: rule for name, rule in rules.items() if rule is not None} | OTHERS
 
 
 def _rule(cls: type[Mechanisms] | type[ShareByDtype], name: str) -> Unit | None:

@@ -125,12 +125,12 @@ def _fetching(scenario: Resolved) -> list[Knob]:
     if offload is None or not offload.fetched:
         return []
     fetched, stored = offload.routed_experts.value, _stored(offload)
-    found = [Knob("device_hit_share", _found(1 - fetched), ("device_hit_share",))]
+    knobs = [Knob("device_hit_share", _found(1 - fetched), ("device_hit_share",))]
     if stored > 0:
         drive = library.load("links", STORAGE_LINK).device_bandwidth
-        found += [Knob("host_hit_share", _found(1 - stored), ("host_hit_share",)),
+        knobs += [Knob("host_hit_share", _found(1 - stored), ("host_hit_share",)),
                   Knob("storage_bandwidth", drive, ("storage_bandwidth",))]
-    return found
+    return knobs
 
 
 def _stored(offload: Offload) -> float:
@@ -158,7 +158,7 @@ def _crossing(scenario: Resolved, exchange: Any) -> Any:
 def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     """Efficiencies of matmuls: one knob per dtype, which moves all classes that multiply it."""
     dtypes = multiplied(scenario)
-    found = []
+    knobs = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
                                ("grouped_gemm_efficiency", ["routed_expert"])):
@@ -166,8 +166,8 @@ def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
                             if dtypes[name] == dtype)
             if symbols:
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
-                found.append(Knob(f"{table}.{dtype}", value, symbols))
-    return found
+                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
+    return knobs
 
 
 def multiplied(scenario: Resolved) -> dict[str, str]:
@@ -261,8 +261,8 @@ def _host(scenario: Resolved) -> dict[str, float]:
             or library.load("links", HOST_LINK).device_bandwidth)
     share = offload.routed_experts.value
     peaks = _host_peaks(host)  # one that only holds experts needs none
-    found = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
-    return found | {
+    peak = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
+    return peak | {
         "offloaded_share": 0 if offload.fetched else share,
         "fetched_share": share if offload.fetched else 0, "stored_share": _stored(offload),
         "offloaded_weight_bytes": library.load("formats", offload.format).bytes_per_element,

@@ -44,8 +44,8 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     A model without experts is dense throughout: all its layers are leading dense layers. Without a
     window all its layers attend to the whole context; with one, those that are stated.
     """
-    found = {name: getattr(model, name) for name in MODEL_COUNTS}
-    numbers = {name: value.value if value else 0 for name, value in found.items()}
+    counts = {name: getattr(model, name) for name in MODEL_COUNTS}
+    numbers = {name: value.value if value else 0 for name, value in counts.items()}
     if not model.is_moe:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
     if model.sliding_window is None:
@@ -68,8 +68,8 @@ def precision_inputs(precision: Precision) -> dict[str, int | float]:
 
 def device_inputs(device: Device) -> dict[str, int | float]:
     """A device's input symbols in SI units; what its own system keeps is 0 unless stated."""
-    found = {name: getattr(device, name) for name in _DEVICE_INPUTS}
-    return {name: value.value if value else 0 for name, value in found.items()}
+    values = {name: getattr(device, name) for name in _DEVICE_INPUTS}
+    return {name: value.value if value else 0 for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class Scenario(Resolved):
 
     def values(self) -> dict[str, Value]:
         """Inputs that carry a provenance of their own, by symbol."""
-        found = {name: getattr(self.model, name) for name in MODEL_COUNTS}
-        found |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
+        fields = {name: getattr(self.model, name) for name in MODEL_COUNTS}
+        fields |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
         for part in (self.file.parallelism, self.file.workload):
-            found |= {name: getattr(part, name) for name in type(part).model_fields
+            fields |= {name: getattr(part, name) for name in type(part).model_fields
                       if name not in _NOT_INPUTS}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
@@ -211,13 +211,13 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
 
     Raises ParamsError, one sentence, for any input that cannot be used.
     """
-    given = _overrides(overrides)
+    overridden = _overrides(overrides)
     path, key = family.find(reference)
     raw = library.read(path)
     known, whole = family.keys(raw), raw.data.get("title")
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
-    own = {key: value for key, value in given.items() if key.partition(".")[0] not in _ENTRIES
+    own = {key: value for key, value in overridden.items() if key.partition(".")[0] not in _ENTRIES
            or "." not in key}
     if device:
         own["device"] = Override(str(device), "device")
@@ -230,7 +230,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     file: ScenarioFile = library.load("scenarios", path, own, file=raw)
 
     def entry(root: str) -> Any:
-        inside = {key.partition(".")[2]: value for key, value in given.items()
+        inside = {key.partition(".")[2]: value for key, value in overridden.items()
                   if key.startswith(f"{root}.")}
         return library.load(_ENTRIES[root], getattr(file, root), inside, path)
 

@@ -76,13 +76,13 @@ class Engine:
         if wanted.upper() == wanted and "_" in wanted:
             alike = [name for name in self.index if name.upper() == name]
             argument = f"--{wanted.partition('_')[2].lower().replace('_', '-')}"
-            found = [argument] if argument in self.index else []
+            spelt = [argument] if argument in self.index else []
         elif text.startswith((f"{self.name}_", f"{self.name}:")):
-            wanted, found = text.replace("_", ":", 1), []
+            wanted, spelt = text.replace("_", ":", 1), []
             alike = list(self.entries["metrics"])
         else:
-            alike, found = [name for name in self.index if name.startswith("--")], []
-        return [*found, *difflib.get_close_matches(wanted, alike, n=count, cutoff=0.7)][:count]
+            alike, spelt = [name for name in self.index if name.startswith("--")], []
+        return [*spelt, *difflib.get_close_matches(wanted, alike, n=count, cutoff=0.7)][:count]
 
     def exists(self, text: str, release: str) -> bool:
         """Whether a release takes a name. Raises ParamsError for a release not pinned."""
@@ -274,10 +274,10 @@ def _state(raw: dict[str, Any]) -> State:
 
 
 def _mapping(file: YamlFile, keys: tuple[str, ...]) -> dict[str, Any]:
-    found = file.data[keys[0]]
-    if not isinstance(found, dict):
+    section = file.data[keys[0]]
+    if not isinstance(section, dict):
         raise ParamsError(f"{file.where(keys)}: '{keys[0]}' is not a mapping (name: entry).")
-    return found
+    return section
 
 
 def _only(file: YamlFile, keys: tuple[str | int, ...], raw: Any, known: tuple[str, ...],
@@ -320,8 +320,8 @@ def launch_blocks(document: str) -> list[Block]:
         _only(file, keys, raw, (*needed, "part", "engine"), needed)
         for key, expected in (("form", FORMS), ("engine", engine_names())):
             if raw.get(key) is not None and raw[key] not in expected:
-                found = str(raw[key])[:60]
-                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{found}', "
+                value = str(raw[key])[:60]
+                raise ParamsError(f"{file.where((*keys, key))}: unknown {key} '{value}', "
                                   f"expected one of {', '.join(expected)}.")
         if not isinstance(raw["settings"], dict):
             raise ParamsError(f"{file.where((*keys, 'settings'))}: 'settings' is not a mapping.")

@@ -46,8 +46,8 @@ def _unit(raw: Any) -> str:
 
 
 def _reference(raw: Any) -> str:
-    found = _REFERENCE.fullmatch(str(raw))
-    if found is None or found[1] not in _KINDS:
+    match = _REFERENCE.fullmatch(str(raw))
+    if match is None or match[1] not in _KINDS:
         raise ValueError(f"'{str(raw)[:60]}' is not KIND/NAME/KEY, with KIND one of "
                          f"{', '.join(_KINDS)}")
     return str(raw)

@@ -147,10 +147,10 @@ def symbols_of(tree: Tree) -> set[str]:
     operator, *args = tree
     if operator == "piecewise":
         *branches, default = args
-        found = symbols_of(default)
+        names = symbols_of(default)
         for (_, left, right), value in branches:
-            found |= symbols_of(left) | symbols_of(right) | symbols_of(value)
-        return found
+            names |= symbols_of(left) | symbols_of(right) | symbols_of(value)
+        return names
     if operator in _OVER:
         return symbols_of(args[1]) | (symbols_of(args[2]) - {args[0]})
     return set().union(*(symbols_of(arg) for arg in args))

@@ -91,8 +91,8 @@ def import_config(path: Path, name: str | None = None) -> Imported:
         reader.used["_name_or_path"] = "name"
     head = {"name": {"en": title, "zh": title},
             "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
-    found = {"attention": FAMILIES[model_type].attention} | reader.found
-    data = head | {key: found[key] for key in Model.model_fields if key in found}
+    fields = {"attention": FAMILIES[model_type].attention} | reader.found
+    data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
     return Imported(
         model_type, data, reader.comments, reader.used,

@@ -125,10 +125,10 @@ def _scan(text: str, name: str) -> dict[str, int]:
 def _text(token: str) -> str | None:
     """What a string's token says; None where it is no valid string (the parser will tell)."""
     try:
-        found = json.loads(token) if token.startswith('"') else None
+        text = json.loads(token) if token.startswith('"') else None
     except ValueError:
         return None
-    return found if isinstance(found, str) else None
+    return text if isinstance(text, str) else None
 
 
 def _refuse_word(word: str, where: str) -> None:

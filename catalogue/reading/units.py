@@ -142,9 +142,9 @@ def parse(text: str | int | float, unit: str) -> float | int:
     except ValueError as error:
         raise ValueError(f"{error}, expected a finite number{_in(unit)}") from None
     number = Fraction(digits)
-    found = dimensions(written)
+    powers = dimensions(written)
     plain_count = written == DIMENSIONLESS and unit in COUNTING
-    if found != dimensions(unit) and not plain_count:
+    if powers != dimensions(unit) and not plain_count:
         expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
         raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
     if unit == "B" and (bits := _BITS.fullmatch(written)):
@@ -162,11 +162,11 @@ def si(unit: str) -> str:
 
     Raises ValueError for an unknown unit, or one that is not a quantity per others.
     """
-    found = dimensions(unit)
-    if any(power not in (-1, 1) for power in found.values()) or list(found.values()).count(1) > 1:
+    powers = dimensions(unit)
+    if any(power not in (-1, 1) for power in powers.values()) or list(powers.values()).count(1) > 1:
         raise ValueError(f"the unit '{unit}' is not one quantity per others")
-    above = [SI[name] for name, power in found.items() if power > 0]
-    below = [SI[name] for name, power in found.items() if power < 0]
+    above = [SI[name] for name, power in powers.items() if power > 0]
+    below = [SI[name] for name, power in powers.items() if power < 0]
     return "/".join([above[0] if above else DIMENSIONLESS, *below])
 
 

@@ -171,11 +171,11 @@ def stated_date(raw: Any) -> str:
     """A date as it stands in a file. Raises ValueError for what is none, such as 2026-02-30."""
     year, _, day = str(raw).partition("-")
     try:
-        found = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{year}-{day or '01'}"
+        day_of_date = _DATE.fullmatch(str(raw)) and Day.fromisoformat(f"{year}-{day or '01'}"
                                                                 + "-01" * ("-" not in day))
     except ValueError:
-        found = None
-    if not found:
+        day_of_date = None
+    if not day_of_date:
         raise ValueError(f"'{str(raw)[:40]}' is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, "
                          "from 1990 to 2099")
     return str(raw)
@@ -257,13 +257,13 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
 def _others(raw: Any, rule: Unit, given: Provenance) -> tuple[Value, ...]:
     if not isinstance(raw, list):
         raise ValueError("'others' is a list of values")
-    found = []
+    values = []
     for number, other in enumerate(raw):
         try:
-            found.append(_value(other, rule, given))
+            values.append(_value(other, rule, given))
         except ValueError as error:
             raise Misplaced(str(error), "others", number, *getattr(error, "keys", ())) from None
-    return tuple(found)
+    return tuple(values)
 
 
 def is_path(reference: str) -> bool:
@@ -284,10 +284,10 @@ class Ref:
             if not isinstance(raw, str):
                 raise ValueError(f"expected the name of an entry of params/{self.kind}/")
             try:
-                found = info.context.locate(self.kind, raw)
+                entry = info.context.locate(self.kind, raw)
             except ParamsError as error:
                 raise ValueError(str(error).rstrip(".")) from None
-            return str(found) if is_path(raw) else raw
+            return str(entry) if is_path(raw) else raw
 
         return with_info_plain_validator_function(resolve)
 

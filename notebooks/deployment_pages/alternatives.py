@@ -30,7 +30,7 @@ def rows(deployed: Deployed) -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "change": tuple(_settings(change.settings, lang) for lang in range(2)),
             "cards": fmt_int(change.devices), "spare": fmt_bytes(other.headroom),
-            "room": fmt_quantity(float(other.found["max_concurrency"]), "request")}
+            "room": fmt_quantity(float(other.quantities["max_concurrency"]), "request")}
         for name in TOLD:
             if name in other.answers:
                 answer = other.answers[name]
@@ -60,7 +60,7 @@ def full(deployed: Deployed) -> Text:
 
     Empty where it does not fit, where nothing is promised, or where it is full already.
     """
-    most, gap = int(deployed.found["max_concurrency"]), result(deployed)
+    most, gap = int(deployed.quantities["max_concurrency"]), result(deployed)
     if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
             or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
         return "", ""

@@ -30,8 +30,8 @@ Inputs = dict[str, int | float]
 @functools.cache
 def own_error() -> dict[str, float]:
     """The formulas' own error by quantity [1]; of a prefill it is that of the first token."""
-    found = discrepancy()
-    return {**found, "prefill_time": found["ttft"], "input_throughput": found["ttft"]}
+    own = discrepancy()
+    return {**own, "prefill_time": own["ttft"], "input_throughput": own["ttft"]}
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Deployed:
         return calc.estimate(self.scenario)
 
     @functools.cached_property
-    def found(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """All quantities of ``calc.evaluate``; unlike ``answer``, without a search for changes."""
         return calc.evaluate(self.inputs, self.attention)
 
@@ -120,15 +120,15 @@ class Deployed:
     @functools.cached_property
     def answers(self) -> dict[str, Answer]:
         """The quantities that answer it, by closed form."""
-        found: dict[str, Answer] = {}
-        for given in {id(question): question for question in self.questions.values()}.values():
-            names = [name for name, question in self.questions.items() if question is given]
-            found |= self.of(given, names)
-        return {name: found[name] for name in self.questions}
+        by_name: dict[str, Answer] = {}
+        for inputs in {id(question): question for question in self.questions.values()}.values():
+            names = [name for name, question in self.questions.items() if question is inputs]
+            by_name |= self.of(inputs, names)
+        return {name: by_name[name] for name in self.questions}
 
     def of(self, given: Inputs, names: list[str]) -> dict[str, Answer]:
         """Quantities as the closed form gives them of some inputs."""
-        values = self.found if given is self.inputs else calc.evaluate(given, self.attention)
+        values = self.quantities if given is self.inputs else calc.evaluate(given, self.attention)
         bounds = interval(given, self.knobs, self.attention, names, own_error())
         return {name: Answer(name, float(values[name]), *map(float, bounds[name]))
                 for name in names}
@@ -137,9 +137,9 @@ class Deployed:
         """Any quantity of ``calc.evaluate``, by closed form; computed once."""
         if name in self.answers:
             return self.answers[name]
-        if name not in self._quantities:
-            self._quantities[name] = self._quantity(name)
-        return self._quantities[name]
+        if name not in self._answers:
+            self._answers[name] = self._quantity(name)
+        return self._answers[name]
 
     def _quantity(self, name: str) -> Answer:
         if name == "request_throughput":  # as sure as the tokens that it is counted by
@@ -147,13 +147,13 @@ class Deployed:
             rate = self.quantity("input_throughput" if last else "output_throughput")
             each = self.inputs["input_tokens" if last else "output_tokens"]
             return Answer(name, *(end / each for end in (rate.value, rate.low, rate.high)))
-        known = self.answer.quantities.get(name)
-        if known is None:
+        estimated = self.answer.quantities.get(name)
+        if estimated is None:
             return self.of(self.inputs, [name])[name]
-        return Answer(name, float(known.value), float(known.low), float(known.high))
+        return Answer(name, float(estimated.value), float(estimated.low), float(estimated.high))
 
     @functools.cached_property
-    def _quantities(self) -> dict[str, Answer]:
+    def _answers(self) -> dict[str, Answer]:
         return {}
 
     @functools.cached_property
@@ -184,13 +184,13 @@ class Deployed:
         """Metrics of its own workload, where a run of many requests is replayed."""
         if not (self.asked and self.seen and self.seen.scheduled):
             return {}
-        found = {}
+        answers = {}
         for name in self.questions:
             if name in METRICS and self.asked[0] in self.seen.measured(name):
                 of = uncalibrated(self.seen, name, discrepancy(), np.array(self.asked[:1]))
-                found[name] = Answer(name, float(of.predicted[0]), float(of.low[0]),
+                answers[name] = Answer(name, float(of.predicted[0]), float(of.low[0]),
                                      float(of.high[0]))
-        return found
+        return answers
 
     def measured(self, name: str) -> tuple[float, float] | None:
         """Least and largest measured value of a quantity at its own workload; None if none was."""
@@ -203,19 +203,19 @@ class Deployed:
     @functools.cached_property
     def steps(self) -> list[Step]:
         """The steps that a user waits for: a decode step per token, a chunk of prefill."""
-        found = []
+        taken = []
         if "tpot" in self.questions:
-            given = self.questions["tpot"]
-            values = self.found if given is self.inputs else calc.evaluate(given, self.attention)
-            found.append(Step("decode", given, values, token_parts(given, values),
-                              bound_by(given, values)))
+            at = self.questions["tpot"]
+            values = self.quantities if at is self.inputs else calc.evaluate(at, self.attention)
+            taken.append(Step("decode", at, values, token_parts(at, values),
+                              bound_by(at, values)))
         if "ttft" in self.questions:
-            found.append(Step("prefill", self.inputs, self.found,
-                              parts(self.inputs, self.found, "prefill"),
-                              bound_by(self.inputs, self.found, "prefill")))
-        return found
+            taken.append(Step("prefill", self.inputs, self.quantities,
+                              parts(self.inputs, self.quantities, "prefill"),
+                              bound_by(self.inputs, self.quantities, "prefill")))
+        return taken
 
     @property
     def headroom(self) -> float:
         """Memory to spare on the fullest device [B], negative if there is none."""
-        return float(self.found["headroom_per_device"])
+        return float(self.quantities["headroom_per_device"])

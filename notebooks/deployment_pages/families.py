@@ -55,7 +55,7 @@ def _claimed(deployed: Deployed) -> set[str]:
 def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[dict[str, Any]]:
     """One row per deployment: whether it fits, and the compared quantity in both views."""
     name = quantity(family)
-    found = []
+    lines = []
     for deployed in family:
         fits = deployed.headroom >= 0
         size = fmt_bytes(deployed.headroom, digits=1)
@@ -64,7 +64,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
             "cut": cut(deployed.scenario), "precision": f"`{deployed.scenario.precision.id}`",
             "fits": (f"{'fits' if fits else '**does not fit**'}, {size}",
                      f"{'装得下' if fits else '**装不下**'}，{size}"),
-            "room": fmt_quantity(float(deployed.found["max_concurrency"]), "request")}
+            "room": fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")}
         ours = derived(deployed, name)
         if ours is not None:
             row["ours"] = ours.text if ours.exact else f"{ours.text} ({ours.reach})"
@@ -75,8 +75,8 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
             if ours is not None and ours.value > 0:
                 row["ratio"] = "<br>".join(fmt_sig(value / ours.value)
                                            for value in values(deployed, name))
-        found.append(row)
-    return found
+        lines.append(row)
+    return lines
 
 
 def columns(family: Sequence[Deployed]) -> dict[str, Text]:

@@ -75,13 +75,13 @@ def requests_for(deployed: Deployed, rate: float) -> int:
 
     Raises ValueError if no number of requests does, up to ``MANY``.
     """
-    given = deployed.questions["tpot"]
+    inputs = deployed.questions["tpot"]
     low, high = 1, MANY
-    if MANY / _floor(deployed, given, MANY) < rate:
+    if MANY / _floor(deployed, inputs, MANY) < rate:
         raise ValueError(f"{rate} token/s lie above the floor with any number of requests")
     while low < high:
         middle = (low + high) // 2
-        if middle / _floor(deployed, given, middle) >= rate:
+        if middle / _floor(deployed, inputs, middle) >= rate:
             high = middle
         else:
             low = middle + 1
@@ -89,8 +89,8 @@ def requests_for(deployed: Deployed, rate: float) -> int:
 
 
 def _floor(deployed: Deployed, given: dict[str, int | float], count: int) -> float:
-    found = calc.evaluate(given | {"concurrency": count}, deployed.attention)
-    return float(found["tpot_floor"])
+    quantities = calc.evaluate(given | {"concurrency": count}, deployed.attention)
+    return float(quantities["tpot_floor"])
 
 
 def arithmetic_bound(deployed: Deployed) -> float:
@@ -98,10 +98,11 @@ def arithmetic_bound(deployed: Deployed) -> float:
 
     Requests are taken as spread evenly; the rate does not depend on their number.
     """
-    given = deployed.questions["tpot"] | {"kv_imbalance": 1, "expert_imbalance": 0}
-    found = calc.evaluate(given, deployed.attention)
-    step = sum(float(found[f"decode_{name}_flops"]) / given[f"{name}_peak"] for name in CLASSES)
-    return float(given["concurrency"]) / step
+    inputs = deployed.questions["tpot"] | {"kv_imbalance": 1, "expert_imbalance": 0}
+    quantities = calc.evaluate(inputs, deployed.attention)
+    step = sum(float(quantities[f"decode_{name}_flops"]) / inputs[f"{name}_peak"]
+               for name in CLASSES)
+    return float(inputs["concurrency"]) / step
 
 
 def recurring(families: Sequence[Family], deployed: Mapping[str, Deployed]) -> dict[

@@ -147,7 +147,7 @@ def plan_c(overview: Overview) -> None:
     cache = findings.with_requests(plan, needed, names)["kv_per_device"].value
     most, most_slots = users / few["tpot_floor"].value, slots / all_slots["tpot_floor"].value
     assert few[summary.RATE].high < all_slots[summary.RATE].high < most_slots < goal
-    assert cache > plan.found["usable_memory"]
+    assert cache > plan.quantities["usable_memory"]
     assert arithmetic < goal < claimed(plan, summary.RATE)[-1].value.value
     number("c-users", users)
     number("c-slots", slots)
@@ -159,8 +159,8 @@ def plan_c(overview: Overview) -> None:
     number("c-goal", goal)
     number("c-asked", int(float(f"{needed:.2g}")))
     number("c-cache", fmt_bytes(cache, digits=0), str)
-    number("c-weights", fmt_bytes(plan.found["weights_per_device"], digits=0), str)
-    number("c-usable", fmt_bytes(plan.found["usable_memory"], digits=0), str)
+    number("c-weights", fmt_bytes(plan.quantities["weights_per_device"], digits=0), str)
+    number("c-usable", fmt_bytes(plan.quantities["usable_memory"], digits=0), str)
     number("c-arithmetic", _rate(arithmetic), str)
 
 
@@ -267,7 +267,7 @@ def front_page(overview: Overview) -> None:
     """Numbers that the book's first page shows."""
     two, plan = (overview.deployed[name] for name in ("s0-scenario-1", "s1-plan-c"))
     rate = plan.answers[summary.RATE]
-    number("s0-weights", two.found["weights_per_device"], fmt_bytes)
+    number("s0-weights", two.quantities["weights_per_device"], fmt_bytes)
     number("s0-short", -two.headroom, fmt_bytes)
     number("s0-printed-weights", claimed(two, "weights_per_device")[-1].value.written, str)
     number("s1-short", -plan.headroom, fmt_bytes)

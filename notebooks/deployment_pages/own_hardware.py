@@ -62,7 +62,7 @@ def misreadings(deployed: Deployed) -> None:
         """One trap: a value read rightly and wrongly, and what follows from each."""
         wrongly = calc.evaluate(inputs | misread, attention)
         return {"trap": trap, "right": written(right), "wrong": written(wrong), "what": what,
-                "ours": shown(deployed.found[result]), "theirs": shown(wrongly[result])}
+                "ours": shown(deployed.quantities[result]), "theirs": shown(wrongly[result])}
 
     card = catalogue.load_device(CARD)
     assert card.sparse_peak is not None

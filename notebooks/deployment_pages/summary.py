@@ -154,23 +154,23 @@ def speeds(deployed: Deployed) -> list[Speed]:
 
 def verdict(deployed: Deployed) -> str:
     """A key of ``WORDS``: whether it fits, and if so whether the speeds hold."""
-    why = {reason.kind for reason in reasons(deployed.scenario, deployed.found)}
+    why = {reason.kind for reason in reasons(deployed.scenario, deployed.quantities)}
     if MEMORY in why:
         return "short"
     if DTYPE in why:
         return "dtype"
-    known = speeds(deployed)
-    missed = [item for item in known if item.outside]
-    if not known or any(item.measured for item in known):
-        return "missed" if missed else "predicted" if known else "fits"
+    compared = speeds(deployed)
+    missed = [item for item in compared if item.outside]
+    if not compared or any(item.measured for item in compared):
+        return "missed" if missed else "predicted" if compared else "fits"
     return "holds" if not missed else "slow" if any(item.factor > 1 for item in missed) else "fast"
 
 
 def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
     """One row of the table per deployment; rates in tokens per second, times in ms."""
-    found = []
+    lines = []
     for deployed in deployments:
-        scenario, known = deployed.scenario, {item.name: item for item in speeds(deployed)}
+        scenario, compared = deployed.scenario, {item.name: item for item in speeds(deployed)}
         title, word = label(scenario), WORDS[verdict(deployed)]
         binding = RESOURCES[deployed.steps[0].binding]
         row: dict[str, Any] = {
@@ -189,11 +189,11 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
                 continue
             mark = " TTFT" * (name == FIRST)
             row[key] = derived(deployed.best[name], mark)
-            if name in known:
-                factor = f"{mark}<br>×{times(known[name].factor)}"
-                row[f"{key}_given"] = tuple(f"{text}{factor}" for text in known[name].text)
-        found.append(row)
-    return found
+            if name in compared:
+                factor = f"{mark}<br>×{times(compared[name].factor)}"
+                row[f"{key}_given"] = tuple(f"{text}{factor}" for text in compared[name].text)
+        lines.append(row)
+    return lines
 
 
 def derived(ours: Answer, mark: str = "") -> str:
@@ -209,18 +209,18 @@ def times(factor: float) -> str:
 
 def columns(measured: bool = False) -> dict[str, Text]:
     """Headings of the table, of what documents print or of what was measured."""
-    given = ("measured", "实测") if measured else ("printed", "文档")
+    heading = ("measured", "实测") if measured else ("printed", "文档")
     return {"page": ("deployment", "部署"), "cards": ("cards, cut, precision", "卡、切分、精度"),
             "fits": ("verdict, headroom", "结论与余量"),
-            "rate_given": (f"token/s, {given[0]}", f"token/s，{given[1]}"),
+            "rate_given": (f"token/s, {heading[0]}", f"token/s，{heading[1]}"),
             "rate": ("derived (80%)", "推导（80%）"),
-            "pace_given": (f"TPOT in ms, {given[0]}", f"TPOT（ms），{given[1]}"),
+            "pace_given": (f"TPOT in ms, {heading[0]}", f"TPOT（ms），{heading[1]}"),
             "pace": ("derived (80%)", "推导（80%）"), "bound": ("bound by", "受限于")}
 
 
 def needed(deployed: Deployed) -> float:
     """What the fullest card would have to hold over what an engine may use of it [1]."""
-    return float(deployed.found["memory_per_device"] / deployed.found["usable_memory"])
+    return float(deployed.quantities["memory_per_device"] / deployed.quantities["usable_memory"])
 
 
 def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Figure]:
@@ -275,8 +275,8 @@ def _key(at: bool) -> list[Line2D]:
     """Handles of the legend."""
     words = {FITS: ("fits", "装得下"), SHORT: ("does not fit, or not in this precision",
                                               "装不下，或不支持此精度")}
-    found = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
-    found += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
+    handles = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
+    handles += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
               for name, shape in SHAPES.items()]
-    return [*found, Line2D([], [], ls="", marker="o", color=figures.INK, mfc="white",
+    return [*handles, Line2D([], [], ls="", marker="o", color=figures.INK, mfc="white",
                            label=("hollow: a goal", "空心：目标")[at])]

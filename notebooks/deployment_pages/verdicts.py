@@ -68,8 +68,8 @@ def result(deployed: Deployed, name: str | None = None) -> Gap | None:
         deployed: the deployment.
         name: quantity of ``RATES``; the first of them that is printed if it is left out.
     """
-    found = gaps(deployed)
-    first = [gap for gap in found if gap.claim.quantity == (name or found[0].claim.quantity)]
+    printed = gaps(deployed)
+    first = [gap for gap in printed if gap.claim.quantity == (name or printed[0].claim.quantity)]
     whole = [gap for gap in first if gap.claim.of == "deployment"]
     return (whole or first)[-1] if first else None
 
@@ -81,7 +81,7 @@ def lead(deployed: Deployed) -> Text:
 
 
 def _fits(deployed: Deployed) -> Text:
-    found, spare = deployed.found, fmt_bytes(abs(deployed.headroom))
+    found, spare = deployed.quantities, fmt_bytes(abs(deployed.headroom))
     why = {reason.kind for reason in deployed.answer.reasons}
     lacks = "dtype" in why
     if deployed.headroom >= 0:
@@ -153,7 +153,7 @@ def _measured(gap: Gap) -> Text:
 def told(deployed: Deployed) -> Text:
     """Room, and what a user gets, in sentences; intervals are of 80%."""
     scenario, inputs = deployed.scenario, deployed.inputs
-    room = fmt_quantity(float(deployed.found["max_concurrency"]), "request")
+    room = fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")
     length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
     single = inputs["concurrency"] == 1
     if deployed.headroom >= 0:

@@ -88,7 +88,7 @@ def derived(deployed: Deployed, name: str) -> Answer | None:
         return Answer(name, *[float(deployed.inputs[name])] * 3)
     if name in times and name not in deployed.questions:
         return None
-    if name not in deployed.found:
+    if name not in deployed.quantities:
         return None
     return deployed.best.get(name) or deployed.quantity(name)
 
@@ -295,14 +295,15 @@ def differing(deployed: Deployed) -> Differing:
     for claim in documented.claims if documented else ():
         if claim.value.kind == "measured" or not claim.comparable:
             continue
-        known = printed_as(claim.value.source, claim.value.section, claim.value.value)
-        if known is not None and known.verdict != "right" and known.id not in found:
-            theirs, ours = sides(known)
-            letters |= letters_of(known)
-            found[known.id] = {"what": _wrong(known.quantity, claim.note or known.step),
-                               "theirs": _maths(theirs), "ours": _maths(ours)}
+        printed = printed_as(claim.value.source, claim.value.section, claim.value.value)
+        if printed is not None and printed.verdict != "right" and printed.id not in found:
+            theirs, ours = sides(printed)
+            letters |= letters_of(printed)
+            found[printed.id] = {"what": _wrong(printed.quantity, claim.note or printed.step),
+                                 "theirs": _maths(theirs), "ours": _maths(ours)}
             mistaken.append(claim)
-        elif known is None and claim.formula is not None and _differs(deployed, documented, claim):
+        elif (printed is None and claim.formula is not None
+              and _differs(deployed, documented, claim)):
             own = _letters(claim.value.source, documented)
             used = {name: own[name] for name in symbols_of(claim.formula)}
             letters |= {item.latex: (item.en, item.zh) for item in used.values()
@@ -338,9 +339,9 @@ def _maths(latex: str | None) -> str:
 
 def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
     """The letters of a document's own inputs: its file's, else the book's, else their names."""
-    known = letters_in(source)
+    letters = letters_in(source)
     names: Iterable[str] = documented.inputs if documented else ()
-    return {name: known.get(name) or Letter(
+    return {name: letters.get(name) or Letter(
         latex=rf"\text{{{name.replace('_', ' ')}}}", unit="1", en=name, zh=name)
         for name in names}
 

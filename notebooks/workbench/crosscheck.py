@@ -84,8 +84,8 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
                               f"layers {computed['stage_first_layer']} that calc gives.")
     first = evaluate_all(formulas, inputs)
     by_stage = {name: formulas[name] for name in indexed}
-    known = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
-    derived = {stage: first | evaluate_all(by_stage, known, stage) for stage in kept} | {0: first}
+    values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
+    derived = {stage: first | evaluate_all(by_stage, values, stage) for stage in kept} | {0: first}
     for name in formulas:
         if name not in indexed:
             yield _row(name, None, derived[0], computed[name])

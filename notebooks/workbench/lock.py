@@ -19,8 +19,8 @@ _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 def derivations(folder: Path = NOTEBOOKS) -> list[Path]:
     """The notebooks that export formulas, in the order in which they build on each other."""
-    found = [path for path in folder.glob("*.md") if _DERIVES.search(path.read_text("utf-8"))]
-    return sorted(found, key=lambda path: (path.stem != "architecture", path.stem))
+    notebooks = [path for path in folder.glob("*.md") if _DERIVES.search(path.read_text("utf-8"))]
+    return sorted(notebooks, key=lambda path: (path.stem != "architecture", path.stem))
 
 
 def execute(path: Path) -> None:

@@ -202,6 +202,33 @@ def test_no_file_is_too_large_to_review() -> None:
             assert path.stat().st_size < 1_000_000, path
 
 
+@pytest.mark.parametrize("lang", [0, 1])
+def test_the_figures_of_the_book_are_numbered_from_one_on(
+        page_pairs: list[tuple[Path, Path]], lang: int) -> None:
+    numbers = []
+    for pair in page_pairs:
+        captions = soup(pair[lang]).select("figcaption .caption-number")
+        on_page = [int("".join(filter(str.isdigit, caption.text))) for caption in captions]
+        assert on_page == sorted(on_page), pair[lang]
+        numbers += on_page
+    assert len(numbers) > 20
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+
+
+def test_a_figure_is_mentioned_by_the_number_it_has(page_pairs: list[tuple[Path, Path]]) -> None:
+    mentions = 0
+    for pair in page_pairs:
+        for path in pair:
+            for mention in soup(path).select("a.reference:has(> .std-numref)"):
+                page, _, anchor = str(mention["href"]).partition("#")
+                caption = soup((path.parent / page).resolve() if page else path).select_one(
+                    f'[id="{anchor}"] .caption-number')
+                if caption is not None:  # else a table, whose number no caption shows
+                    mentions += 1
+                    assert mention.text.strip() == caption.text.strip(), (path, mention)
+    assert mentions > 10
+
+
 def cells(site: Path, page: str, first: str) -> list[str]:
     """The cells of the table row of a page that begins with a text."""
     html = (site / page).read_text(encoding="utf-8")

@@ -136,7 +136,9 @@ def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) 
     path_to_ext = str(_project.ROOT / "book")
     process = subprocess.Popen([sys.executable, "-c", code, str(project)],
                                env=os.environ | {"PYTHONPATH": path_to_ext},
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               # a shell has what it starts in the background ignore an interrupt
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     deadline = time.monotonic() + 60
     while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)

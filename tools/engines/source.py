@@ -127,13 +127,13 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note each link with the sum and the date that it carries."""
-        given = dict(attrs)
-        if tag != "a" or not (link := given.get("href")):
+        attributes = dict(attrs)
+        if tag != "a" or not (link := attributes.get("href")):
             return
         address, _, fragment = urllib.parse.urljoin(self.url, link).partition("#")
         name = urllib.parse.unquote(address.rpartition("/")[2])
         self.files.append(_File(name, address, fragment.removeprefix("sha256="),
-                                (given.get("data-upload-time") or "")[:10]))
+                                (attributes.get("data-upload-time") or "")[:10]))
 
 
 def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Source:

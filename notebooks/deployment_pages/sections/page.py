@@ -38,7 +38,7 @@ class Page:
     @property
     def quantities(self) -> Mapping[str, Any]:
         """Every quantity of it (SI)."""
-        return self.deployed.found
+        return self.deployed.quantities
 
     @property
     def answers(self) -> Mapping[str, Answer]:

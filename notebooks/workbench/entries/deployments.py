@@ -116,11 +116,11 @@ def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
     Raises KeyError for a part that no name of ``PARTS`` has.
     """
     of = {part: label for label, names in PARTS.items() for part in names}
-    found = dict.fromkeys(PARTS, 0.0)
+    times = dict.fromkeys(PARTS, 0.0)
     for name, part in parts.items():
         if name not in HIDDEN:
-            found[of[name]] += part
-    return {label: part for label, part in found.items() if part}
+            times[of[name]] += part
+    return {label: part for label, part in times.items() if part}
 
 
 def bars(rows: Sequence[tuple[Text, Mapping[str, float]]]) -> Callable[[str], Figure]:
@@ -181,7 +181,7 @@ def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, 
         rows: heading and what ``calc.physics.breakdown.bound_by`` gives [s].
     """
     rows = list(rows)
-    found = []
+    shares = []
     for name, label in RESOURCES.items():
         cells = {}
         for number, (_, sums) in enumerate(rows):
@@ -189,8 +189,8 @@ def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, 
             cells[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
             cells[f"share{number}"] = f"{100 * part / whole:.0f}%" if part else "–"
         if any(cell != "–" for cell in cells.values()):
-            found.append({"what": label, **cells})
-    return found
+            shares.append({"what": label, **cells})
+    return shares
 
 
 def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
@@ -228,23 +228,23 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
     """What a deployment's file sets besides parallelism and workload, with labels."""
     file, known = deployment.file, catalogue.symbols()
     offload = file.offload
-    found = [(("servers", "服务器数"), file.cluster.nodes),
+    values = [(("servers", "服务器数"), file.cluster.nodes),
              (("requests sent at once", "一次发出的请求数"), file.workload.requests),
              (("drafted tokens per step", "每步草稿 token 数"), file.workload.draft_tokens)]
     if offload and offload.fetched:
-        found += [(("share of the routed experts that is not on the cards, loaded when chosen",
+        values += [(("share of the routed experts that is not on the cards, loaded when chosen",
                     "不在卡上、选中时才加载的路由专家比例"), offload.routed_experts),
                   (("of all routed experts, on storage", "全部路由专家中放在存储上的比例"),
                    offload.on_storage),
                   (("host processors whose memory holds the rest",
                     "内存存放其余专家的主机处理器数"), offload.hosts)]
     elif offload:
-        found += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
+        values += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
                    offload.routed_experts),
                   (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
-    found += [((known[name].en, known[name].zh), file.mechanisms[name])
+    values += [((known[name].en, known[name].zh), file.mechanisms[name])
               for name in SWITCHES if name in file.mechanisms]
-    return [(label, value) for label, value in found if value is not None]
+    return [(label, value) for label, value in values if value is not None]
 
 
 def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:

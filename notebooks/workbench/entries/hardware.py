@@ -127,9 +127,9 @@ class Disagreement:
 
 def disagreements(entry: BaseModel) -> list[Disagreement]:
     """What other sources print of an entry's quantities, as far as it is more than rounding."""
-    found = [Disagreement(label, value, other)
+    items = [Disagreement(label, value, other)
              for label, value in values_of(entry) for other in value.others]
-    return [item for item in found if abs(item.ratio - 1) > ROUNDING]
+    return [item for item in items if abs(item.ratio - 1) > ROUNDING]
 
 
 DISPUTED: dict[str, Text] = {

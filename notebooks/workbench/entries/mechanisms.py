@@ -68,9 +68,9 @@ def _inside(item: BaseModel) -> Iterator[tuple[tuple[str, ...], Value]]:
 def _label(path: str) -> Text:
     """The label of a mechanism by its dotted name, with its letter where it has one."""
     name, *inside = path.split(".")
-    known = catalogue.symbols().get(name)
-    if known is not None and not inside:
-        return f"{known.en}, ${known.latex}$", f"{known.zh} ${known.latex}$"
+    symbol = catalogue.symbols().get(name)
+    if symbol is not None and not inside:
+        return f"{symbol.en}, ${symbol.latex}$", f"{symbol.zh} ${symbol.latex}$"
     label = LABELS.get(name, (name.replace("_", " "),) * 2)
     parts = [PARTS.get(part, (part.upper(),) * 2) for part in inside]
     if not parts:

@@ -181,9 +181,9 @@ def _medians(results: Sequence[Result]) -> float:
 
 def _all_covered(results: Sequence[Result]) -> float:
     """Share of all uncalibrated rows inside their intervals [1]."""
-    found = uncalibrated(results)
-    counts = [len(result.predictions.row) for result in found]
-    return float(np.average([covered(result.predictions) for result in found], weights=counts))
+    predictions = [result.predictions for result in uncalibrated(results)]
+    return float(np.average([covered(errors) for errors in predictions],
+                            weights=[len(errors.row) for errors in predictions]))
 
 
 def _all_widths(results: Sequence[Result]) -> float:

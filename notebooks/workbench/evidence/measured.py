@@ -112,15 +112,15 @@ def _row(results: Results, row: int, metrics: list[str]) -> dict[str, Any]:
 
 def remarks(results: Results) -> list[Text]:
     """What the marks of rows mean, one paragraph each, in both languages."""
-    found = [("‡ Requests of many lengths, of which only the mean is known.",
+    paragraphs = [("‡ Requests of many lengths, of which only the mean is known.",
               "‡ 请求长短不一，只知平均值。")] if results.unequal else []
     for english, chinese in dict.fromkeys((text["en"], text["zh"])
                                           for text in results.suspect.values()):
         rows = [row + 1 for row, text in results.suspect.items() if text["en"] == english]
         numbers = ", ".join(map(str, rows)), "、".join(map(str, rows))
-        found.append((f"† Row{'s' * (len(rows) > 1)} {numbers[0]}: {english}",
+        paragraphs.append((f"† Row{'s' * (len(rows) > 1)} {numbers[0]}: {english}",
                       f"† 第 {numbers[1]} 行：{chinese}"))
-    return found
+    return paragraphs
 
 
 def lengths(results: Results) -> list[float]:

@@ -116,15 +116,15 @@ def _agree(args: Iterable[sympy.Basic], formula: str) -> Dimensions:
     for arg in sorted(args, key=lambda arg: bool(arg.is_number)):
         if arg == 0:
             continue
-        found = of(arg, formula)
+        powers = of(arg, formula)
         if arg.is_number and not uncounted(common):
             continue
         if first is None:
-            first, common = arg, found
-        elif found != common and not (_counts_anew(formula)
-                                      and uncounted(found) == uncounted(common)):
+            first, common = arg, powers
+        elif powers != common and not (_counts_anew(formula)
+                                      and uncounted(powers) == uncounted(common)):
             raise DerivationError(f"formula '{formula}' puts {first} [{text(common)}] beside "
-                                  f"{arg} [{text(found)}].")
+                                  f"{arg} [{text(powers)}].")
     return common
 
 
@@ -134,11 +134,11 @@ def _counts_anew(formula: str) -> bool:
 
 
 def _counted(arg: sympy.Basic, formula: str, where: str) -> Dimensions:
-    found = of(arg, formula)
-    if hard := uncounted(found):
+    powers = of(arg, formula)
+    if hard := uncounted(powers):
         raise DerivationError(f"formula '{formula}' takes the {where} {arg}, which is in "
                               f"{text(hard)} and not a count.")
-    return found
+    return powers
 
 
 def _product(left: Dimensions, right: Dimensions) -> Dimensions:

@@ -90,12 +90,12 @@ def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]
     if chapter not in CHAPTERS:
         raise DerivationError(f"there is no chapter '{chapter}', expected one of "
                               f"{', '.join(CHAPTERS)}.")
-    found = {formula.id: formula for file in documents() for formula in file.formulas
+    of_chapter = {formula.id: formula for file in documents() for formula in file.formulas
              if formula.chapter == chapter}
-    if lost := [name for name in only if name not in found]:
+    if lost := [name for name in only if name not in of_chapter]:
         raise DerivationError(f"the chapter '{chapter}' has no formula '{lost[0]}' of the "
-                              f"documents, it has {', '.join(found)}.")
-    return [found[name] for name in only] if only else list(found.values())
+                              f"documents, it has {', '.join(of_chapter)}.")
+    return [of_chapter[name] for name in only] if only else list(of_chapter.values())
 
 
 def numbers_of(formula: DocumentFormula) -> list[Numbers]:
@@ -162,9 +162,9 @@ def _same(example: Example, value: float) -> bool:
 
 def sides(formula: DocumentFormula) -> tuple[str, str | None]:
     """LaTeX of the document's formula and of ours; None where ours is the same or there is none."""
-    known = {name: letter.latex for name, letter in _letters(formula).items()}
-    theirs = formula.documented_latex or tree_latex(formula.documented, known)
-    return theirs, None if formula.right == formula.documented else _ours(formula, known)
+    latex_of = {name: letter.latex for name, letter in _letters(formula).items()}
+    theirs = formula.documented_latex or tree_latex(formula.documented, latex_of)
+    return theirs, None if formula.right == formula.documented else _ours(formula, latex_of)
 
 
 def named(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
@@ -210,9 +210,9 @@ def _right(formula: DocumentFormula, example: Example) -> float | None:
     sourced = {name: catalogue_value(where).value for name, where in example.catalogue.items()}
     deployment = _deployment(example.scenario, example.model)
     ours = {name: deployment[name] for name in deployment.keys() - _file(formula).symbols.keys()}
-    given = {**example.given(), **ours, **sourced}
+    values = {**example.given(), **ours, **sourced}
     try:
-        return float(evaluate(tree, given))
+        return float(evaluate(tree, values))
     except ValueError as error:
         raise DerivationError(f"the right formula of {formula.id}: {error}.") from None
 
@@ -353,7 +353,7 @@ def _letters(formula: DocumentFormula) -> dict[str, Letter]:
 def _new(letters: Mapping[str, Letter]) -> list[Letter]:
     """Letters to name: those that the page has not named, or with another meaning."""
     book = catalogue.symbols()
-    found = []
+    rows = []
     for name, letter in letters.items():
         if name in book and letter.latex == book[name].latex:
             if name in display._introduced:
@@ -363,5 +363,5 @@ def _new(letters: Mapping[str, Letter]) -> list[Letter]:
             continue
         else:
             _named[letter.latex] = letter.en
-        found.append(letter)
-    return found
+        rows.append(letter)
+    return rows

@@ -80,12 +80,12 @@ def derive_phases(derivation: Derivation, name: str, template: Callable[[str], s
     shown = (shown,) if isinstance(shown, str) else shown
     labels = {phase: "-".join(["eq", phase, *name.split("_"), *([variant] if variant else [])])
               for phase in shown}
-    found = {phase: derivation.export(f"{phase}_{name}", template(phase), variant,
+    expressions = {phase: derivation.export(f"{phase}_{name}", template(phase), variant,
                                       anchor=labels.get(phase, labels[shown[-1]]))
              for phase in PHASES}
     for phase in shown:
-        display.formula(f"{phase}_{name}", found[phase], labels[phase], variant)
-    return found
+        display.formula(f"{phase}_{name}", expressions[phase], labels[phase], variant)
+    return expressions
 
 
 def _decode() -> Composition:
