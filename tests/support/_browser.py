@@ -24,6 +24,7 @@ FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars",
+    "--js-flags=--no-opt --no-maglev",  # a page is opened once: its scripts end before that pays
 )
 LAUNCH = """
 import fcntl, os, sys

@@ -284,9 +284,9 @@ def test_the_derivations_are_those_of_the_book():
     assert {formula.notebook for formula in FORMULAS.values()} == set(DERIVATIONS)
 
 
-@pytest.mark.parametrize("name", DERIVATIONS)
-def test_a_derivation_runs_and_meets_the_lock(name, monkeypatch):
+def test_a_derivation_that_is_run_by_itself_meets_the_lock(monkeypatch):
+    """The shortest; the build of the book runs all of them."""
     monkeypatch.delenv("FORMULAS_LOCK", raising=False)
     before = lock.FORMULAS.read_bytes()
-    lock.execute(lock.NOTEBOOKS / f"{name}.md")
+    lock.execute(lock.NOTEBOOKS / "architecture.md")
     assert lock.FORMULAS.read_bytes() == before
