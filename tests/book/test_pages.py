@@ -62,7 +62,7 @@ def pages(site: Path, address: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Visit:
-    """What a page did when it was opened: errors, addresses asked for, its own width, the screen's."""
+    """What a page did when it was opened: errors, addresses asked for, its width on a screen."""
 
     name: str
     errors: tuple[str, ...]
