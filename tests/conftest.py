@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,25 +14,29 @@ from _browser import INSTALL, find_chromium
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-BETWEEN_LOOKS = 2  # s, at a build of another process
 settings.register_profile("default", deadline=None)  # machines are noisy
 settings.load_profile("default")
 
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: tests wait for a browser, a kernel, the book."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")
 def site() -> Path:
     """Build the book as a reader would and return the folder of its pages.
 
-    Of several processes one builds, and the others find nothing left to do when it is done.
+    Of several processes one builds while the others wait, who then find nothing left to do.
     """
     command = Path(sys.executable).with_name("jupyter-book")
-    while True:
+    lock = os.open(ROOT / "tests", os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
                               text=True, encoding="utf-8", check=False)
-        if "another build of it is running" not in done.stderr:
-            break
-        time.sleep(BETWEEN_LOOKS)
+    finally:
+        os.close(lock)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return ROOT / "_build" / "html"
 
