@@ -20,6 +20,7 @@ import hashlib
 import json
 import re
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +166,13 @@ def prepare(source: Path, entry: str | None) -> tuple[NotebookNode, dict[str, st
     return notebook, texts
 
 
+def address() -> dict[str, str]:
+    """Where a kernel listens: kernels that begin at once may be told the same TCP port, and one of
+    them dies. Linux has sockets with names of our own, which need no file.
+    """
+    return {"transport": "ipc", "ip": f"@{uuid.uuid4().hex}"} if sys.platform == "linux" else {}
+
+
 def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) -> NotebookNode:
     """Run the cells in `folder` and return the executed notebook.
 
@@ -172,11 +180,13 @@ def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) ->
     """
     import nbformat
     import papermill
+    from traitlets.config import Config
 
     done = papermill.execute_notebook(
         notebook, None, parameters, kernel_name="python3", language="python",
         progress_bar=False, cwd=str(folder),
         extra_arguments=["--log-level=ERROR"],  # of the kernel: it warns of its own transport
+        config=Config({"KernelManager": address()}),
         shutdown_kernel="immediate",  # a kernel asked politely sometimes takes 3 s to go
     )
     make_reproducible(done)

@@ -155,8 +155,8 @@ def put(target: Path, data: bytes, work: Path) -> None:
 class Runner:
     """Has pages run side by side by a process that forks for each, and stores what comes out."""
 
-    def __init__(self, root: Path, inputs: Inputs, work: Path, pages: int) -> None:
-        """Prepare to run so many pages of the project at `root`; `work` is for unfinished files."""
+    def __init__(self, root: Path, inputs: Inputs, work: Path, pages: list[Page]) -> None:
+        """Prepare to run these pages of the project at `root`; `work` is for unfinished files."""
         self._folders = Folders(root)
         self._inputs = inputs
         self._work = work
@@ -170,7 +170,8 @@ class Runner:
             "BOOK_PAGE": "1",  # links to other pages of the book hold
         }
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(pages)],
+            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(pages)),
+             *dict.fromkeys(str(page.source) for page in pages)],
             env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -267,7 +268,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
         report(f"notebooks: {len(wanted)} up to date")
         return []
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=folders.chapters))
-    runner = Runner(root, inputs, work, len(stale))
+    runner = Runner(root, inputs, work, stale)
     failures: list[str] = []
     pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
     try:

@@ -14,27 +14,28 @@ forking is not safe (anywhere but on Linux) a page is a process of its own, as `
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import gc
 import importlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
           "ipykernel.debugger", "IPython.core.completer")
-BY_MOST = ("matplotlib.backends.backend_svg", "sympy", "catalogue", "calc",
-           "calc.evidence.protocols", "workbench.showing.display", "workbench.entries.hardware",
-           "workbench.crosscheck", "workbench.evidence.measured",
-           "deployment_pages.alternatives", "deployment_pages.families")
-SEVERAL = 2  # pages from which on it pays to import what most of them need
+DRAWS = "matplotlib.backends.backend_svg"  # which Matplotlib imports when a figure is drawn
+CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
+SEVERAL = 2  # pages from which on it pays to import what their notebooks import
 MANY = 9  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
 FORKS = sys.platform == "linux"
@@ -128,14 +129,31 @@ def start(job: dict[str, Any]) -> int:
     os._exit(code)
 
 
-def prepare(pages: int) -> None:
+def imported(sources: Iterable[str]) -> Iterator[str]:
+    """Modules that notebooks import; of ``from a import b`` both ``a`` and ``a.b``."""
+    for source in sources:
+        cells = CELL.findall(Path(source).read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse("\n".join(cells))):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def prepare(pages: int, sources: Iterable[str]) -> None:
     """Import what so many pages need and, for many, load the entries of the catalogue.
 
     A page still reads each file that it needs, which notes it; it finds the bytes made an entry.
     """
-    for name in (*BY_ALL, *(BY_MOST if pages >= SEVERAL else ())):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    for name in BY_ALL:
+        importlib.import_module(name)
+    if pages >= SEVERAL:
+        for name in dict.fromkeys(imported(sources)):
+            with contextlib.suppress(Exception):  # the page says what is wrong with it
+                importlib.import_module(name)
+        if "matplotlib" in sys.modules:
+            importlib.import_module(DRAWS)
     if pages >= MANY and (library := sys.modules.get("catalogue.library")):
         with sys.modules["catalogue.reading.words"].as_for_pages():
             for kind in library.KINDS:
@@ -146,14 +164,14 @@ def prepare(pages: int) -> None:
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 
 
-def serve(pages: int) -> None:
+def serve(pages: int, sources: Iterable[str]) -> None:
     """Take jobs and answer them until standard input closes; then end what still runs.
 
-    `pages` is how many jobs to expect.
+    `pages` is how many jobs to expect, `sources` are the notebooks that they are made from.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
     if FORKS:
-        prepare(pages)
+        prepare(pages, sources)
     running: dict[int, int] = {}
     unread = b""
     while True:
@@ -174,4 +192,4 @@ def serve(pages: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]), sys.argv[2:])

@@ -48,16 +48,20 @@ def address(request: pytest.FixtureRequest, site: Path) -> Iterator[str]:
 
 
 def pages(site: Path, address: str) -> list[str]:
-    """Every page of the site, relative to it; on the server one of each template, as on the disk
-    all of them are opened."""
+    """The pages to open, relative to the site.
+
+    Pages of a template differ in what they say, and both languages of one have the same skeleton,
+    so on the disk they are opened in one language each, by turns; on the server one of a template.
+    """
     every = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html")
                    if "_static" not in path.parts)
+    deep = [name for name in every if name.count("/") - name.startswith("zh/") >= DEEP]
     if address.startswith("file:"):
-        return every
-    first = {name.rpartition("/")[0]: name for name in reversed(every)}
-    return [name for name in every
-            if name.count("/") - name.startswith("zh/") < DEEP
-            or first[name.rpartition("/")[0]] == name]
+        english = [name for name in deep if not name.startswith("zh/")]
+        opened = {*english[::2], *(f"zh/{name}" for name in english[1::2])}
+    else:
+        opened = set({name.rpartition("/")[0]: name for name in deep}.values())
+    return [name for name in every if name not in deep or name in opened]
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def visits(browser: Browser, address: str, site: Path) -> list[Visit]:
-    """Every page, opened once: from the disk as on a phone, from the server as in a window."""
+    """Pages, each opened once: from the disk as on a phone, from the server as in a window."""
     screen = PHONE if address.startswith("file:") else WINDOW
     browser.call("Emulation.setDeviceMetricsOverride", width=screen, height=844,
                  deviceScaleFactor=1, mobile=screen == PHONE)

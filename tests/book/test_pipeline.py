@@ -14,7 +14,7 @@ import _project
 import psutil
 import pytest
 
-from _ext import languages, pipeline, search_zh
+from _ext import languages, pipeline, search_zh, workshop
 
 PAGES = ["derivation", "scenarios", "scenarios/one", "scenarios/two"]
 
@@ -163,10 +163,11 @@ def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) 
 def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
     project: Path, forks: bool,
 ) -> None:
-    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2)"
+    source = str(project / "notebooks" / "derivation.md")
+    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2, [{source!r}])"
     path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", project,
                                      project / "notebooks")))
-    jobs = [{"id": number, "source": str(project / "notebooks" / "derivation.md"), "entry": None,
+    jobs = [{"id": number, "source": source, "entry": None,
              "output": str(project / f"{number}.ipynb"), "environment": {}} for number in (1, 2)]
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -180,6 +181,14 @@ def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
     assert sorted(answer["id"] for answer in answers) == [1, 2]
     assert {answer["code"] for answer in answers} == {0}
     assert (project / "1.ipynb").read_bytes() == (project / "2.ipynb").read_bytes()
+
+
+def test_what_a_notebook_imports_is_read_from_its_code(project: Path) -> None:
+    code = "import json, os.path as path", "from pathlib import (\n    Path as P)\nassert P"
+    source = project / "notebooks" / "derivation.md"
+    source.write_text(_project.notebook("derivation", "import this\n", "推", *code))
+    assert list(workshop.imported([str(source)])) == [
+        "json", "os.path", "pathlib", "pathlib.Path"]
 
 
 def test_a_notebook_is_filtered_by_language() -> None:
