@@ -44,18 +44,17 @@ def _divide(a: Number, b: Number) -> Number:
 def _power(base: Number, exponent: Number) -> Number:
     if base == 0 and exponent < 0:
         raise ValueError("division by zero")
-    whole = not isinstance(exponent, float) and Fraction(exponent).denominator == 1
-    if whole and not isinstance(base, float) and abs(exponent) * _bits(base) <= _EXACT_BITS:
-        return Fraction(base) ** int(exponent)
+    if (not isinstance(exponent, float) and exponent.denominator == 1
+            and not isinstance(base, float) and abs(exponent) * _bits(base) <= _EXACT_BITS):
+        return (base if exponent >= 0 else Fraction(base)) ** int(exponent)
     result = float(base) ** float(exponent)
     if isinstance(result, complex):
         raise ValueError("power of a negative number with a fractional exponent")
     return result
 
 
-def _bits(number: Number) -> int:
-    exact = Fraction(number)
-    return max(1, exact.numerator.bit_length(), exact.denominator.bit_length())
+def _bits(number: int | Fraction) -> int:
+    return max(1, number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def _log(number: Number) -> float:
@@ -205,6 +204,8 @@ class _Evaluation:
         if not isinstance(tree, list):
             return tree
         operator, *args = tree
+        if operator in _MANY:  # first, as most are
+            return _MANY[operator]([self.run(arg, values) for arg in args])
         if operator == "piecewise":
             *branches, default = args
             for (compare, left, right), value in branches:
@@ -221,6 +222,4 @@ class _Evaluation:
         numbers = [self.run(arg, values) for arg in args]
         if operator in _UNARY:
             return _UNARY[operator](numbers[0])
-        if operator in _BINARY:
-            return _BINARY[operator](*numbers)
-        return _MANY[operator](numbers)
+        return _BINARY[operator](*numbers)

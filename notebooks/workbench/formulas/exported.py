@@ -138,7 +138,7 @@ def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
     ceil and floor are right on exact multiples of bytes too. Raises DerivationError naming the
     formula that has no value.
     """
-    values: dict[str, Number] = {name: Fraction(value) for name, value in inputs.items()}
+    values: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
     values["stage"] = stage
     results: dict[str, Number] = {}
     for name in order(formulas):
@@ -146,5 +146,11 @@ def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
             results[name] = evaluate(formulas[name].tree, values)
         except ValueError as error:
             raise DerivationError(f"formula '{name}' has no value: {error}.") from None
-        values[name] = Fraction(results[name])
+        values[name] = _exact(results[name])
     return results
+
+
+def _exact(number: Number) -> int | Fraction:
+    """The number itself, whole where it is: whole numbers are quicker than fractions."""
+    fraction = Fraction(number)
+    return fraction.numerator if fraction.denominator == 1 else fraction
