@@ -152,5 +152,7 @@ def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
 
 def _exact(number: Number) -> int | Fraction:
     """The number itself, whole where it is: whole numbers are quicker than fractions."""
+    if isinstance(number, int):
+        return number
     fraction = Fraction(number)
     return fraction.numerator if fraction.denominator == 1 else fraction
