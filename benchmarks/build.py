@@ -16,6 +16,7 @@ import psutil
 
 PROJECT = Path(__file__).resolve().parents[1]
 CORES = f"{os.cpu_count()} cores"
+BETWEEN = 1  # s, between looks at the memory, each of which holds the processes up
 CHANGED = "s1-plan-b"  # a scenario like most: its own page and lists of scenarios show it
 
 
@@ -47,7 +48,7 @@ class _Peak(threading.Thread):
             except psutil.Error:
                 return
             self.peak = max(self.peak, total)
-            time.sleep(0.1)
+            time.sleep(BETWEEN)
 
 
 def _build(folder: Path) -> tuple[float, int, str]:
