@@ -136,6 +136,6 @@ def measure_tests() -> dict[str, tuple]:
         for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "copy")):
             subprocess.run(["git", *author, *command], cwd=folder, check=True)
         whole = _made(folder, "test")
-        _changed(folder, "calc/physics/step.py", "\n\n\n", "\n\n\nUNUSED = 0\n\n\n")
+        _changed(folder, "calc/physics/step.py", "\n\n\ndef ", "\n\n\nUNUSED = 0\n\n\ndef ")
         return {"test": (whole, "s", CORES),
                 "check_one_line_of_physics": (_made(folder, "check"), "s", CORES)}

@@ -61,6 +61,7 @@ class Engine:
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
+        self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
 
@@ -138,7 +139,7 @@ class Engine:
                 break
             if not self._allocate(job, job.computed + new):
                 break
-            running.append(self.waiting.popleft())
+            self._admit()
             self.planned.append((job, new))
             budget -= new
 
@@ -160,7 +161,7 @@ class Engine:
             job = self.waiting[0]
             if not self._has_room_for(job):
                 break
-            running.append(self.waiting.popleft())
+            self._admit()
             if not job.decodes:  # else it came with its cache and waits for the next decode step
                 budget -= self._take_chunk(job, budget)
         if self.planned:
@@ -192,11 +193,19 @@ class Engine:
         if self.limits.kv_blocks is None:
             return True
         set_aside = self.limits.blocks(job.request.most_cached)
+        if self.most + set_aside <= self.limits.kv_blocks:
+            return True  # no share of the output to come is more than all of it
         for other in self.running:
             to_come = other.request.most_cached - other.known
             part = math.ceil(self.limits.reserved_output * to_come)
             set_aside += max(other.blocks, self.limits.blocks(other.known + part))
         return set_aside <= self.limits.kv_blocks
+
+    def _admit(self) -> None:
+        """Take the first of the queue into work."""
+        job = self.waiting.popleft()
+        self.running.append(job)
+        self.most += self.limits.blocks(job.request.most_cached)
 
     def _allocate(self, job: Job, tokens: int) -> bool:
         """Give a request blocks for that many tokens; False, and nothing, if too few are free."""
@@ -211,6 +220,7 @@ class Engine:
 
     def _release(self, job: Job) -> None:
         self.free += job.blocks
+        self.most -= self.limits.blocks(job.request.most_cached)
         job.blocks = job.room = 0
 
     def _preempt(self, job: Job) -> None:
