@@ -36,7 +36,7 @@ BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel
 DRAWS = "matplotlib.backends.backend_svg"  # which Matplotlib imports when a figure is drawn
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 SEVERAL = 2  # pages from which on it pays to import what their notebooks import
-MANY = 9  # pages from which on it pays to load the whole catalogue
+MANY = 3  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
 FORKS = sys.platform == "linux"
 TICK = 0.02  # s between looks at the pages that run
