@@ -17,6 +17,7 @@ import numpy as np
 
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
+from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.layout import DEGREES, cut_problem
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as supported
@@ -163,6 +164,7 @@ class Search:
     def __init__(self, scenario: Scenario, found: Mapping[str, Any]) -> None:
         self.scenario, self.found = scenario, found
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
+        self.model = self.inputs, self.attention, scenario.model.id
         options = [precision for precision in supported(scenario.device, scenario.precision,
                                             _on_device(scenario))
                    if precision.id not in ON_PROCESSORS or scenario.file.offload]
@@ -200,18 +202,18 @@ class Search:
                           for new, old in zip(cut, self.cut, strict=True))
             return moved, round(factors, 6), cut[1], cut[0]
 
-        return sorted(cuts(self.inputs, self.attention, self.scenario.model.id, devices,
-                           self.widest), key=distance)
+        return sorted(cuts(*self.model, devices, self.widest), key=distance)
 
     def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
-        """Memory of all cuts (columns) in all precisions (rows)."""
+        """Memory of all cuts (columns) in all precisions (rows); none where no engine loads it."""
         sizes = [precision_inputs(precision) for precision in precisions]
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
         degrees = {name: np.array([[cut[i] for cut in tried]]) for i, name in enumerate(DEGREES)}
         quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
-        shape = (len(sizes), len(tried))
-        return {name: np.broadcast_to(quantities[name], shape)
-                for name in ("headroom_per_device", "max_concurrency")}
+        loads = np.array([[block_problem(*self.model, precision, cut) is None for cut in tried]
+                          for precision in precisions])
+        return {"headroom_per_device": np.where(loads, quantities["headroom_per_device"], -np.inf),
+                "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
 
     def _all(self) -> dict[str, np.ndarray]:
         """:meth:`_grid` of everything on the same cards."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from catalogue import library
 from catalogue.deployments import family, layout
+from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import Knob, peak_problem, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
@@ -331,8 +332,9 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
         raise ParamsError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
                           f"cluster has {scenario.devices}.")
-    if found := layout.cut_problem(numbers, scenario.model.attention, scenario.model.id,
-                                   (tp, pp, dp, ep)):
+    model, cut = (numbers, scenario.model.attention, scenario.model.id), (tp, pp, dp, ep)
+    if found := (layout.cut_problem(*model, cut)
+                 or block_problem(*model, scenario.precision, cut)):
         raise ParamsError(f"{where('parallelism', found[0])}: {found[1]}.")
 
 

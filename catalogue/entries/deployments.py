@@ -40,19 +40,41 @@ from catalogue.reading.values import (
 )
 
 
+class Block(Entry):
+    """The part of a matrix that shares a scale: engines cut matrices between parts only.
+
+    Attributes:
+        outputs, inputs: rows and columns of a part [1].
+        expert_inputs: columns to which kernels of experts divide a part [1]; none: not at all.
+    """
+
+    outputs: Count
+    inputs: Count
+    expert_inputs: Count | None = None
+
+
 class Format(Named):
-    """How one element is stored: its bits, and the scale and zero point that a group shares."""
+    """How one element is stored: its bits, and the scale and zero point that a group shares.
+
+    Attributes:
+        block: the shape of a group, where engines refuse to load a slice with part of one.
+    """
 
     bits: Count
     scale_bits: CountOrZero
     zero_bits: CountOrZero
     group_size: CountOrZero
+    block: Block | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Format:
         shared = self.scale_bits.value + self.zero_bits.value
         if shared and not self.group_size.value:
             raise ValueError("'group_size' is 0, but scales or zero points are stored")
+        block = self.block
+        if block and block.outputs.value * block.inputs.value != self.group_size.value:
+            raise ValueError(f"'block' of {block.outputs.value} x {block.inputs.value} is no group "
+                             f"of {self.group_size.value}")
         return self
 
     @property

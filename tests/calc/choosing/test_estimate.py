@@ -224,6 +224,13 @@ class TestAdvice:
                         for name, size in zip(advice.DEGREES, cut, strict=True)]
             catalogue.load_scenario("s0-scenario-1", overrides=settings)
 
+    def test_a_cut_through_a_block_is_never_advised(self):
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+        search = advice.Search(scenario, calc.evaluate(scenario.inputs(), "mla"))
+        fp8, bf16 = (catalogue.load_precision(name) for name in ("fp8-block", "bf16"))
+        room = search._grid([(16, 1, 2, 1), (32, 1, 1, 1)], [fp8, bf16])["headroom_per_device"]
+        assert list((room > -np.inf).ravel()) == [True, False, True, True]
+
     def test_the_answer_is_the_same_every_time_and_quick(self):
         scenario = catalogue.load_scenario("s0-scenario-1")
         first = calc.estimate(scenario).as_json()

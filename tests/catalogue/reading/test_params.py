@@ -185,6 +185,7 @@ class TestBadFiles:
         ("models", "deepseek-v3", "n_routed_experts: 256\n", "", "'n_routed_experts' is missing"),
         ("models", "llama-3.1-70b", "attention: gqa", "attention: mamba", "mamba"),
         ("formats", "int4-group64", "group_size: 64", "group_size: 0", "'group_size' is 0"),
+        ("formats", "int4-group64", "inputs: 64", "inputs: 32", "is no group of 64"),
         ("links", "hccs-910b", "topology: full-mesh", "topology: star", "star"),
         ("nodes", "atlas-800i-a2", "device_link: hccs-910b", "device_link: string", "no link"),
         ("precisions", "bf16", "router: bf16", "router: fp9", "there is no format 'fp9'"),

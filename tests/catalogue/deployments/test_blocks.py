@@ -1,0 +1,67 @@
+"""A scale cannot be cut: slices of quantised matrices hold whole blocks, or nothing loads them."""
+
+import re
+
+import pytest
+
+import catalogue
+from catalogue import ParamsError
+from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.scenario import model_inputs
+
+V3, QWEN = "deepseek-v3", "qwen3-235b-a22b"
+
+
+def problem(model, precision, tensor, expert=1):
+    entry = catalogue.load_model(model)
+    found = block_problem(model_inputs(entry), entry.attention, model,
+                          catalogue.load_precision(precision), (tensor, 1, 1, expert))
+    return found and found[1]
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 4, 8, 16])
+def test_v3_in_fp8_blocks_loads_up_to_sixteen(tensor):
+    assert problem(V3, "fp8-block", tensor) is None
+
+
+@pytest.mark.parametrize(("tensor", "width"), [(32, 576), (64, 288)])
+def test_v3_in_fp8_blocks_does_not_load_beyond(tensor, width):
+    told = problem(V3, "fp8-block", tensor)
+    assert f"intermediate_size 18432 of '{V3}' into slices of {width}" in told
+    assert "blocks of 128 of 'fp8-block128'" in told
+    assert told.endswith("the nearest that loads is tensor_parallel of 16")
+
+
+def test_whole_experts_are_not_cut():
+    told = problem(QWEN, "fp8-block", 8)
+    assert "moe_intermediate_size 1536" in told
+    assert "slices of 192" in told
+    assert told.endswith("tensor_parallel of 4 or expert_parallel of 8")
+    assert problem(QWEN, "fp8-block", 8, expert=8) is None
+    assert problem(QWEN, "fp8-block", 4) is None
+
+
+@pytest.mark.parametrize("precision", ["bf16", "w8a8-int8"])
+@pytest.mark.parametrize("tensor", [8, 32, 64])
+def test_what_has_no_blocks_is_cut_anywhere(precision, tensor):
+    assert problem(V3, precision, tensor) is None
+    assert problem(QWEN, precision, min(tensor, 8)) is None
+
+
+def test_kernels_of_experts_divide_a_group_that_other_layers_keep_whole():
+    # 768 / 8 = 96 of a group of 128: three parts of 32; the dense layers of V3 have no such kernel
+    assert problem("qwen3-30b-a3b", "w4a16-group128", 8) is None
+    assert "18432" in problem(V3, "w4a16-group128", 32)
+
+
+def test_the_nearest_cut_loads():
+    for tensor in (32, 64, 128):
+        told = problem(V3, "fp8-block", tensor)
+        nearest = int(re.search(r"tensor_parallel of (\d+)$", told).group(1))
+        assert problem(V3, "fp8-block", nearest) is None
+
+
+def test_a_deployment_that_no_engine_loads_is_refused_with_its_key():
+    with pytest.raises(ParamsError, match=r"^--set parallelism.tensor_parallel: .* 576"):
+        catalogue.load_scenario("h200-r1-vllm-tp8", overrides=(
+            "parallelism.tensor_parallel=32", "cluster.nodes=4"))
