@@ -16,7 +16,6 @@ from typing import Any, cast
 import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
-from calc.intervals.uncertainty import NORMAL
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
@@ -25,7 +24,7 @@ from calc.physics.step import Step, step
 from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import transfer_time
 from calc.quantities.waves import Prompts, Serving, chunk, decode_step, prompts, serving
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
@@ -212,7 +211,7 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
 
 @dataclass(frozen=True)
 class Spread:
-    """A range of inputs that move together: log-uniform, or uniform where it begins at zero.
+    """A range of inputs that move together: it holds 80% of their prior, their value is its median.
 
     Attributes:
         symbols: the inputs.
@@ -244,8 +243,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     True
 
     The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
-    ranges are log-uniform), so its variance is the sum of (slope x range)^2 / 12 and of the square
-    of the discrepancy, and the interval is that of a normal variable.
+    ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
+    inputs as they are, its moves to the ends of the ranges add as squares, upwards and downwards
+    apart, and with them the square of the discrepancy.
     ``calc.intervals.uncertainty`` moves every input to points of its range instead:
     slower by the number of ranges, and aware of bends.
 
@@ -257,8 +257,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         discrepancy: standard deviation of a quantity's logarithm, by name [1].
         threads: that share the passes.
 
-    Returns (low, value, high) per name, arrays of shape (n,); the interval holds the value at the
-    inputs as they are.
+    Returns (low, value, high) per name, arrays of shape (n,).
 
     Raises ValueError as :func:`decode_sweep` does.
     """
@@ -272,16 +271,17 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
         at_inputs = _latencies(attention, SimpleNamespace(**part), whole)
+        moves = [_moves(part[spread.symbols[0]], *ends)
+                 for spread, ends in zip(spreads, ranges, strict=True)]
         middles = traced([_middle(*ends) for ends in ranges])
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
         central = _latencies(attention, SimpleNamespace(**part), whole)
         result: dict[str, Number] = {}
         for name in names:
-            middle, factor = _spread(central[name], middles, ranges, own[name])
-            result |= {f"{name} low": np.minimum(middle / factor, at_inputs[name]),
-                       name: at_inputs[name],
-                       f"{name} high": np.maximum(middle * factor, at_inputs[name])}
+            down, up = _factors(central[name], middles, moves, own[name])
+            value = at_inputs[name]
+            result |= {f"{name} low": value / down, name: value, f"{name} high": value * up}
         return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
@@ -290,14 +290,16 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
             for name in names}
 
 
-def _spread(central: Any, middles: Any, ranges: Sequence[tuple[Number, Number]],
-            discrepancy: float) -> tuple[Number, Number]:
-    """A quantity at the middles of all ranges, and the factor to either end of its interval."""
+def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
+             discrepancy: float) -> tuple[Number, Number]:
+    """By how much a quantity is more than the low end of its interval, and the high end than it."""
     middle = getattr(central, "value", central)
-    variance: Number = discrepancy**2
-    for slope, ends in zip(slopes(central, middles), ranges, strict=True):
-        variance = variance + (slope * _deviation(*ends) / middle) ** 2
-    return middle, np.exp(NORMAL * np.sqrt(variance))
+    down = up = (NORMAL_90 * discrepancy) ** 2
+    for slope, at, (in_log, *ends) in zip(slopes(central, middles), middles, moves, strict=True):
+        low, high = (slope * np.where(in_log, at.value, 1) / middle * end for end in ends)
+        down = down + np.minimum(np.minimum(low, high), 0) ** 2
+        up = up + np.maximum(np.maximum(low, high), 0) ** 2
+    return np.exp(np.sqrt(down)), np.exp(np.sqrt(up))
 
 
 def _middle(low: Number, high: Number) -> Number:
@@ -305,8 +307,9 @@ def _middle(low: Number, high: Number) -> Number:
     return np.where(np.greater(low, 0), np.sqrt(low * high), (low + high) / 2)[()]
 
 
-def _deviation(low: Number, high: Number) -> Number:
-    """Standard deviation of an input about its middle, to first order."""
-    ratio = np.where(np.greater(low, 0), high / np.where(np.greater(low, 0), low, 1), 1)
-    in_log = _middle(low, high) * np.log(ratio)
-    return np.where(np.greater(low, 0), in_log, high - low)[()] / np.sqrt(12)
+def _moves(value: Number, low: Number, high: Number) -> tuple[Number, ...]:
+    """Whether a range is one of logarithms, and how far its ends are from the value."""
+    in_log = np.greater(low, 0)
+    ratios = (np.where(in_log, end, 1) / np.where(in_log, value, 1) for end in (low, high))
+    return in_log, *(np.where(in_log, np.log(ratio), end - value)
+                     for ratio, end in zip(ratios, (low, high), strict=True))

@@ -12,6 +12,7 @@ from rich.table import Table
 from calc.commands.printing import OK, console, print_json
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import human
@@ -59,21 +60,19 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     Raises ParamsError for a mechanism that its system does not have, or too few rows.
     """
     from calc.evidence import protocols, validation
-    from calc.evidence.fitting import value_at
-    from calc.intervals.uncertainty import NORMAL
 
-    system = validation.measured_system(chosen.scenario)
-    rows = validation.calibrated_rows(system, chosen)
     try:
+        system = validation.measured_system(chosen.scenario).with_priors(chosen.priors)
+        rows = validation.calibrated_rows(system, chosen)
         calibration = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
     except ValueError as error:
         raise ParamsError(f"calibration '{chosen.id}': {error}.") from None
-    deviation = NORMAL * np.sqrt(np.diag(calibration.covariance))
-    ranges = {knob.name: [_six(value_at(knob, float(z + sign * d))) for sign in (-1, 1)]
+    deviation = NORMAL_90 * np.sqrt(np.diag(calibration.covariance))
+    ranges = {knob.name: [_six(knob.at(float(z + sign * d))) for sign in (-1, 1)]
               for knob, z, d in zip(calibration.knobs, calibration.z, deviation, strict=True)}
     z = [_six(float(each)) for each in calibration.z]
     return Fitted(
-        values={knob.name: _six(value_at(knob, each))
+        values={knob.name: _six(knob.at(each))
                 for knob, each in zip(calibration.knobs, z, strict=True)},
         coordinates=z, covariance=[[_six(float(cell)) for cell in row]
                                    for row in calibration.covariance],
@@ -90,7 +89,8 @@ def _six(number: float) -> float:
 def with_fitted(text: str, fitted: Fitted) -> str:
     """A calibration's file with what was fitted at its end; all else as it stands.
 
-    >>> from catalogue.entries.calibrations import Fitted
+    >>> from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.entries.calibrations import Fitted
     >>> one = Fitted(values={"host_sync": 2e-5}, coordinates=[0.5], covariance=[[1.0]], noise=0.01,
     ...              rows=3, extent={"concurrency": (1, 4)})
     >>> print(with_fitted("metric: tpot  # kept\\n", one), end="")
@@ -144,7 +144,7 @@ def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[f
     screen.print(table)
     screen.print(f"residuals: {fitted.noise:.2%} (standard deviation of the logarithm)")
     beyond = [name for name, z in zip(fitted.values, fitted.coordinates, strict=True)
-              if abs(z) > 12**0.5 / 2]
+              if abs(z) > NORMAL_90]
     if beyond:
         screen.print(f"outside its prior's range: {', '.join(beyond)}")
     extent = "; ".join(f"{name.replace('_', ' ')} {low:g} to {high:g}"

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.fitting import Calibration, neighbours, slopes, value_at
+from calc.evidence.fitting import Calibration, neighbours, slopes
 from calc.evidence.protocols import beyond, knob_of, predicted
 from calc.evidence.systems import VARIED, System, discrepancy
 from calc.evidence.validation import measured_system
-from calc.intervals.uncertainty import NORMAL
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile
 
 FIXED = (*DEGREES, "total_parameters")  # of which a calibration has seen one value each
@@ -105,7 +105,7 @@ class Applied:
             if name == self.metric or moved.size < 2 or not (moved > 0).all():
                 continue
             moves = slopes(np.log(moved))
-            own = NORMAL * math.sqrt(float(moves @ fit.covariance @ moves)
+            own = NORMAL_90 * math.sqrt(float(moves @ fit.covariance @ moves)
                                      + further**2 * bool(moves.any()))
             down, up = (math.hypot(math.log(value / end), own) for end in others[name])
             intervals[name] = (value * math.exp(-down), value * math.exp(up))
@@ -149,8 +149,11 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
     precision, or of a mechanism that the deployment does not have.
     """
     chosen: CalibrationFile = library.load("calibrations", str(reference))
-    system = measured_system(chosen.scenario)
     fitted, name = chosen.fitted, chosen.id
+    try:
+        system = measured_system(chosen.scenario).with_priors(chosen.priors)
+    except ValueError as error:
+        raise ParamsError(f"calibration '{name}': {error}.") from None
     if fitted is None:
         raise ParamsError(f"calibration '{name}': nothing is fitted yet, run python -m calc "
                           f"calibrate {name} --write.")
@@ -174,7 +177,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
     calibration = Calibration(tuple(knobs), np.array(fitted.coordinates),
                               np.array(fitted.covariance), fitted.noise)
     for knob, value, z in zip(knobs, fitted.values.values(), fitted.coordinates, strict=True):
-        if not math.isclose(value_at(knob, z), value, rel_tol=MOVED, abs_tol=1e-12):
+        if not math.isclose(knob.at(z), value, rel_tol=MOVED, abs_tol=1e-12):
             raise ParamsError(f"calibration '{name}': the range of '{knob.name}' has changed since "
                               f"it was fitted, run python -m calc calibrate {name} --write.")
     deployment = deployment.with_inputs(calibration.inputs)

@@ -1,8 +1,8 @@
 """Fitting a few mechanisms to measured rows: the maximum a posteriori, with ranges as priors.
 
-Each mechanism is a coordinate z: 0 in the middle of its range, and of unit variance under its
-prior (uniform over the range, in logarithms where the range does not begin at zero). Residuals are
-logarithms of predicted over measured.
+Each mechanism is a coordinate z of unit variance under its prior: 0 at its value, which is the
+prior's median, and ±1.28 at the ends of its range, which holds 80%. Residuals are logarithms of
+predicted over measured.
 """
 
 from __future__ import annotations
@@ -14,26 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST
 
-SPREAD = 1 / math.sqrt(12)  # standard deviation of a uniform variable over a range of one
 STEP = 1e-4  # of z, for derivatives
 LEAST_NOISE = 0.01  # documents print three digits; what is measured scatters more
 FIRST_NOISE = 0.05
 NORMAL_MEDIAN = 1.4826  # standard deviation of a normal variable over its median distance
 
 Predict = Callable[[Mapping[str, np.ndarray]], np.ndarray]
-
-
-def value_at(knob: Knob, z: float) -> float:
-    """The value of a mechanism at a coordinate; a uniform range is not left below zero.
-
-    Args:
-        knob: the mechanism.
-        z: coordinate [1].
-    """
-    return max(0.0, knob.at(0.5 + SPREAD * z))
 
 
 @dataclass(frozen=True)
@@ -55,7 +44,7 @@ class Calibration:
     @property
     def values(self) -> dict[str, float]:
         """Fitted value of each mechanism, by name."""
-        return {knob.name: value_at(knob, float(z))
+        return {knob.name: knob.at(float(z))
                 for knob, z in zip(self.knobs, self.z, strict=True)}
 
     @property
@@ -67,7 +56,7 @@ class Calibration:
     @property
     def inside(self) -> bool:
         """Whether every fitted value lies in its range."""
-        return bool((np.abs(self.z) * SPREAD <= 0.5 + 1e-9).all())
+        return bool((np.abs(self.z) <= NORMAL_90 + 1e-9).all())
 
 
 def neighbours(knobs: Sequence[Knob], z: np.ndarray) -> dict[str, np.ndarray]:
@@ -78,7 +67,7 @@ def neighbours(knobs: Sequence[Knob], z: np.ndarray) -> dict[str, np.ndarray]:
         z: coordinates of the point, shape (parameters,).
     """
     points = np.vstack([z, z + STEP * np.eye(len(z))])
-    return {symbol: np.array([[value_at(knob, float(at))] for at in column])
+    return {symbol: np.array([[knob.at(float(at))] for at in column])
             for knob, column in zip(knobs, points.T, strict=True) for symbol in knob.symbols}
 
 

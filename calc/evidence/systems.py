@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self, get_args
 
 import numpy as np
@@ -18,8 +18,10 @@ from calc.evidence.fitting import Calibration
 from calc.quantities.everything import evaluate
 from calc.serving.replay import serve_all
 from catalogue import Scenario, library
+from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob, knobs
 from catalogue.entries.calibrations import Discrepancy, Metric
+from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")
@@ -36,6 +38,7 @@ class System:
         suspect: row (from 0) -> reason, in both languages.
         unequal: rows (from 0) whose requests have many lengths.
         limited: rows (from 0) whose client holds requests back until there is a place.
+        priors: of mechanisms, in place of the scenario's.
     """
 
     scenario: Scenario
@@ -43,6 +46,7 @@ class System:
     suspect: Mapping[int, dict[str, str]]
     unequal: frozenset[int] = frozenset()
     limited: frozenset[int] = frozenset()
+    priors: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -57,7 +61,19 @@ class System:
     @functools.cached_property
     def knobs(self) -> dict[str, Knob]:
         """Its mechanisms by name."""
-        return {knob.name: knob for knob in knobs(self.scenario)}
+        return {knob.name: replace(knob, value=self.priors.get(knob.name, knob.value))
+                for knob in knobs(self.scenario)}
+
+    def with_priors(self, priors: Mapping[str, Value]) -> Self:
+        """The same system with priors of its own for some mechanisms; its inputs stay.
+
+        Raises ValueError for what is no mechanism of it, or has another unit.
+        """
+        if not priors:
+            return self  # and what was fitted to it
+        for name, problem in mechanism_problems(priors):
+            raise ValueError(f"'priors.{name}': {problem}")
+        return replace(self, priors=priors)
 
     @property
     def scheduled(self) -> bool:

@@ -53,6 +53,13 @@ def measured_system(name: str) -> System:
     return system(load_scenario(name))
 
 
+@functools.cache
+def calibrated_system(name: str) -> System:
+    """The system of a calibration, by the calibration's identifier, with the priors of that."""
+    chosen: CalibrationFile = library.load("calibrations", name)
+    return measured_system(chosen.scenario).with_priors(chosen.priors)
+
+
 def measured_systems() -> list[System]:
     """Every measured system of the repository: what was measured of it bears its name.
 
@@ -95,7 +102,7 @@ def calibrations(systems: Collection[str] | None = None, metrics: Collection[str
     for name in library.names("calibrations"):
         chosen: CalibrationFile = library.load("calibrations", name)
         if chosen.metric in metrics and (systems is None or chosen.scenario in systems):
-            case = measured_system(chosen.scenario)
+            case = calibrated_system(name)
             for protocol in chosen.protocols:
                 yield chosen, protocol, case, calibrated_rows(case, chosen)
 

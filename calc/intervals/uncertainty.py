@@ -1,8 +1,8 @@
 """Intervals in closed form: how far the ranges of inputs move a quantity, and the discrepancy.
 
-A range is uniform, in logarithms where it does not begin at zero, and independent of the others.
-What no input moves, the formulas' own error, is a discrepancy with a name and a size of its own
-(``params/discrepancies/``), set on the systems of this repository.
+A value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are independent
+of each other. What no input moves, the formulas' own error, is a discrepancy with a name and a size
+of its own (``params/discrepancies/``), set on the systems of this repository.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from calc.quantities.everything import evaluate
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
-TAILS = (0.1, 0.9)  # an 80% interval leaves a tenth out on either side
-NORMAL = 1.2815515655446004  # the 90% point of the standard normal distribution
+TAIL = 0.1  # what an 80% interval leaves out on either side
 
 
 def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
@@ -24,12 +23,12 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
              ) -> dict[str, tuple[Any, Any]]:
     """80% intervals of quantities, from the ranges of their inputs, in closed form.
 
-    Every knob is moved alone, from the middle of its range to its 10% and 90% points, with the
-    others at their middles; the moves of a quantity add as squares, downwards and upwards apart, in
-    logarithms where the quantity is positive throughout. With one range this is the exact 80% of a
-    monotonic quantity. Points rather than derivatives, because block counts and maxima have steps
-    and kinks. A discrepancy of standard deviation d adds the 80% of a normal variable, in
-    logarithms. The interval is widened to hold the value at the inputs as they are.
+    Every knob is moved alone, from its value to either end of its range; the moves of a quantity
+    add as squares, downwards and upwards apart, in logarithms where the quantity is positive
+    throughout. With one range this is the exact 80% of a monotonic quantity. Points rather than
+    derivatives, because block counts and maxima have steps and kinks. A discrepancy of standard
+    deviation d adds the 80% of a normal variable, in logarithms. The interval is drawn around the
+    value, which a reader takes for its median.
 
     Args:
         inputs: input symbols in SI units; an input may have shape (rows,).
@@ -43,11 +42,11 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     names = list(names)
     spread = [knob for knob in knobs if knob.value.low < knob.value.high]
     points: dict[str, Any] = dict(inputs)
-    count = 2 + 2 * len(spread)
+    count = 1 + 2 * len(spread)
     for i, knob in enumerate(spread):
-        column = np.full((count, 1), knob.at(0.5))
-        column[0] = inputs[knob.symbols[0]]
-        column[2 * i + 2:2 * i + 4, 0] = [knob.at(tail) for tail in TAILS]
+        value = inputs[knob.symbols[0]]
+        column = np.full((count, *np.shape(value)) if np.ndim(value) else (count, 1), value, float)
+        column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = evaluate(points, attention)
     scalar = all(np.ndim(value) == 0 for value in inputs.values())
@@ -60,25 +59,21 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
 
 
 def _bounds(points: np.ndarray, count: int, discrepancy: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of one quantity from its points: as given, all middles, then pairs of moves."""
+    """Interval of one quantity from its points: as given, then a pair of moves per knob."""
     points = np.atleast_1d(points)
     if points.ndim == 1:
         points = np.broadcast_to(points, (count, len(points)))
     elif len(points) == 1:
         points = np.broadcast_to(points, (count, points.shape[1]))
-    at_inputs = points[0]
     in_log = bool((points > 0).all())
     scale = np.log(points) if in_log else points
-    moves = (scale[2:] - scale[1]).reshape(-1, 2, points.shape[1])
-    own = (NORMAL * discrepancy) ** 2 if in_log else 0.0
+    moves = (scale[1:] - scale[0]).reshape(-1, 2, points.shape[1])
+    own = (NORMAL_90 * discrepancy) ** 2 if in_log else 0.0
     down = np.sqrt((np.minimum(moves, 0).min(axis=1, initial=0) ** 2).sum(axis=0) + own)
     up = np.sqrt((np.maximum(moves, 0).max(axis=1, initial=0) ** 2).sum(axis=0) + own)
-    still = (down == 0) & (up == 0)
-    low, high = scale[1] - down, scale[1] + up
     if in_log:
-        low, high = np.exp(low), np.exp(high)
-    low, high = np.where(still, at_inputs, low), np.where(still, at_inputs, high)
-    return np.minimum(low, at_inputs), np.maximum(high, at_inputs)
+        return points[0] * np.exp(-down), points[0] * np.exp(up)
+    return points[0] - down, points[0] + up
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:
@@ -93,7 +88,7 @@ def interval_score(low: np.ndarray, high: np.ndarray, measured: np.ndarray) -> f
     """
     left, right, at = np.log(low), np.log(high), np.log(measured)
     missed = np.maximum(left - at, 0) + np.maximum(at - right, 0)
-    return float(np.mean(right - left + missed * 2 / (2 * TAILS[0])))
+    return float(np.mean(right - left + missed * 2 / (2 * TAIL)))
 
 
 def normal_interval(predicted: np.ndarray, deviation: np.ndarray) -> tuple[Any, Any]:
@@ -103,5 +98,5 @@ def normal_interval(predicted: np.ndarray, deviation: np.ndarray) -> tuple[Any, 
         predicted: medians.
         deviation: standard deviation of the logarithm [1].
     """
-    half = np.exp(NORMAL * deviation)
+    half = np.exp(NORMAL_90 * deviation)
     return predicted / half, predicted * half

@@ -55,6 +55,9 @@ SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_toget
             "prefix_hit_share")
 
 
+NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
+
+
 @dataclass(frozen=True)
 class Knob:
     """One mechanism: its value, its range, and the inputs that it sets.
@@ -69,15 +72,23 @@ class Knob:
     value: Value
     symbols: tuple[str, ...]
 
-    def at(self, position: float) -> float:
-        """The value at a share of the range [1]: 0 its low end, 1 its high end.
+    def at(self, score: float) -> float:
+        """The value so many standard deviations from its median, under its prior.
 
-        Between them in logarithms; in a range that begins at zero, evenly.
+        The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
+        normal variable that is stretched differently on either side of the value, in logarithms
+        where the range does not begin at zero. Below zero there is nothing, and nothing above 1 for
+        a plain number that is not known to exceed it: a share.
+
+        Args:
+            score: of the standard normal distribution [1].
         """
-        low, high = float(self.value.low), float(self.value.high)
-        if low > 0:
-            return float(low * (high / low) ** position)
-        return low + (high - low) * position
+        median, end = float(self.value.value), float(
+            self.value.high if score > 0 else self.value.low)
+        moved = abs(score) / NORMAL_90
+        at = (median * (end / median) ** moved if self.value.low > 0
+              else max(0.0, median + (end - median) * moved))
+        return min(at, 1.0) if self.value.unit == "1" and self.value.high <= 1 else at
 
 
 def knobs(scenario: Resolved) -> list[Knob]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from catalogue.entries.entry import Entry, Named, ScenarioName
-from catalogue.reading.values import LARGEST, Date, Misplaced, Text, Whole
+from catalogue.reading.values import LARGEST, AnyQuantity, Date, Misplaced, Text, Whole
 
 MOST = 4  # mechanisms of one calibration
 Metric = Literal["tpot", "ttft", "e2e", "output_throughput"]
@@ -30,8 +30,7 @@ class Fitted(Entry):
 
     Attributes:
         values: fitted value of each mechanism (SI), by name.
-        coordinates: the same as distances from the middle of the range, in standard deviations of
-            its prior [1].
+        coordinates: the same as distances from the prior's median, in its standard deviations [1].
         covariance: of the coordinates.
         noise: standard deviation of the residuals, logarithmic [1].
         rows: how many rows were fitted.
@@ -72,6 +71,7 @@ class CalibrationFile(Named):
         scenario: the system that was measured.
         metric: what is fitted.
         mechanisms: what is fitted to it.
+        priors: of mechanisms that only this engine is taken to have, in place of the card's.
         subset: which rows, in words; ``without`` are numbers of rows (from 1) that are left out.
         protocols: how its errors are measured, on rows that were not fitted.
         date: of the fit.
@@ -80,6 +80,7 @@ class CalibrationFile(Named):
     scenario: ScenarioName
     metric: Metric
     mechanisms: list[str]
+    priors: dict[str, AnyQuantity] = {}
     subset: Text
     without: list[Whole] = []
     protocols: list[Protocol]
@@ -93,6 +94,11 @@ class CalibrationFile(Named):
                             "mechanisms")
         if len(set(self.mechanisms)) < len(self.mechanisms):
             raise Misplaced("a mechanism is named twice", "mechanisms")
+        for name, value in self.priors.items():
+            if name not in self.mechanisms:
+                raise Misplaced(f"'{name}' is none of 'mechanisms'", "priors", name)
+            if not value.low < value.value < value.high:
+                raise Misplaced("expected a range with the value inside", "priors", name)
         if self.fitted is not None and list(self.fitted.values) != self.mechanisms:
             raise Misplaced("the values are not those of 'mechanisms', in their order", "fitted",
                             "values")

@@ -67,7 +67,7 @@ class TestEstimate:
         scenario, rng, count = catalogue.load_scenario(name), np.random.default_rng(3), 2_000
         sampled = {}
         for knob in scenario.knobs():
-            drawn = np.array([knob.at(position) for position in rng.random(count)])
+            drawn = np.array([knob.at(score) for score in rng.standard_normal(count)])
             sampled |= dict.fromkeys(knob.symbols, drawn)
         inputs, attention = scenario.inputs(), scenario.model.attention
         found = calc.evaluate(inputs | sampled, attention)
@@ -75,7 +75,7 @@ class TestEstimate:
         for quantity, (low, high) in interval(inputs, scenario.knobs(), attention, names).items():
             if low < high and catalogue.symbols()[quantity].unit not in ("request", "block"):
                 within = (found[quantity] >= low) & (found[quantity] <= high)
-                assert 0.75 <= within.mean() <= 0.92, quantity
+                assert 0.72 <= within.mean() <= 0.92, quantity
 
     def test_the_formulas_own_error_widens_what_is_estimated(self):
         scenario = catalogue.load_scenario("s2-910b1-awq")
@@ -273,10 +273,10 @@ class TestCalibrated:
     def test_it_is_what_validation_predicts(self, calibrations):
         """A row of the measured table, through the estimate and through the validation."""
         from calc.evidence.protocols import calibrate, predicted
-        from calc.evidence.validation import calibrated_rows, measured_system
+        from calc.evidence.validation import calibrated_rows, calibrated_system
 
         chosen = library.load("calibrations", "s2-910b1-awq-tpot")
-        system = measured_system("s2-910b1-awq")
+        system = calibrated_system(chosen.id)
         rows = calibrated_rows(system, chosen)
         made = calibrate(system, "tpot", chosen.mechanisms, rows)
         row = rows[7:8]

@@ -151,7 +151,7 @@ class TestSlopes:
         inputs, attention = scenario.inputs(), scenario.model.attention
         knobs = scenario.knobs()
         # off the values of the files, where a formula may have a kink
-        middles = [knob.at(0.4987654321) for knob in knobs]
+        middles = [knob.at(0.0012345679) for knob in knobs]
         followed = traced(middles)
         at = {symbol: value for knob, value in zip(knobs, followed, strict=True)
               for symbol in knob.symbols}
@@ -214,16 +214,15 @@ class TestIntervals:
         rng = np.random.default_rng(5)
         count = 4000
         drawn = {}
-        for spread in Spread.of(scenario.knobs()):
-            share = rng.random(count)
-            values = (spread.low * (spread.high / spread.low) ** share if spread.low > 0
-                      else spread.high * share)
-            drawn |= dict.fromkeys(spread.symbols, values)
+        for knob in scenario.knobs():
+            values = np.array([knob.at(score) for score in rng.standard_normal(count)])
+            drawn |= dict.fromkeys(knob.symbols, values)
         found = calc.decode_sweep(scenario.inputs() | drawn, scenario.model.attention, ["tpot"])
         sample = found["tpot"] * np.exp(rng.normal(0, self.OWN, count))
-        # a hit share multiplies the step by six over its range: in closed form that is too wide
-        most = 0.9 if scenario.inputs()["fetched_share"] else 0.86
-        assert 0.72 < np.mean((sample >= left) & (sample <= right)) < most
+        # to first order a load of 1 + x moves as far down as up, and a hit share that multiplies
+        # the step by six over its range is not linear at all
+        least, most = (0.62, 0.9) if scenario.inputs()["fetched_share"] else (0.66, 0.86)
+        assert least < np.mean((sample >= left) & (sample <= right)) < most
 
     def test_each_deployment_has_its_own_ranges(self):
         scenario = catalogue.load_scenario("s0-scenario-1")
@@ -247,7 +246,7 @@ class TestIntervals:
         spread = Spread(("l2_bandwidth",), 0.8e12, 1.25e12)
         low, value, high = (bound[0] for bound in calc.interval_sweep(
             inputs, [spread], "mla")[FAST])
-        half = 1.2815515655446004 * np.log(1.25 / 0.8) / np.sqrt(12)
+        half = np.log(1.25)
         assert np.log(high / value) == pytest.approx(half, rel=1e-6)
         assert np.log(value / low) == pytest.approx(half, rel=1e-6)
 

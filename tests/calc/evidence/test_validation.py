@@ -13,8 +13,9 @@ import pytest
 import catalogue
 from calc.commands import calibrate
 from calc.evidence import ablation, protocols, rooflines, validation
-from calc.evidence.fitting import SPREAD, fit, value_at
+from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate
+from catalogue.deployments.physics_inputs import NORMAL_90
 from workbench.evidence import error_tables
 from workbench.showing.numbers import fmt_percent
 
@@ -26,7 +27,7 @@ MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
 
 @pytest.fixture(scope="module")
 def awq():
-    return validation.measured_system(AWQ)
+    return validation.calibrated_system(f"{AWQ}-tpot")
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +128,12 @@ def test_a_fit_finds_the_values_that_the_rows_were_made_with(awq):
     assert found.inside
 
 
-def test_a_fitted_value_and_its_coordinate_are_one(awq):
+def test_a_value_is_the_median_of_its_prior_and_a_range_holds_eighty_percent(awq):
     for knob in awq.knobs.values():
-        if knob.value.low < knob.value.high:
-            for position in (0.0, 0.3, 1.0):
-                assert value_at(knob, (position - 0.5) / SPREAD) == pytest.approx(
-                    knob.at(position), rel=1e-12, abs=1e-15)
+        at = [knob.at(score) for score in (-NORMAL_90, 0, NORMAL_90)]
+        assert at == pytest.approx([knob.value.low, knob.value.value, knob.value.high], abs=1e-15)
+        assert [knob.at(score) for score in (-0.5, 0.5)] == sorted(
+            knob.at(score) for score in (-0.5, 0.5))
 
 
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))

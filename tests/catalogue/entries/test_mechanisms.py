@@ -65,15 +65,16 @@ class TestCompleteness:
 
 
 class TestValues:
-    def test_every_range_contains_its_value(self) -> None:
+    def test_every_value_lies_inside_its_range(self) -> None:
+        """It is a median: other sources' figures, held against it, may lie at an end."""
         assert len(ALL) > 500
-        assert not [f"{name} {path}" for name, path, value in ALL
-                    if not value.low <= value.value <= value.high]
+        assert not [f"{name} {path}" for name, path, value in ALL if ".others" not in path
+                    and not value.low < value.value < value.high and value.value]
 
     def test_every_prior_has_a_range_and_a_note(self) -> None:
-        """Other sources' figures, held against it, may stand without."""
+        """Other sources' figures, and a mechanism that a card does not have, stand without."""
         assert not [f"{name} {path}" for name, path, value in ALL if ".others" not in path
-                    and (value.low == value.high or value.note is None)]
+                    and ((value.low == value.high and value.value) or value.note is None)]
 
     def test_efficiencies_are_shares(self) -> None:
         assert not [f"{name} {path}" for name, path, value in ALL if "efficiency" in path
