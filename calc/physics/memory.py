@@ -14,6 +14,11 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.shapes import MLA, Parameters
 
+# DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
+# and to receive, whose messages carry the least and largest value [element] of so many channels
+SYMMETRIC_BUFFERS = 4
+SCALES, SCALE_CHANNELS = 2, 128
+
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
                      ndim: int = 0) -> np.ndarray:
@@ -55,6 +60,8 @@ class Weights:
     weights_per_device: Number
     stage_replicated_weights: np.ndarray
     replicated_weights_per_device: Number
+    stage_redundant_weights: np.ndarray
+    redundant_weights_per_device: Number
 
 
 def expert_shards(q: Any) -> Number:
@@ -112,6 +119,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     shared_kv = select(uncut, q.attention_weight_bytes * kv_share, 0)
     copied = (layers * (whole + norm + shared_kv) + (layers - dense) * router
               + is_last * final_norm)
+    spare = (layers - dense) * _experts_bytes(q, n, q.redundant_experts)
     return Weights(
         attention_weights_per_layer=per_layer, dense_layer_weights=dense_layer,
         moe_layer_weights=moe_layer, embedding_weights=embedding,
@@ -119,11 +127,14 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
         stage_layers=layers, stage_first_layer=first, stage_dense_layers=dense,
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
+        stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
     )
 
 
 def routed_layer_weights(q: Any, n: Parameters) -> Number:
     """Bytes of one layer's routed experts on one device, less those that are elsewhere [B].
+
+    Redundant copies of experts count as experts do.
 
     Args:
         q: input symbols as attributes.
@@ -131,9 +142,91 @@ def routed_layer_weights(q: Any, n: Parameters) -> Number:
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    on_cards = (1 - q.offloaded_share) * (1 - q.fetched_share) * q.n_routed_experts
+    return _experts_bytes(q, n, q.n_routed_experts + q.redundant_experts)
+
+
+def _experts_bytes(q: Any, n: Parameters, experts: Number) -> Number:
+    """A device's part of so many experts of a layer, less what is elsewhere [B]."""
+    on_cards = (1 - q.offloaded_share) * (1 - q.fetched_share) * experts
     return (q.routed_expert_weight_bytes * on_cards * n.routed_expert_parameters
             / expert_shards(q))
+
+
+@dataclass(frozen=True)
+class Added:
+    """What engines keep beside the model's weights [B]; ``stage_*`` have the stage first.
+
+    Attributes:
+        mtp_weights: the layer that drafts tokens, on the last stage.
+        stage_absorbed_copies, absorbed_copies_per_device: MLA's up-projections, rearranged for
+            decode.
+        exchange_buffers: what dispatch and combine send from and receive in.
+    """
+
+    mtp_weights: Number
+    stage_absorbed_copies: np.ndarray
+    absorbed_copies_per_device: Number
+    exchange_buffers: Number
+
+
+def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
+    """Layers of a stage that keep a cache [1]: its own, and on the last one that which drafts.
+
+    Args:
+        q: input symbols as attributes.
+        w: weights by stage [B].
+        stage: pipeline stages, shape (stages, ...).
+
+    Source: notebooks/memory.md, section What engines keep besides.
+    """
+    return w.stage_layers + ((stage == q.pipeline_parallel - 1) & np.greater(q.draft_tokens, 0))
+
+
+def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
+    """What an engine keeps beside weights, cache and activations [B].
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        n: the model's parameters.
+        w: weights by stage [B].
+        stage: pipeline stages, shape (stages, ...).
+
+    Source: notebooks/memory.md, section What engines keep besides.
+    """
+    d = q.hidden_size
+    layer = select(n.moe_layers > 0, w.moe_layer_weights, w.dense_layer_weights)
+    joins = 2 * d * d * q.activation_element_bytes + 3 * d * q.norm_weight_bytes
+    looked_up = select(np.greater(q.pipeline_parallel, 1), w.embedding_weights, 0)
+    mtp = select(np.greater(q.draft_tokens, 0), layer + joins + looked_up, 0)
+    copies = np.zeros_like(w.stage_weights)
+    if attention == MLA:
+        up = q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
+        copies = copies + (q.absorbed_copies * q.activation_element_bytes * up / q.tensor_parallel
+                           * cache_layers(q, w, stage))
+    return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
+
+
+def exchange_buffers(q: Any, n: Parameters) -> Number:
+    """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
+
+    Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
+    of a fixed number on the links and, if the group leaves the node, as many on the network.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/memory.md, section What engines keep besides; DeepEP,
+    csrc/legacy/config.hpp.
+    """
+    row = q.hidden_size * q.activation_element_bytes
+    message = row * (1 + SCALES / SCALE_CHANNELS)
+    places = SYMMETRIC_BUFFERS * (q.n_routed_experts + q.redundant_experts) * message
+    levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
+    size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
+    exchanged = (n.moe_layers > 0) & np.greater(q.expert_parallel, q.tensor_parallel)
+    return select(exchanged, size, 0)
 
 
 @dataclass(frozen=True)
@@ -155,9 +248,8 @@ def cache(attention: str, q: Any) -> Cache:
 
     MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
     attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy.
-    Grouped-query attention caches keys and values of its KV heads, cut by heads. Every layer is
-    charged for the whole context, also one that looks back over a window only: an upper bound,
-    since which stage has how many of those, and how an engine pools them, is not in the shapes.
+    Grouped-query attention caches keys and values of its KV heads, cut by heads. What layers with a
+    window need not keep is in the budget, see :func:`budget`.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -227,9 +319,13 @@ class Memory:
 
     requests_per_rank: Number
     blocks_per_request: Number
+    window_blocks_per_request: Number
+    working_memory: Number
     usable_memory: Number
     stage_free_for_kv: np.ndarray
     free_for_kv_per_device: Number
+    stage_cache_layers: np.ndarray
+    stage_window_layers: np.ndarray
     stage_block_bytes: np.ndarray
     stage_kv_blocks: np.ndarray
     kv_blocks: Number
@@ -240,33 +336,50 @@ class Memory:
     memory_per_device: Number
 
 
-def budget(q: Any, w: Weights, c: Cache, activations_per_device: Number,
-           requests_per_rank: Number) -> Memory:
+def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
+           activations_per_device: Number, requests_per_rank: Number) -> Memory:
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
     An engine's utilization is a share of the memory that the runtime reports, which is the
-    device's less what its own system keeps.
+    device's less what its own system keeps. Where activations, the runtime's own and buffers are
+    outside of that share, they take from it only what does not fit beside it.
 
     Args:
         q: input symbols as attributes.
         w: weights by stage [B].
+        a: what is kept besides [B].
         c: cache per token [B/token].
+        stage: pipeline stages, shape (stages, ...).
         activations_per_device: of the largest step [B].
         requests_per_rank: requests of the fullest data-parallel rank [request].
 
     Source: notebooks/memory.md, section What is left for the cache.
     """
-    usable = (q.memory_capacity - q.system_reserve) * q.memory_utilization
-    free = usable - q.runtime_reserve - w.stage_weights - activations_per_device
-    block = q.block_size * w.stage_layers * c.kv_layer_bytes_per_token_per_device
+    seen = q.memory_capacity - q.system_reserve
+    working = q.runtime_reserve + activations_per_device + a.exchange_buffers
+    beside = np.minimum(working, (1 - q.memory_utilization) * seen)
+    usable = q.memory_utilization * seen + (1 - q.activations_in_share) * beside
+    kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
+        stage == q.pipeline_parallel - 1)
+    free = usable - working - kept
+    cached = cache_layers(q, w, stage)
+    windowed = np.floor(w.stage_layers * (q.num_hidden_layers - q.full_attention_layers)
+                        / q.num_hidden_layers)
+    per_request = ceil_div(q.context_tokens, q.block_size)
+    in_window = np.minimum(per_request, ceil_div(q.sliding_window - 1, q.block_size) + 1)
+    in_window = select(q.window_blocks_freed > 0, in_window, per_request)
+    # a layer with a window keeps the last blocks of a request, of any block its share of them
+    full = cached - windowed + windowed * in_window / per_request
+    block = q.block_size * full * c.kv_layer_bytes_per_token_per_device
     stage_blocks = np.maximum(0, np.floor(free / block))
     blocks = stage_blocks.min(axis=0)
-    per_request = ceil_div(q.context_tokens, q.block_size)
     workload = requests_per_rank * per_request * block
-    everything = w.stage_weights + activations_per_device + q.runtime_reserve + workload
+    everything = kept + working + workload
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
+        window_blocks_per_request=in_window, working_memory=working,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
+        stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
         max_concurrency=q.data_parallel * (blocks // per_request),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),

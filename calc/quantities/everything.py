@@ -13,7 +13,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
-from calc.physics.memory import activations, budget, cache, candidate_stages, weights
+from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.quantities.planning import planning, transfer_time
@@ -28,13 +28,15 @@ INPUTS = frozenset({
     "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
     "sliding_window", "full_attention_layers",
     "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
+    "redundant_experts",
     *(f"{name}_weight_bytes" for name in (
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")),
     *(f"{name}_element_bytes" for name in (
         "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
     "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
-    "block_size", "memory_utilization",
+    "block_size", "memory_utilization", "activations_in_share", "window_blocks_freed",
+    "absorbed_copies", "exchange_buffer_tokens",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
     *(f"{name}_peak" for name in (
         "attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
@@ -104,8 +106,9 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     active = activations(attention, q, counted.moe_layers, requests)
-    memory = budget(q, stored, cached, active.activations_per_device, requests)
-    quantities = _named(counted, stored, cached, active, memory)
+    kept = added(attention, q, counted, stored, stages)
+    memory = budget(q, stored, kept, cached, stages, active.activations_per_device, requests)
+    quantities = _named(counted, stored, kept, cached, active, memory)
     if not decode:
         return quantities
     floor = decode_floor(q, counted, stored, cached, requests)

@@ -18,10 +18,12 @@ from catalogue.reading.values import Unit, Value
 if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
-FLAGS = ("exchange_normal", "separate_pools", "prefill_together")  # 0 or 1
+FLAGS = ("exchange_normal", "separate_pools", "prefill_together", "activations_in_share",
+         "window_blocks_freed")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_efficiency": Unit("1", maximum=1),
+    "exchange_buffer_tokens": Unit("token"),
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
     "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
     "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
@@ -44,7 +46,7 @@ def cut_problem(numbers: Mapping[str, float], attention: str, model: str,
     ...           "moe_intermediate_size": 2048}
     >>> cut_problem(shapes, "mla", "r1", (8, 1, 2, 16))
     >>> cut_problem(shapes, "mla", "r1", (8, 1, 3, 24))[1]
-    "expert_parallel of 24 does not divide n_routed_experts 256 of 'r1'"
+    "expert_parallel of 24 does not divide n_routed_experts 256 of 'r1', redundant_experts of 8 would"
 
     Args:
         numbers: input symbols of the model.
@@ -81,8 +83,19 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
         yield "expert_parallel", (
             f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
             f"a divisor of {tp * dp} that divides {tp} or is a multiple of it")
-    yield from undivided("expert_parallel", ep, "n_routed_experts")
+    routed, copies = int(numbers["n_routed_experts"]), int(numbers.get("redundant_experts", 0))
+    if (routed + copies) % ep:
+        whole = f"n_routed_experts {routed} of '{model}'"
+        if copies:
+            whole = f"{routed} routed and {copies} redundant experts of '{model}'"
+        yield "expert_parallel", (f"expert_parallel of {ep} does not divide {whole}, "
+                                  f"redundant_experts of {_copies(routed, copies, ep)} would")
     yield from undivided("tensor_parallel", max(1, tp // ep), "moe_intermediate_size")
+
+
+def _copies(routed: int, copies: int, ranks: int) -> int:
+    """Fewest redundant experts, no fewer than are asked for, that can be dealt out evenly."""
+    return -(-(routed + copies) // ranks) * ranks - routed
 
 
 def link_problem(node: Node, link: Link) -> str | None:

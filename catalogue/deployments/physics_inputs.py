@@ -37,7 +37,7 @@ SCALARS = (
     "host_gap_per_step", "single_token_path",
     "expert_imbalance", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
-    "request_overhead",
+    "request_overhead", "absorbed_copies",
 )
 STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
@@ -49,10 +49,12 @@ NEUTRAL: dict[str, float] = {
     "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
     "host_overlap": 0, "fetched_share": 0, "stored_share": 0, "device_hit_share": 1,
     "host_hit_share": 1, "host_link_efficiency": 1,
+    "redundant_experts": 0, "absorbed_copies": 0, "exchange_buffer_tokens": 0,
+    "activations_in_share": 1, "window_blocks_freed": 1,
 }
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
-            "prefix_hit_share")
+            "prefix_hit_share", "activations_in_share", "window_blocks_freed")
 
 
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
@@ -110,9 +112,10 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     priors = library.load("mechanisms", name)
-    single_replica = scenario.file.parallelism.data_parallel.value == 1
+    without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1,
+               "absorbed_copies": scenario.model.attention != "mla"}
     found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
-              if not (key == "kv_imbalance" and single_replica)]
+              if not without.get(key, False)]
     found += _by_dtype(scenario, priors)
     modes = priors.all_to_all
     switch = scenario.file.mechanisms.get("exchange_normal")
@@ -122,6 +125,9 @@ def _priors(scenario: Resolved) -> list[Knob]:
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
+    if scenario.model.is_moe:
+        found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
+                          ("exchange_buffer_tokens",)))
     offload = scenario.file.offload
     if offload and scenario.host and scenario.host.mechanisms:
         priors = library.load("mechanisms", scenario.host.mechanisms)

@@ -160,12 +160,17 @@ class Cluster(Entry):
 
 
 class Parallelism(Entry):
-    """How a deployment is cut; devices = tensor x pipeline x data."""
+    """How a deployment is cut; devices = tensor x pipeline x data.
+
+    ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
+    none); experts and copies together are spread over the expert-parallel ranks.
+    """
 
     tensor_parallel: Count
     pipeline_parallel: Count
     data_parallel: Count
     expert_parallel: Count
+    redundant_experts: CountOrZero | None = None
 
 
 class Workload(Entry):

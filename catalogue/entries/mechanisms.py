@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, model_validator
 
 from catalogue.entries.entry import Entry, MechanismsName, Named
-from catalogue.reading.values import Share, Time, Unit, Value
+from catalogue.reading.values import Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
@@ -53,10 +53,11 @@ class Exchange(Group):
 
 class Levels(Group):
     """An exchange inside a node (bytes that leave the rank, over its links), and between nodes
-    (bytes that leave the node, over the rank's port)."""
+    (bytes that leave the node, over the rank's port); tokens that its buffers are made for."""
 
     node: Exchange
     network: Exchange
+    buffer_tokens: Tokens
 
 
 class AllToAll(Group):
@@ -106,6 +107,8 @@ class Mechanisms(Named):
         host_link_efficiency: share of the link to a device that large copies from the host's
             memory reach [1].
         operators_per_layer: kernels of a layer [1].
+        absorbed_copies: of MLA's absorbed up-projections in the activations' dtype, kept beside
+            what was loaded [1].
     """
 
     like: MechanismsName | None = None
@@ -140,6 +143,7 @@ class Mechanisms(Named):
     gemm_tile_rows: Number | None = None
     load_overlap: ShareOrZero | None = None
     operators_per_layer: Number | None = None
+    absorbed_copies: ShareOrZero | None = None
 
     @property
     def is_host(self) -> bool:

@@ -40,8 +40,8 @@ PLACED: dict[str, tuple[str, dict[str, int]]] = {
     "TP16, W8A8": (W8A8, {"tensor_parallel": 16}),
     "TP4×DP4, EP16, W8A8": (W8A8, {"tensor_parallel": 4, "data_parallel": 4,
                                    "expert_parallel": 16})}
-BUDGET = ("usable_memory", "runtime_reserve", "weights_per_device", "activations_per_device",
-          "free_for_kv_per_device", "kv_per_device", "headroom_per_device", "max_concurrency",
+BUDGET = ("usable_memory", "runtime_reserve", "weights_per_device", "absorbed_copies_per_device",
+          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "kv_per_device", "headroom_per_device", "max_concurrency",
           "concurrency")
 COUNTED = ("max_concurrency", "concurrency")
 HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
@@ -134,7 +134,7 @@ def placed(derivation: Derivation) -> None:
     card = catalogue.device_inputs(catalogue.load_device(CARD))
     results = {}
     for title, (precision, layout) in PLACED.items():
-        inputs = deployed(precision, **card, **WORKLOAD, **layout)
+        inputs = deployed(precision, **card, **WORKLOAD, **layout) | _kept()
         results[title] = {**inputs, **derivation.values(inputs, ATTENTION)}
     symbols = catalogue.symbols()
     table([{"quantity": (symbols[name].en, symbols[name].zh), "letter": f"${symbols[name].latex}$"}
@@ -144,6 +144,13 @@ def placed(derivation: Derivation) -> None:
           | {title: (title, title) for title in results})
     verdicts = [_verdict(title, values) for title, values in results.items()]
     show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
+
+
+def _kept() -> dict[str, float]:
+    """Copies and buffers that engines keep on the card, by its priors."""
+    priors = catalogue.load("mechanisms", "ascend-910b")
+    return {"absorbed_copies": priors.absorbed_copies.value,
+            "exchange_buffer_tokens": priors.all_to_all.low_latency.buffer_tokens.value}
 
 
 def _verdict(title: str, values: Values) -> Text:

@@ -52,6 +52,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "runtime_reserve": draw.choice((0, 2**31)), "system_reserve": draw.choice((0, 2**30)),
         "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
         "memory_utilization": draw.choice((0.85, 0.9, 1)),
+        "activations_in_share": draw.randint(0, 1), "window_blocks_freed": draw.randint(0, 1),
     }
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     if edge:
@@ -98,7 +99,8 @@ def _network(draw: random.Random) -> dict[str, Number]:
         "network_alpha": draw.choice((0, 2e-5)), "network_efficiency": draw.choice((0.5, 1)),
         "exchange_alpha": draw.choice((0, 5e-5)), "exchange_efficiency": draw.choice((0.4, 1)),
         "exchange_network_efficiency": draw.choice((0.4, 1)),
-        "exchange_normal": draw.randint(0, 1), "dispatch_element_bytes": draw.choice((1, 2)),
+        "exchange_normal": draw.randint(0, 1), "absorbed_copies": draw.choice((0, 0.5, 1)),
+        "exchange_buffer_tokens": draw.choice((0, 128, 256)), "dispatch_element_bytes": draw.choice((1, 2)),
         "storage_bandwidth": 2e9,
     }
 
@@ -173,20 +175,22 @@ def _limits(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
 
 def _experts(draw: random.Random, inputs: dict[str, Number], ranks: int) -> None:
     """Number of experts and expert parallelism; both are multiples that can be laid out."""
-    inputs["expert_parallel"] = 1
+    inputs |= {"expert_parallel": 1, "redundant_experts": 0}
     if not inputs["n_routed_experts"]:
         return
     t = int(inputs["tensor_parallel"])
     e = draw.choice([n for n in range(1, ranks + 1)
                      if ranks % n == 0 and (n % t == 0 or t % n == 0)])
     inputs["expert_parallel"] = e
-    inputs["n_routed_experts"] = e * draw.randint(1, 32)
+    physical = e * draw.randint(1, 32)
+    copies = inputs["redundant_experts"] = draw.choice((0, 0, draw.randint(0, physical - 1)))
+    inputs["n_routed_experts"] = physical - copies
     inputs["num_experts_per_tok"] = draw.randint(1, min(8, int(inputs["n_routed_experts"])))
 
 
 def _fill_exactly(draw: random.Random, inputs: dict[str, Number], attention: str) -> None:
     """Choose the capacity so that the first stage has room for a whole number of blocks."""
-    inputs["memory_utilization"] = 1
+    inputs |= {"memory_utilization": 1, "window_blocks_freed": 0}  # parts of a block are not exact
     # of the memory budget only: a chapter that is being changed does not stop the others
     formulas = select(load_formulas(), attention)
     memory = {name: formulas[name] for name in formulas if formulas[name].notebook in _MEMORY}

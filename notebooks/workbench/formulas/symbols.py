@@ -28,7 +28,7 @@ _FRACTIONAL = frozenset({
       for name in ("distinct", "missing", "storage")),
     "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
-    "block_waste",
+    "block_waste", "absorbed_copies",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
