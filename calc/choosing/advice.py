@@ -90,16 +90,22 @@ def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
     result = []
     if found["headroom_per_device"] < 0:
         names = ("weights_per_device", "kv_per_device", "activations_per_device",
-                 "memory_per_device", "usable_memory")
+                 "exchange_buffers", "memory_per_device", "usable_memory")
         numbers = {"short": -float(found["headroom_per_device"])}
         numbers |= {name: float(found[name]) for name in names}
-        short, *parts, usable = (human(number, "B") for number in numbers.values())
+        numbers["copies"] = float(found["absorbed_copies_per_device"] + found["mtp_weights"])
+        told = {name: human(number, "B") for name, number in numbers.items()}
+        weights, cache, active, buffers, whole, usable = (told[name] for name in names)
+        besides = [f", copies {told['copies']}" * (numbers["copies"] > 0)
+                   + f", buffers {buffers}" * (numbers["exchange_buffers"] > 0),
+                   f"、副本与草稿层 {told['copies']}" * (numbers["copies"] > 0)
+                   + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
         result.append(Reason(MEMORY, numbers, {
-            "en": f"The fullest device is {short} short: weights {parts[0]}, cache {parts[1]} and "
-                  f"activations {parts[2]} come to {parts[3]} with the runtime's own, of the "
-                  f"{usable} that the engine may use.",
-            "zh": f"最满的一张卡还差 {short}：权重 {parts[0]}、KV 缓存 {parts[1]}、"
-                  f"激活 {parts[2]}，连同运行时占用共 {parts[3]}，而引擎可用 {usable}。"}))
+            "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache}"
+                  f"{besides[0]} and activations {active} come to {whole} with the runtime's own, "
+                  f"of the {usable} that the engine may use.",
+            "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}{besides[1]}、"
+                  f"激活 {active}，连同运行时占用共 {whole}，而引擎可用 {usable}。"}))
     if lacking := missing_dtypes(scenario.precision, scenario.device, _on_device(scenario)):
         classes: dict[str, list[str]] = {}
         for name, dtype in lacking:

@@ -30,7 +30,11 @@ QUANTITIES: dict[str, str] = {
     "weights_per_device": EXACT,
     "replicated_weights_per_device": EXACT,
     "kv_bytes_per_token": EXACT,
+    "redundant_weights_per_device": EXACT,
+    "mtp_weights": EXACT,
+    "absorbed_copies_per_device": ESTIMATE,
     "activations_per_device": ESTIMATE,
+    "exchange_buffers": ESTIMATE,
     "usable_memory": ESTIMATE,
     "free_for_kv_per_device": ESTIMATE,
     "kv_per_device": EXACT,
@@ -45,8 +49,9 @@ QUANTITIES: dict[str, str] = {
     "e2e": ESTIMATE,
     "output_throughput": ESTIMATE,
 }
+ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
+         "exchange_buffers")  # told where there are any
 LATENCIES = ("ttft", "e2e")  # need the length of prompts, not only the longest context
-WINDOWED = ("kv_bytes_per_token", "kv_per_device")  # charged for the whole context in every layer
 
 
 def discrepancy() -> dict[str, float]:
@@ -181,15 +186,17 @@ def parameters_by_class(model: Model) -> dict[str, int]:
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
-    The cache is counted to the byte, but for layers that look back over a window shorter than the
-    context an engine may keep less.
+    The cache is counted to the byte, but layers that look back over a window shorter than the
+    context keep less than each token leaves, by how an engine groups them.
 
     Args:
         inputs: input symbols in SI units.
     """
     windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
                 and inputs["sliding_window"] < inputs["context_tokens"])
-    return QUANTITIES | (dict.fromkeys(WINDOWED, UPPER_BOUND) if windowed else {})
+    if not windowed or not inputs["window_blocks_freed"]:
+        return QUANTITIES
+    return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 
 def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
@@ -219,17 +226,18 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     stated = kinds(inputs)
     if scenario.file.workload.output_tokens is None:
         stated = {name: kind for name, kind in stated.items() if name not in LATENCIES}
-    values = {name: _number(everything[name]) for name in stated}
+    values = {name: _number(everything[name]) for name in stated
+              if name not in ADDED or everything[name] > 0}
     bounds = interval(inputs, knobs, attention, values, discrepancy())
     if applied is not None:
         fitted = applied.bounds(values, bounds)
     known = symbols()
     quantities = {}
-    for name, kind in stated.items():
+    for name in values:
         low, high = fitted.get(name, bounds[name])
         if known[name].unit in COUNTING:
             low, high = max(0, math.floor(low)), max(0, math.floor(high))
-        quantities[name] = Quantity(values[name], known[name].unit, low, high, kind)
+        quantities[name] = Quantity(values[name], known[name].unit, low, high, stated[name])
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)

@@ -23,7 +23,7 @@ FLAGS = ("exchange_normal", "separate_pools", "prefill_together", "activations_i
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_efficiency": Unit("1", maximum=1),
-    "exchange_buffer_tokens": Unit("token"),
+    "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
     "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
     "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
@@ -45,8 +45,8 @@ def cut_problem(numbers: Mapping[str, float], attention: str, model: str,
     ...           "num_key_value_heads": 128, "n_routed_experts": 256,
     ...           "moe_intermediate_size": 2048}
     >>> cut_problem(shapes, "mla", "r1", (8, 1, 2, 16))
-    >>> cut_problem(shapes, "mla", "r1", (8, 1, 3, 24))[1]
-    "expert_parallel of 24 does not divide n_routed_experts 256 of 'r1', redundant_experts of 8 would"
+    >>> cut_problem(shapes, "mla", "r1", (8, 1, 3, 24))[1][:66]
+    "expert_parallel of 24 does not divide n_routed_experts 256 of 'r1'"
 
     Args:
         numbers: input symbols of the model.
@@ -78,6 +78,8 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
     if not numbers["n_routed_experts"]:
         if ep > 1:
             yield "expert_parallel", f"'{model}' has no experts, expected 1"
+        if numbers.get("redundant_experts", 0):
+            yield "redundant_experts", f"'{model}' has no experts, expected 0"
         return
     if (tp * dp) % ep or (ep % tp and tp % ep):
         yield "expert_parallel", (

@@ -17,6 +17,10 @@ PHASES = {"decode": ("a decode step", "解码步"), "prefill": ("a chunk of pref
 READ = [("decode_dense", ("weights of every step", "每步必读的权重")),
         ("decode_expert", ("experts that are hit", "命中的专家")),
         ("decode_kv", ("KV cache", "KV 缓存"))]
+ADDED = {"redundant_weights_per_device": ("redundant experts", "冗余专家"),
+         "mtp_weights": ("drafting layer", "草稿层"),
+         "absorbed_copies_per_device": ("absorbed copies", "吸收矩阵副本"),
+         "exchange_buffers": ("all-to-all buffers", "all-to-all 缓冲")}
 
 
 def times_and_rates(page: Page) -> None:
@@ -85,10 +89,14 @@ def steps(page: Page) -> None:
 def memory(page: Page) -> None:
     """Where the memory of the fullest device goes: a bar with its limits, and its parts."""
     found, capacity = page.quantities, page.inputs["memory_capacity"]
-    replicated = float(found["replicated_weights_per_device"])
+    replicated, redundant = (float(found[f"{part}_weights_per_device"])
+                             for part in ("replicated", "redundant"))
+    divided = float(found["weights_per_device"]) - replicated - redundant
+    added = [(*label, float(found[name])) for name, label in ADDED.items()]
     parts = [
-        ("weights, divided", "权重（切分）", float(found["weights_per_device"]) - replicated),
+        ("weights, divided", "权重（切分）", divided),
         ("weights, replicated", "权重（每卡一份）", replicated),
+        *(part for part in added if part[-1] > 0),
         ("activations", "激活", float(found["activations_per_device"])),
         ("runtime", "运行时", float(page.inputs["runtime_reserve"])),
         ("KV cache asked for", "所需 KV 缓存", float(found["kv_per_device"])),
@@ -98,6 +106,10 @@ def memory(page: Page) -> None:
             "share": fmt_percent(size / capacity)} for english, chinese, size in parts],
           {"part": ("part", "部分"), "size": ("size", "大小"),
            "share": ("of the device's memory", "占单卡显存")})
+    if not page.inputs["activations_in_share"]:
+        show("The engine's share covers weights and cache; activations, buffers and the runtime's "
+             "own lie outside of it and are counted as usable here.",
+             "引擎的可用比例只包括权重与缓存；激活、缓冲与运行时占用在此比例之外，这里一并计入可用显存。")
 
 
 def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: float, lang: str

@@ -41,8 +41,8 @@ PLACED: dict[str, tuple[str, dict[str, int]]] = {
     "TP4×DP4, EP16, W8A8": (W8A8, {"tensor_parallel": 4, "data_parallel": 4,
                                    "expert_parallel": 16})}
 BUDGET = ("usable_memory", "runtime_reserve", "weights_per_device", "absorbed_copies_per_device",
-          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "kv_per_device", "headroom_per_device", "max_concurrency",
-          "concurrency")
+          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "kv_per_device",
+          "headroom_per_device", "max_concurrency", "concurrency")
 COUNTED = ("max_concurrency", "concurrency")
 HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
 # printed in sections 2.2 and 2.3 of S3
@@ -131,10 +131,13 @@ def cached(rows: Sequence[Cache]) -> None:
 
 def placed(derivation: Derivation) -> None:
     """DeepSeek-V3 under one workload, cut in three ways: the budget of a card, and a verdict."""
-    card = catalogue.device_inputs(catalogue.load_device(CARD))
+    card, priors = catalogue.load_device(CARD), catalogue.load("mechanisms", "ascend-910b")
+    given = catalogue.device_inputs(card) | WORKLOAD | {
+        "absorbed_copies": priors.absorbed_copies.value,
+        "exchange_buffer_tokens": priors.all_to_all.low_latency.buffer_tokens.value}
     results = {}
     for title, (precision, layout) in PLACED.items():
-        inputs = deployed(precision, **card, **WORKLOAD, **layout) | _kept()
+        inputs = deployed(precision, **given | layout)
         results[title] = {**inputs, **derivation.values(inputs, ATTENTION)}
     symbols = catalogue.symbols()
     table([{"quantity": (symbols[name].en, symbols[name].zh), "letter": f"${symbols[name].latex}$"}
@@ -144,13 +147,6 @@ def placed(derivation: Derivation) -> None:
           | {title: (title, title) for title in results})
     verdicts = [_verdict(title, values) for title, values in results.items()]
     show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
-
-
-def _kept() -> dict[str, float]:
-    """Copies and buffers that engines keep on the card, by its priors."""
-    priors = catalogue.load("mechanisms", "ascend-910b")
-    return {"absorbed_copies": priors.absorbed_copies.value,
-            "exchange_buffer_tokens": priors.all_to_all.low_latency.buffer_tokens.value}
 
 
 def _verdict(title: str, values: Values) -> Text:
@@ -182,7 +178,7 @@ def blocks(expected: Waste, cache: Cache) -> None:
            "bytes": ("of DeepSeek-V3", "DeepSeek-V3 占用"),
            **{str(context): f"$\\bar{{S}} = {context}$" for context in CONTEXTS}})
     small, large, context = BLOCKS[0], BLOCKS[-1], CONTEXTS[1]
-    on_ascend = catalogue.load_scenario("s3-hybrid-910b4").file.workload.block_size
+    on_ascend = catalogue.load_scenario(HYBRID).file.workload.block_size
     assert on_ascend is not None  # the deployment states its block
     assert on_ascend.value == large
     show(f"Mean share of empty places. Blocks of 128 on Ascend: {source(on_ascend)}.",
@@ -388,10 +384,9 @@ def floors(rows: Mapping[int, Floor]) -> None:
          f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}；带宽 {bandwidth.written}"
          f"（{source(bandwidth)}），每步必读的权重达到其 {dense}（{from_dense}），专家达到 {expert}"
          f"（{from_expert}），缓存达到 {kv}（{from_kv}）；路由均匀。")
-    single, many = rows[1], rows[64]
-    number("floor-one", single.time, fmt_time)
-    number("floor-64", many.time, fmt_time)
-    number("floor-64-ratio", many.time / single.time, fmt_fixed, digits=1)
+    number("floor-one", rows[1].time, fmt_time)
+    number("floor-64", rows[64].time, fmt_time)
+    number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)
 
 
 def exercises(latent: Cache, expanded: Cache, half: int) -> None:

@@ -100,7 +100,8 @@ def _network(draw: random.Random) -> dict[str, Number]:
         "exchange_alpha": draw.choice((0, 5e-5)), "exchange_efficiency": draw.choice((0.4, 1)),
         "exchange_network_efficiency": draw.choice((0.4, 1)),
         "exchange_normal": draw.randint(0, 1), "absorbed_copies": draw.choice((0, 0.5, 1)),
-        "exchange_buffer_tokens": draw.choice((0, 128, 256)), "dispatch_element_bytes": draw.choice((1, 2)),
+        "exchange_buffer_tokens": draw.choice((0, 128, 256)),
+        "dispatch_element_bytes": draw.choice((1, 2)),
         "storage_bandwidth": 2e9,
     }
 
