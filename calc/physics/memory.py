@@ -17,7 +17,7 @@ from calc.physics.shapes import MLA, Parameters
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
 # and to receive, whose messages carry the least and largest value [element] of so many channels
 SYMMETRIC_BUFFERS = 4
-SCALES, SCALE_CHANNELS = 2, 128
+SCALES, SCALE_CHANNELS = 2, 2**7
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,

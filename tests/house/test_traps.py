@@ -19,7 +19,8 @@ from calc.physics.communication import group
 from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
-ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1}
+ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
+            "redundant_experts": 0}
 # a single token on one card that holds everything, nothing cached, at a byte per weight
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
@@ -28,7 +29,8 @@ OF_THE_OTHER = {  # inputs that an attention does not have
     "mla": {"head_dim", "num_key_value_heads", "attention_bias", "attention_output_bias", "qk_norm",
             "attention_sinks"},
     "gqa": {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-            "kv_rope_element_bytes", "index_n_heads", "kv_index_element_bytes"}}
+            "kv_rope_element_bytes", "index_n_heads", "kv_index_element_bytes",
+            "absorbed_copies"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 
@@ -91,7 +93,8 @@ class TestDocuments:
     @pytest.mark.parametrize("away", ["offloaded_share", "fetched_share"])
     def test_expert_weights_left_out_of_the_memory_budget(self, attention, away, share):
         """All of them count, but for those that the host computes or that are fetched from it."""
-        inputs = sampled(attention) | ONE_RANK | {"offloaded_share": 0, "fetched_share": 0}
+        inputs = sampled(attention) | ONE_RANK | {"offloaded_share": 0, "fetched_share": 0,
+                                                  "draft_tokens": 0}
         inputs[away] = share
         before, after = (run(inputs, attention, routed_expert_weight_bytes=width)
                          for width in (1.0, 2.0))

@@ -63,7 +63,31 @@ class TestScenarios:
         assert f"mine.yml:{line}:" in message
         assert says in message
 
+    @pytest.mark.parametrize(("ranks", "copies"), [
+        (48, 32), (72, 32), (96, 32), (144, 32), (320, 64), (64, 0), (128, 128)])
+    def test_experts_and_copies_are_dealt_out_together(self, ranks, copies):
+        settings = ["parallelism.tensor_parallel=1", f"parallelism.data_parallel={ranks}",
+                    f"parallelism.expert_parallel={ranks}", f"cluster.nodes={ranks // 8}"]
+        asked = [*settings, f"parallelism.redundant_experts={copies}"]
+        inputs = catalogue.load_scenario("s0-scenario-1", overrides=asked).inputs()
+        assert inputs["redundant_experts"] == copies
+        if 256 % ranks:  # without them, the sentence says how many it takes
+            says = sentence(catalogue.load_scenario, "s0-scenario-1", overrides=settings)
+            assert f"redundant_experts of {copies} would" in says
+
+    def test_no_copies_unless_asked_for(self):
+        assert catalogue.load_scenario("s0-scenario-1").inputs()["redundant_experts"] == 0
+
+    def test_what_a_share_covers_is_the_engine_s(self):
+        """vLLM's covers everything, SGLang's weights and cache."""
+        covers = {name: catalogue.load_scenario(name).inputs()["activations_in_share"]
+                  for name in ("h200-r1-vllm-tp8", "h200-r1-sglang-tp8")}
+        assert covers == {"h200-r1-vllm-tp8": 1, "h200-r1-sglang-tp8": 0}
+
     @pytest.mark.parametrize(("settings", "says"), [
+        (["model=llama-3.1-70b", "parallelism.redundant_experts=8"], "has no experts, expected 0"),
+        (["parallelism.expert_parallel=16", "parallelism.redundant_experts=3"],
+         "256 routed and 3 redundant experts of 'deepseek-v3', redundant_experts of 16 would"),
         (["parallelism.pipeline_parallel=64", "parallelism.tensor_parallel=1",
           "parallelism.data_parallel=1", "cluster.nodes=8"], "exceeds the 61 layers"),
         (["parallelism.expert_parallel=16", "model.n_routed_experts=250"],
