@@ -98,7 +98,7 @@ def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
         weights, cache, active, buffers, whole, usable = (told[name] for name in names)
         besides = [f", copies {told['copies']}" * (numbers["copies"] > 0)
                    + f", buffers {buffers}" * (numbers["exchange_buffers"] > 0),
-                   f"、副本与草稿层 {told['copies']}" * (numbers["copies"] > 0)
+                   f"、副本与预测层 {told['copies']}" * (numbers["copies"] > 0)
                    + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
         result.append(Reason(MEMORY, numbers, {
             "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache}"

@@ -140,12 +140,13 @@ class TestMemory:
         assert tied["decode_dense_bytes"] == own["decode_dense_bytes"]
 
     def test_budget_closes(self):
-        """Usable = reserve + weights + activations + what is left for the cache."""
+        """Usable = reserve + weights and copies + activations + what is left for the cache."""
         scenario = catalogue.load_scenario("s2-910b1-awq")
         inputs, found = scenario.inputs(), run("s2-910b1-awq")
         assert found["usable_memory"] == pytest.approx(
             inputs["runtime_reserve"] + found["weights_per_device"]
-            + found["activations_per_device"] + found["free_for_kv_per_device"], rel=1e-12)
+            + found["absorbed_copies_per_device"] + found["activations_per_device"]
+            + found["free_for_kv_per_device"], rel=1e-12)
 
     def test_concurrency_fills_whole_blocks(self):
         found = run("s2-910b1-awq")

@@ -18,7 +18,7 @@ READ = [("decode_dense", ("weights of every step", "每步必读的权重")),
         ("decode_expert", ("experts that are hit", "命中的专家")),
         ("decode_kv", ("KV cache", "KV 缓存"))]
 ADDED = {"redundant_weights_per_device": ("redundant experts", "冗余专家"),
-         "mtp_weights": ("drafting layer", "草稿层"),
+         "mtp_weights": ("prediction layer (MTP)", "预测层（MTP）"),
          "absorbed_copies_per_device": ("absorbed copies", "吸收矩阵副本"),
          "exchange_buffers": ("all-to-all buffers", "all-to-all 缓冲")}
 

@@ -26,6 +26,7 @@ PARTS: dict[str, Text] = {
     "low_latency": ("low latency", "低时延"), "normal": ("normal", "常规"),
     "node": ("inside a node", "节点内"), "network": ("between nodes", "节点间"),
     "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
+    "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
 }
 
 
