@@ -156,28 +156,31 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     return select(g.ranks > 1, outside + inside, 0)
 
 
-def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number) -> Number:
+def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
+             node_load: Number = 1) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
     Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
     mode sends it once to each node that has one of them, where it is forwarded over the links
-    inside, once to each rank. Both levels work at the same time; the slower one decides.
+    inside, once to each rank. Both levels work at the same time; the slower one decides. What the
+    fullest rank, or the fullest node, receives and sends back takes longest.
 
     Args:
         q: input symbols as attributes.
         g: the expert-parallel group.
         tokens: that one rank sends [token].
         token_bytes: of one token [B/token].
+        rank_load, node_load: of the fullest rank and of the fullest node over the mean [1].
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     copies = q.num_experts_per_tok * tokens * token_bytes
-    near = copies * (g.inside - 1) / g.ranks
-    far = copies * (g.ranks - g.inside) / g.ranks
+    near = rank_load * copies * (g.inside - 1) / g.ranks
+    far = rank_load * copies * (g.ranks - g.inside) / g.ranks
     nodes = g.across * (1 - (1 - 1 / g.across) ** q.num_experts_per_tok)
-    once = tokens * token_bytes * nodes * (g.across - 1) / g.across
+    once = node_load * tokens * token_bytes * nodes * (g.across - 1) / g.across
     ranks = g.ranks * (1 - (1 - 1 / g.ranks) ** q.num_experts_per_tok)
-    forwarded = tokens * token_bytes * ranks * (g.inside - 1) / g.inside
+    forwarded = rank_load * tokens * token_bytes * ranks * (g.inside - 1) / g.inside
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
     moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),

@@ -1,10 +1,17 @@
-"""How many experts of a layer the tokens of a step choose between them."""
+"""How many experts of a layer the tokens of a step choose, and how unevenly ranks share them."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import Number, select
+
+TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
+# the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
+EXPECTED_MAXIMUM = math.exp(-0.5772156649015329)
 
 
 def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, tokens: Number,
@@ -33,3 +40,53 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     skewed = (1 + tokens * (never ** -skew - 1)) ** (-1 / skew)
     left = select((np.greater(routing_skew, 0)) & (missed > 0), skewed, uniform)
     return n_routed_experts * (1 - left)
+
+
+def upper_quantile(variance: Number, exceeded: Number) -> Number:
+    """What a gamma-distributed variable of mean 1 exceeds with a given probability [1].
+
+    Wilson and Hilferty: its cube root is nearly normal. The quantile of the normal distribution is
+    Tukey's, 4.91 (p^0.14 - (1 - p)^0.14), within 1% between 0.001 and 0.999.
+
+    >>> float(upper_quantile(1.0, 0.01).round(2))  # of an exponential variable: -ln 0.01 = 4.61
+    4.66
+
+    Args:
+        variance: of the variable, v [1].
+        exceeded: the probability [1].
+
+    Source: notebooks/compute.md, section The fullest rank.
+    """
+    normal = TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER)
+    spread = select(variance > 0, select(variance > 0, variance, 1) ** 0.5, 0)
+    return np.maximum(0, 1 - variance / 9 + normal * spread / 3) ** 3
+
+
+def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
+    """Load of the fullest of the ranks that share a layer's experts, over the mean load [1].
+
+    Experts dealt at random make the popularity of a rank's share vary, tokens that choose make its
+    count vary. Placement by measured load, with copies of the most popular experts, leaves a
+    residual and what cannot be divided: the largest copy. Even routing leaves nothing. No rank
+    receives more than the tokens that there are.
+
+    Args:
+        q: input symbols as attributes.
+        ranks: that the experts are spread over, e [1].
+        tokens: of all ranks together, B [token].
+
+    Source: notebooks/compute.md, section The fullest rank.
+    """
+    experts, chosen = np.maximum(q.n_routed_experts, 1), np.maximum(q.num_experts_per_tok, 1)
+    others = 1 - 1 / ranks
+    counting = ranks / np.maximum(chosen * tokens, 1)
+    at_random = ranks * q.routing_skew / (experts + q.routing_skew)
+    of_largest = EXPECTED_MAXIMUM / ranks
+    dealt = upper_quantile(others * (at_random + counting), of_largest)
+    placed = upper_quantile(others * (q.placement_residual**2 + counting), of_largest)
+    copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
+                            / (experts + q.redundant_experts))
+    placed = np.maximum(placed, select(ranks > 1, copies * ranks / experts, 0))
+    load = select(q.balanced_placement > 0, placed, dealt)
+    most = ranks * np.minimum(1, experts / ranks / chosen)
+    return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, most)))

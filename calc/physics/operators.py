@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div
-from calc.physics.experts import distinct_experts
+from calc.physics.experts import distinct_experts, fullest
 from calc.physics.memory import Cache, expert_shards
 from calc.physics.shapes import MLA
 from calc.physics.work import Composition
@@ -88,7 +88,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
     tokens = composition.tokens / q.micro_batches
     together = tokens * np.maximum(1, e / t)
     shards = expert_shards(q)
-    slowest = 1 + q.expert_imbalance if e > 1 else 1.0
+    slowest = fullest(q, e, together)
     s = _Sizes(
         tokens, composition.logit_rows / q.micro_batches, q.num_attention_heads / t,
         q.activation_element_bytes, together,

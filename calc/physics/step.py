@@ -16,6 +16,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, select
 from calc.physics.communication import all_gather, all_reduce, exchange, group
+from calc.physics.experts import fullest
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
 from calc.physics.shapes import Parameters
@@ -56,6 +57,8 @@ class Step:
     vector_bytes: Number
     group_tokens: Number
     distinct_experts: Number
+    rank_imbalance: Number
+    node_imbalance: Number
     missing_experts: Number
     storage_experts: Number
     attention_time: Number
@@ -128,7 +131,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     vector = vector_bytes(q, n, batch, routed)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, decoding)
-    reduced, exchanged, passed_on = _communication_times(q, n, batch, columns)
+    across = group(q, q.expert_parallel).across
+    nodes_load = fullest(q, across, routed.tokens)
+    reduced, exchanged, passed_on = _communication_times(
+        q, n, batch, columns, (routed.slowest, nodes_load))
     boundary = q.num_hidden_layers * q.operators_per_layer * q.kernel_boundary
     offload = _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
@@ -147,7 +153,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()},
         vector_bytes=vector, vector_time=vector_time, group_tokens=routed.tokens,
-        distinct_experts=routed.hit, missing_experts=fetched.missing_experts,
+        distinct_experts=routed.hit, rank_imbalance=routed.slowest - 1,
+        node_imbalance=nodes_load - 1, missing_experts=fetched.missing_experts,
         storage_experts=fetched.storage_experts, dequantisation_time=widened,
         all_reduce_time=reduced, exchange_time=exchanged, pipeline_time=passed_on,
         boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
@@ -193,8 +200,8 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
     return widened * traffic / q.l2_bandwidth
 
 
-def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number
-                         ) -> tuple[Number, Number, Number]:
+def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number,
+                         loads: tuple[Number, Number]) -> tuple[Number, Number, Number]:
     """All-reduces with the gathering of logits, expert exchange, hand-over between stages [s].
 
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
@@ -208,8 +215,8 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))
     sent = batch.tokens / t
-    exchanged = n.moe_layers * (exchange(q, experts, sent, d * q.dispatch_element_bytes)
-                                + exchange(q, experts, sent, d * width))
+    exchanged = n.moe_layers * (exchange(q, experts, sent, d * q.dispatch_element_bytes, *loads)
+                                + exchange(q, experts, sent, d * width, *loads))
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, exchanged, passed_on

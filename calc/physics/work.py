@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-from calc.physics.experts import distinct_experts
+from calc.physics.experts import distinct_experts, fullest
 from calc.physics.memory import Cache, Weights, expert_shards
 from calc.physics.shapes import MLA, Parameters
 
@@ -83,6 +83,7 @@ class Routed(Work):
         rows: rows of activations at the slowest rank, a layer [token].
         inside: width of an expert on this rank [1].
         weights: elements of the experts' matrices that are read, all layers [1].
+        slowest: load of the fullest rank over the mean [1].
     """
 
     tokens: Number
@@ -91,6 +92,7 @@ class Routed(Work):
     rows: Number
     inside: Number
     weights: Number
+    slowest: Number
 
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
@@ -202,7 +204,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
     on_device = 1 - q.offloaded_share
     together = batch.tokens * np.maximum(1, e / q.tensor_parallel)
     hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
-    slowest = 1 + select(e > 1, q.expert_imbalance, 0)
+    slowest = fullest(q, e, together)
     rows = slowest * together * k / e
     inside = q.moe_intermediate_size * e / shards
     read = np.minimum(q.n_routed_experts, slowest * hit)
@@ -211,7 +213,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
         slowest * together) * (k / shards)
     moved = (q.routed_expert_weight_bytes * weights
              + on_device * n.moe_layers * rows * (2 * d + 3 * inside) * q.activation_element_bytes)
-    return Routed(flops, moved, together, hit, read, rows, inside, weights)
+    return Routed(flops, moved, together, hit, read, rows, inside, weights, slowest)
 
 
 def router_work(q: Any, n: Parameters, batch: Composition) -> Work:

@@ -35,7 +35,7 @@ SCALARS = (
     "prefill_dequantisation_traffic",
     "kernel_boundary", "operators_per_layer", "host_time_per_operator",
     "host_gap_per_step", "single_token_path",
-    "expert_imbalance", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
+    "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
     "request_overhead", "absorbed_copies",
 )
@@ -49,7 +49,8 @@ NEUTRAL: dict[str, float] = {
     "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
     "host_overlap": 0, "fetched_share": 0, "stored_share": 0, "device_hit_share": 1,
     "host_hit_share": 1, "host_link_efficiency": 1,
-    "redundant_experts": 0, "absorbed_copies": 0, "exchange_buffer_tokens": 0,
+    "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
+    "absorbed_copies": 0, "exchange_buffer_tokens": 0,
     "activations_in_share": 1, "window_blocks_freed": 1,
 }
 # how an engine works; what a scenario may set besides the mechanisms
@@ -113,6 +114,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     priors = library.load("mechanisms", name)
     without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1,
+               "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
               if not without.get(key, False)]
@@ -226,6 +228,9 @@ def physics_inputs(scenario: Resolved) -> dict[str, float]:
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.file.mechanisms.items()
               if name in SWITCHES}
+    balancing = scenario.file.parallelism.balancing
+    found |= {"balanced_placement": int(balancing == "periodic"),
+              "even_routing": int(balancing == "ideal")}
     workload = scenario.file.workload
     if workload.draft_tokens:
         found["draft_tokens"] = workload.draft_tokens.value

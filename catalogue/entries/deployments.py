@@ -163,7 +163,9 @@ class Parallelism(Entry):
     """How a deployment is cut; devices = tensor x pipeline x data.
 
     ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
-    none); experts and copies together are spread over the expert-parallel ranks.
+    none); experts and copies together are spread over the expert-parallel ranks. ``balancing``:
+    experts lie as they are numbered (none) or by their measured load (periodic), or every rank is
+    taken to get its share (ideal).
     """
 
     tensor_parallel: Count
@@ -171,6 +173,7 @@ class Parallelism(Entry):
     data_parallel: Count
     expert_parallel: Count
     redundant_experts: CountOrZero | None = None
+    balancing: Literal["none", "periodic", "ideal"] = "none"
 
 
 class Workload(Entry):

@@ -91,7 +91,8 @@ class Mechanisms(Named):
         all_to_all: dispatch and combine, by mode and level.
         overlap_efficiency: share of the shorter of computation and communication that two
             half-batches hide [1].
-        expert_imbalance: (max - mean)/mean of the load of expert-parallel ranks [1].
+        placement_residual: standard deviation over mean of the load of expert-parallel ranks that
+            placement by measured load leaves [1].
         routing_skew: squared coefficient of variation of the popularity of experts [1].
         dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
         prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
@@ -127,7 +128,7 @@ class Mechanisms(Named):
     network_efficiency: Share | None = None
     all_to_all: AllToAll | None = None
     overlap_efficiency: Share | None = None
-    expert_imbalance: NumberOrZero | None = None
+    placement_residual: NumberOrZero | None = None
     routing_skew: NumberOrZero | None = None
     dequantisation_traffic: BytesOrZero | None = None
     prefill_dequantisation_traffic: BytesOrZero | None = None

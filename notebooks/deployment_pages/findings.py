@@ -98,7 +98,7 @@ def arithmetic_bound(deployed: Deployed) -> float:
 
     Requests are taken as spread evenly; the rate does not depend on their number.
     """
-    inputs = deployed.questions["tpot"] | {"kv_imbalance": 1, "expert_imbalance": 0}
+    inputs = deployed.questions["tpot"] | {"kv_imbalance": 1, "even_routing": 1}
     quantities = calc.evaluate(inputs, deployed.attention)
     step = sum(float(quantities[f"decode_{name}_flops"]) / inputs[f"{name}_peak"]
                for name in CLASSES)

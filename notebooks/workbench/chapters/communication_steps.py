@@ -71,7 +71,9 @@ def moe_layers() -> int:
 def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: float = 1,
             **deployment: Any) -> dict[str, float]:
     """Times of communication of a step of so many tokens [s], by name without the phase."""
-    inputs = deployed(name, **deployment) | {f"{phase}_tokens": tokens, "new_tokens": tokens}
+    given = {f"{phase}_tokens": tokens, "new_tokens": tokens,
+             f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
+    inputs = deployed(name, **deployment) | given
     formulas = {key: formula for key, formula in derivation.formulas.items()
                 if key.startswith(phase)}
     return {key.removeprefix(f"{phase}_"): time

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ from workbench.formulas.derivation import Derivation
 from workbench.formulas.symbols import latex
 from workbench.formulas.trees import to_tree
 from workbench.showing import figures
-from workbench.showing.display import LANGUAGES, figure, number, show, sourced, table
+from workbench.showing.display import LANGUAGES, figure, number, show, source, sourced, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 from workbench.steps.operators import CLASSES, VECTOR, Operator
 from workbench.steps.phases import PHASES, Composition
@@ -31,7 +32,8 @@ Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and 
 GIGA, MEGA = 1e9, 1e6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imbalance": 1,
-         "routing_skew": 0, "expert_imbalance": 0, "offloaded_share": 0}
+         "routing_skew": 0, "even_routing": 1, "balanced_placement": 0, "placement_residual": 0,
+         "redundant_experts": 0, "offloaded_share": 0}
 PARTS: dict[str, Text] = {
     "tokens": ("tokens", "token"), "rows": ("rows of logits", "logits 行数"),
     "attended": ("attended to, $A$", "关注的位置 $A$"),
@@ -43,6 +45,7 @@ PARTS: dict[str, Text] = {
     "expanded": ("expanded again", "重新展开的位置")}
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
+TOKENS_OF_A_RANK, DRAWS = 128, 200
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Text] = {
     "embedding": ("embedding", "嵌入"),
@@ -234,6 +237,52 @@ def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequenc
         return fig
 
     figure("skewed-experts", picture)
+
+
+def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
+    """The excess of the fullest rank by the law and by drawing, and where the skew is from.
+
+    Args:
+        imbalance: of so many ranks, tokens, skew, spares and whether experts are placed by load.
+        skew: of the popularity of experts, as the catalogue has it.
+    """
+    rows = []
+    for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
+        tokens = TOKENS_OF_A_RANK * ranks
+        law, drawn = ([each(ranks, tokens, skew.value, spares, by_load) for by_load in (0, 1)]
+                      for each in (imbalance, _drawn_excess))
+        numbered = not spares  # a spare without placement by load copies no one in particular
+        rows.append({"ranks": ranks, "spares": spares,
+                     "numbered": fmt_percent(law[0], 0) if numbered else "",
+                     "drawn": fmt_percent(drawn[0], 0) if numbered else "",
+                     "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
+    table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
+                 "numbered": ("as numbered", "按编号"), "drawn": ("drawn", "抽样"),
+                 "placed": ("by load", "按负载"), "placed_drawn": ("drawn", "抽样")})
+    show(f"256 experts, 8 per token, {TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: "
+         f"{source(skew)}.",
+         f"256 个专家，每 token 选 8 个，每 rank {TOKENS_OF_A_RANK} 个 token，"
+         f"$\\psi$ = {skew.value:g}：{source(skew)}。")
+
+
+def _drawn_excess(ranks: int, tokens: int, skew: float, spares: int, by_load: int) -> float:
+    """Mean excess of the fullest rank over draws; greedy placement, without a residual."""
+    draw, experts, chosen = np.random.default_rng(1), 256, 8
+    found = []
+    for _ in range(DRAWS):
+        share = draw.dirichlet(np.full(experts, 1 / skew))
+        copies = np.ones(experts, int)
+        for _ in range(spares):
+            copies[np.argmax(share / copies)] += 1
+        loads = np.repeat(share / copies, copies)
+        load, room = np.zeros(ranks), np.full(ranks, len(loads) // ranks)
+        for one in (-np.sort(-loads) if by_load else draw.permutation(loads)):
+            free = np.flatnonzero(room)
+            at = free[np.argmin(load[free])] if by_load else free[0]
+            load[at], room[at] = load[at] + one, room[at] - 1
+        counted = draw.poisson(load * tokens * chosen)
+        found.append(counted.max() / (tokens * chosen / ranks) - 1)
+    return float(np.mean(found))
 
 
 def _accounting(rows: Iterable[Operator], values: Values) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 import catalogue
 from workbench.formulas.symbols import latex, symbol
 from workbench.showing import figures
-from workbench.showing.display import LANGUAGES, figure, number, show, source, table
+from workbench.showing.display import LANGUAGES, figure, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 from workbench.steps.phases import composition, of
 
@@ -332,11 +332,6 @@ def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], fl
            "high": ("at most", "至多"), "large": ("for large loads", "负载很大时")})
     for name, bound in zip(("low", "high"), between[32, 64], strict=True):
         number(f"slowest-{name}", bound, fmt_percent, digits=0)
-    imbalance = catalogue.load("mechanisms", "nvidia-hopper").expert_imbalance
-    number("slowest-balanced", imbalance.low, fmt_percent, digits=0)
-    number("slowest-unbalanced", imbalance.high, fmt_percent, digits=0)
-    show(f"Measured excess, for the text below: {source(imbalance)}.",
-         f"下文所引实测超额的出处：{source(imbalance)}。")
 
 
 def ends_of_loading(none_away: sympy.Expr, all_away: sympy.Expr, missing: sympy.Expr) -> None:

@@ -83,7 +83,9 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
         "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
         "single_token_path": draw.choice((0, 3e-3)),
-        "expert_imbalance": draw.choice((0, 0.1, 1.5)), "routing_skew": draw.choice((0, 0.5, 1.3)),
+        "placement_residual": draw.choice((0, 0.05, 0.3)),
+        "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
+        "routing_skew": draw.choice((0, 0.5, 1.3)),
         "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
         "micro_batches": draw.choice((1, 1, 2)),
     }

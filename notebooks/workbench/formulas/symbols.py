@@ -19,13 +19,15 @@ _FRACTIONAL = frozenset({
     "memory_utilization", "hbm_efficiency", "distinct_experts",
     "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
     "attention_activation_width", "dense_activation_width", "moe_activation_width",
-    "load_overlap", "clock_factor", "operators_per_layer", "expert_imbalance",
+    "load_overlap", "clock_factor", "operators_per_layer", "placement_residual",
     "routing_skew", "kv_imbalance", "mtp_acceptance", "offloaded_share", "host_overlap",
     "prefix_hit_share", "gemm_tile_rows",
     "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
     "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
     *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
       for name in ("distinct", "missing", "storage")),
+    *(f"{phase}_{name}_imbalance" for phase in ("decode", "prefill", "burst")
+      for name in ("rank", "node")),
     "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
     "block_waste", "absorbed_copies",

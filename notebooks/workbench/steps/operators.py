@@ -76,15 +76,17 @@ class Routing:
     Attributes:
         group_tokens: tokens that share one set of experts, G [token].
         distinct_experts: experts of a layer that they touch, E [1].
+        rank_imbalance: what the fullest rank has above the mean, as a share of it [1].
     """
 
     group_tokens: Expr
     distinct_experts: Expr
+    rank_imbalance: Expr
 
     @property
     def slowest(self) -> Expr:
         """Load of the slowest rank over the mean [1]."""
-        return 1 + where(sym.expert_parallel > 1, sym.expert_imbalance)
+        return 1 + self.rank_imbalance
 
     @property
     def rows(self) -> Expr:

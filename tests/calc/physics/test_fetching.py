@@ -112,7 +112,7 @@ class TestLaws:
         stored = inputs["stored_share"] * elsewhere
         for phase in PHASES:
             read = np.minimum(inputs["n_routed_experts"], found[f"{phase}_distinct_experts"] * (
-                1 + inputs["expert_imbalance"] * (inputs["expert_parallel"] > 1)))
+                1 + found[f"{phase}_rank_imbalance"]))
             lacking, deepest = (found[f"{phase}_{name}_experts"] for name in ("missing", "storage"))
             slack = 1e-9 * inputs["n_routed_experts"]
             assert (lacking <= np.minimum(elsewhere, read) + slack).all()

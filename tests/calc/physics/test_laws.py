@@ -33,7 +33,7 @@ FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "host_overlap",
           "device_hit_share")
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
 SLOWER = (*ALPHAS, "operators_per_layer", "dequantisation_traffic", "gemm_tile_rows",
-          "prefill_dequantisation_traffic", "expert_imbalance", "kv_imbalance",
+          "prefill_dequantisation_traffic", "placement_residual", "kv_imbalance",
           "dispatch_element_bytes", "activation_element_bytes", "kv_cache_element_bytes",
           "routed_expert_weight_bytes", "attention_weight_bytes", "offloaded_weight_bytes",
           "head_weight_bytes", "multiply_add_flops")
@@ -201,7 +201,7 @@ class TestMonotonic:
         less = inputs[name]
         if name in ALPHAS:  # from nothing too
             inputs[name] = less * factor + 1e-6
-        elif name == "expert_imbalance":
+        elif name == "placement_residual":
             inputs[name] = less + factor / 100
         else:
             inputs[name] = less * factor
