@@ -28,6 +28,7 @@ from catalogue.reading.values import Value
 MEMORY, DTYPE = "memory_capacity", "dtype"
 CLASSES = {
     "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
+    "index": ("scores of the indexer", "索引器打分"),
     "dense_mlp": ("dense MLP", "稠密 MLP"), "shared_expert": ("shared experts", "共享专家"),
     "routed_expert": ("routed experts", "路由专家"), "router": ("router", "路由器"),
     "head": ("output head", "输出头"),

@@ -21,6 +21,7 @@ from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
+from calc.physics.work import multiplied_positions
 from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import transfer_time
 from calc.quantities.waves import Prompts, Serving, chunk, decode_step, prompts, serving
@@ -185,10 +186,12 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     lengths = q.input_tokens, q.output_tokens
+    attended = mean_attended(q.index_topk, *lengths)
     composition = decode_step(q, cast("Decode", SimpleNamespace(
         decode_batch=ceil_div(requests, q.pipeline_parallel),
         decode_context_tokens=mean_context(*lengths),
-        decode_attended_tokens=mean_attended(q.index_topk, *lengths),
+        decode_attended_tokens=attended,
+        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
     decode = step(attention, q, n, stored, cached, composition)
     alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)

@@ -28,7 +28,8 @@ from calc.physics.breakdown import CLASSES
 from calc.quantities.everything import evaluate
 
 # what a roofline does not know, taken out of the counting
-PLAIN = {"routing_skew": 0.0, "even_routing": 1.0, "kv_imbalance": 1.0, "micro_batches": 1.0}
+PLAIN = {"routing_skew": 0.0, "even_routing": 1.0, "kv_imbalance": 1.0, "micro_batches": 1.0,
+         "core_tile_rows": 1.0, "sparse_tile_rows": 1.0}
 PARAMETERS = ("share", "constant")
 
 
@@ -64,7 +65,7 @@ def roofline_time(inputs: Mapping[str, Number], quantities: Mapping[str, Any], p
 
     Source: notebooks/validation.md, section The plain baselines.
     """
-    counted = [name for name in CLASSES if core or name != "core"]
+    counted = [name for name in CLASSES if core or name not in ("core", "index")]
     read = sum(quantities[f"{phase}_{name}_bytes"] for name in counted)
     computing = sum(quantities[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"]
                     for name in counted)

@@ -9,7 +9,8 @@ import numpy as np
 
 from calc.physics.arrays import Number
 
-CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
 DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "fetch",
           "all_reduce", "exchange", "pipeline")
 BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"

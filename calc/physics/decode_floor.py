@@ -16,6 +16,7 @@ from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.experts import distinct_experts
 from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
 from calc.physics.shapes import Parameters
+from calc.physics.work import multiplied_positions
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Decode:
 
     decode_context_tokens: Number
     decode_attended_tokens: Number
+    decode_multiplied_tokens: Number
     decode_window_tokens: Number
     decode_batch: Number
     expert_group_tokens: Number
@@ -157,6 +159,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
     floor = (dense_time + expert_time + kv_time) / accepted
     whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
-    return Decode(context, attended, in_window, batch, group_tokens, even, dense_bytes,
+    multiplied = multiplied_positions(q, attended, context, 1)
+    return Decode(context, attended, multiplied, in_window, batch, group_tokens, even, dense_bytes,
                   expert_bytes, kv_bytes, dense_time, expert_time, kv_time, floor,
                   q.concurrency * q.output_tokens / whole)

@@ -18,7 +18,7 @@ from calc.physics.arrays import Number, ceil_div
 from calc.physics.experts import distinct_experts, fullest
 from calc.physics.memory import Cache, expert_shards
 from calc.physics.shapes import MLA
-from calc.physics.work import Composition
+from calc.physics.work import Composition, head_rows
 
 MATRIX, VECTOR, LINK = "matrix", "vector", "link"
 # operations per element: a norm squares, sums, scales and weighs; a gate takes a sigmoid
@@ -139,7 +139,7 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
 
 
 def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
-    """Multi-head latent attention, absorbed in decode and expanded in prefill."""
+    """Multi-head latent attention, absorbed or expanded."""
     d, rank, rope = q.hidden_size, q.kv_lora_rank, q.qk_rope_head_dim
     nope, value, layers = q.qk_nope_head_dim, q.v_head_dim, q.num_hidden_layers
     element = q.attention_weight_bytes
@@ -163,10 +163,12 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
         yield _norm("index_norm", layers, q.index_head_dim,
                     2 * q.norm_weight_bytes * q.index_head_dim, s)
         yield project("index_weights", d, q.index_n_heads, width=0)
-        yield Row("index_scores", "every", q.full_attention_layers, MATRIX, "core",
+        yield Row("index_scores", "every", q.full_attention_layers, MATRIX, "index",
                   q.multiply_add_flops * keys * composition.indexed / q.micro_batches,
                   kv_bytes=c.kv_index_bytes_per_token * composition.read_keys / q.micro_batches)
-    if composition.decoding:
+        yield Row("index_choice", "every", q.full_attention_layers, VECTOR, "vector",
+                  activation_bytes=q.selection_traffic * composition.indexed / q.micro_batches)
+    if composition.absorbed:
         # one small matrix per head: latent <-> head, kept in the width of activations
         for name, size in (("absorb_k", nope), ("absorb_v", value)):
             yield Row(name, "every", layers, MATRIX, "attention",
@@ -179,8 +181,8 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
                   q.multiply_add_flops * rank * out * (
                       s.tokens + composition.expanded / q.micro_batches),
                   rank * out * element, (rank + out) * s.width * s.tokens)
-    per_head = 2 * rank + rope if composition.decoding else nope + rope + value
-    yield from _core(q, s, c, composition, per_head)
+    per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
+    yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
     yield project("o", s.heads * value, d)
 
 
@@ -198,14 +200,15 @@ def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
               (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
     if q.qk_norm > 0:
         yield _norm("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
-    yield from _core(q, s, c, composition, 2 * size)
+    yield from _core(q, s, c, composition, 2 * size, s.heads)
     out = (s.heads * size + q.attention_output_bias) * d
     yield Row("o", "every", layers, MATRIX, "attention", q.multiply_add_flops * out * s.tokens,
               out * q.attention_weight_bytes, (s.heads * size + d) * s.width * s.tokens)
 
 
-def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Number) -> Iterator[Row]:
-    """Scores and values, in layers without and with a window."""
+def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Number,
+          head_rows: Number) -> Iterator[Row]:
+    """Scores and values, in layers without and with a window; rows of heads are whole tiles."""
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
     again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
     moved = s.heads * per_head * s.width * (s.tokens + again)
@@ -215,7 +218,7 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
             ("core_window", windowed, composition.in_window, composition.read_in_window)):
         if count > 0:
             yield Row(name, "every", count, MATRIX, "core",
-                      q.multiply_add_flops * s.heads * per_head * attended / q.micro_batches,
+                      q.multiply_add_flops * head_rows * per_head * attended / q.micro_batches,
                       activation_bytes=moved, kv_bytes=entry * read / q.micro_batches)
 
 

@@ -23,12 +23,14 @@ from calc.physics.shapes import Parameters
 from calc.physics.work import (
     Attention,
     Composition,
+    Core,
     Routed,
     Work,
     attention_work,
     core_work,
     dense_mlp_work,
     head_work,
+    index_work,
     routed_expert_work,
     router_work,
     shared_expert_work,
@@ -42,6 +44,7 @@ class Step:
 
     attention_flops: Number
     core_flops: Number
+    index_flops: Number
     dense_mlp_flops: Number
     shared_expert_flops: Number
     routed_expert_flops: Number
@@ -49,12 +52,14 @@ class Step:
     head_flops: Number
     attention_bytes: Number
     core_bytes: Number
+    index_bytes: Number
     dense_mlp_bytes: Number
     shared_expert_bytes: Number
     routed_expert_bytes: Number
     router_bytes: Number
     head_bytes: Number
     vector_bytes: Number
+    head_rows: Number
     group_tokens: Number
     distinct_experts: Number
     rank_imbalance: Number
@@ -63,6 +68,7 @@ class Step:
     storage_experts: Number
     attention_time: Number
     core_time: Number
+    index_time: Number
     dense_mlp_time: Number
     shared_expert_time: Number
     routed_expert_time: Number
@@ -126,13 +132,14 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     rows = {"shared_expert": batch.tokens, "head": batch.logit_rows,
             "routed_expert": routed.tokens * q.num_experts_per_tok / np.maximum(routed.hit, 1)}
     times = {name: _matmul_time(q, name, work, rows.get(name, batch.tokens))
-             for name, work in classes.items()} | {"core": _core_time(q, core, decoding)}
-    classes["core"] = core
+             for name, work in classes.items()}
+    classes |= {"core": core, "index": index_work(q, c, batch)}
+    times |= {"core": _core_time(q, core, batch),
+              "index": _index_time(q, classes["index"], decoding)}
     vector = vector_bytes(q, n, batch, routed)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
-    widened = _dequantisation_time(q, n, projections, routed, decoding)
-    across = group(q, q.expert_parallel).across
-    nodes_load = fullest(q, across, routed.tokens)
+    widened = _dequantisation_time(q, n, projections, routed, batch)
+    nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
     boundary = q.num_hidden_layers * q.operators_per_layer * q.kernel_boundary
@@ -152,14 +159,14 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()},
-        vector_bytes=vector, vector_time=vector_time, group_tokens=routed.tokens,
-        distinct_experts=routed.hit, rank_imbalance=routed.slowest - 1,
-        node_imbalance=nodes_load - 1, missing_experts=fetched.missing_experts,
-        storage_experts=fetched.storage_experts, dequantisation_time=widened,
-        all_reduce_time=reduced, exchange_time=exchanged, pipeline_time=passed_on,
-        boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
-        saved_time=saved, compute_time=compute, communication_time=communication,
-        hidden_time=hidden, device_time=device, host_time=host,
+        vector_bytes=vector, vector_time=vector_time, head_rows=core.head_rows,
+        group_tokens=routed.tokens, distinct_experts=routed.hit,
+        rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
+        missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
+        dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
+        pipeline_time=passed_on, boundary_time=boundary, offload_time=offload,
+        fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
+        communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
         step_time=np.maximum(device, host) + q.host_gap_per_step)
 
 
@@ -177,26 +184,45 @@ def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
                          work.bytes / (q.memory_bandwidth * share), q.load_overlap)
 
 
-def _core_time(q: Any, core: Work, decoding: bool) -> Number:
-    """Time of the attention core [s]: of its arithmetic or of its bytes."""
-    share = q.mla_compute_efficiency if decoding else q.attention_efficiency
-    rate = q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)
-    return np.maximum(core.flops / (q.core_peak * share * q.clock_factor), core.bytes / rate)
+def _core_time(q: Any, core: Core, batch: Composition) -> Number:
+    """Time of the attention core [s]: of its arithmetic or of its bytes.
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
+    sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
+    share = select(sparse, q.sparse_attention_efficiency, dense)
+    return np.maximum(core.flops / (q.core_peak * share * q.clock_factor),
+                      core.bytes / _cache_rate(q, batch.decoding))
+
+
+def _index_time(q: Any, scores: Work, decoding: bool) -> Number:
+    """Time of the scores of an indexer [s]: of their arithmetic or of its keys.
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * q.clock_factor),
+                      scores.bytes / _cache_rate(q, decoding))
+
+
+def _cache_rate(q: Any, decoding: bool) -> Number:
+    """Rate at which the core and an indexer read the cache [B/s]."""
+    return q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)
 
 
 def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,
-                         decoding: bool) -> Number:
+                         batch: Composition) -> Number:
     """Time in which weights are widened before they are multiplied [s], through L2.
 
     Source: notebooks/latency.md, section Weights that are widened first.
     """
     t = q.tensor_parallel
-    stored = projections.projections - (projections.up if decoding else 0)
+    stored = projections.projections - batch.absorbed * projections.up
     widened = (q.attention_dequantised * q.num_hidden_layers * stored
                + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t
                + q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t
                + q.routed_expert_dequantised * routed.weights)
-    traffic = q.dequantisation_traffic if decoding else q.prefill_dequantisation_traffic
+    traffic = q.dequantisation_traffic if batch.decoding else q.prefill_dequantisation_traffic
     return widened * traffic / q.l2_bandwidth
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.experts import distinct_experts, fullest
 from calc.physics.memory import Cache, Weights, expert_shards
 from calc.physics.shapes import MLA, Parameters
@@ -24,11 +24,12 @@ class Composition:
     Attributes:
         tokens: that pass through the layers [token].
         logit_rows: tokens whose logits are computed [token].
-        attended, in_window, indexed: positions attended to, summed over tokens, in a layer
-            without and with a window, and positions that an indexer scores [token].
+        attended, in_window, indexed: positions that the core multiplies, summed over tokens, in a
+            layer without and with a window, and positions that an indexer scores [token].
         read, read_in_window, read_keys: cached positions read, summed over requests [token].
         expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
-        decoding: 1 for a decode step (MLA absorbs its up-projections), 0 for prefill.
+        absorbed: 1 where MLA absorbs its up-projections: decode, and sparse prefill; else 0.
+        decoding: whether it is a decode step.
     """
 
     tokens: Number
@@ -40,12 +41,13 @@ class Composition:
     read_in_window: Number
     read_keys: Number
     expanded: Number
+    absorbed: Number
     decoding: bool
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
         counts = {field.name: getattr(self, field.name) / parts for field in fields(self)
-                  if field.name != "decoding"}
+                  if field.name not in ("absorbed", "decoding")}
         return replace(self, **counts)
 
 
@@ -73,6 +75,17 @@ class Attention(Work):
 
 
 @dataclass(frozen=True)
+class Core(Work):
+    """The attention core.
+
+    Attributes:
+        head_rows: rows of heads that are multiplied for a token [1].
+    """
+
+    head_rows: Number
+
+
+@dataclass(frozen=True)
 class Routed(Work):
     """Routed experts that the device multiplies, and how tokens meet them.
 
@@ -97,7 +110,7 @@ class Routed(Work):
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
                    ) -> Attention:
-    """Projections of attention [FLOP], [B]: absorbed in a decode step of MLA, else as stored.
+    """Projections of attention [FLOP], [B]: of MLA as stored, or absorbed.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -118,15 +131,65 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     projected = q.multiply_add_flops * layers * projections * batch.tokens
     again = q.multiply_add_flops * layers * up * expanded
     stored = layers * w.attention_weights_per_layer
-    if batch.decoding and attention == MLA:
-        stored = stored + layers * up * (width - q.attention_weight_bytes)
-    per_token, _ = _widths(attention, q, heads, batch.decoding)
+    # absorbed up-projections are kept as wide as activations
+    stored = stored + batch.absorbed * layers * up * (width - q.attention_weight_bytes)
+    per_token, _ = _widths(attention, q, heads, batch.absorbed)
     return Attention(projected + again, stored + layers * per_token * width * batch.tokens,
                      projections, again, up)
 
 
-def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Work:
-    """Scores, their product with the values, scores of an indexer: [FLOP] and bytes [B].
+def prefill_absorbed(q: Any, prompt: Number) -> Number:
+    """Whether MLA prefills absorbed [1]: if an indexer picks positions, and the prompt is long.
+
+    Args:
+        q: input symbols as attributes.
+        prompt: its tokens, cached ones included [token].
+
+    Source: notebooks/compute.md, section Sparse attention.
+    """
+    return select((q.index_topk > 0) & np.greater(prompt, q.dense_prefill_tokens), 1, 0)
+
+
+def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number) -> Number:
+    """Positions that the core multiplies for a token, mean, in a layer without a window [token].
+
+    Without an indexer those that the token sees. A kernel of sparse attention takes a fixed number,
+    padded where fewer exist, unless it stops at them; a dense one takes all.
+
+    Args:
+        q: input symbols as attributes.
+        picked: that the indexer picks of those that the token sees [token].
+        seen: that the token sees [token].
+        absorbed: 1 if the kernel is that of sparse attention or of decode.
+
+    Source: notebooks/compute.md, section Sparse attention.
+    """
+    chosen = select(q.whole_selection > 0, q.index_topk, picked)
+    return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
+
+
+def head_rows(q: Any, batch: Composition) -> Number:
+    """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
+
+    In decode the rows of a request are its heads times its tokens; tokens of sparse attention have
+    positions of their own each, and tiles of their own. Expanded, a prompt's tokens fill them.
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Whole tiles of heads.
+    """
+    heads = q.num_attention_heads / q.tensor_parallel
+    alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
+    checked = 1 + q.draft_tokens
+    together = (ceil_div(heads * checked, q.core_tile_rows) * q.core_tile_rows / checked
+                if batch.decoding else heads)
+    return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
+
+
+def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
+    """Scores and their product with the values: operations [FLOP] and bytes [B].
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -139,16 +202,30 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Work:
     layers, width = q.num_hidden_layers, q.activation_element_bytes
     full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
     heads = q.num_attention_heads / q.tensor_parallel
-    _, core_width = _widths(attention, q, heads, batch.decoding)
-    scores = q.index_n_heads * q.index_head_dim
-    flops = q.multiply_add_flops * (
-        heads * core_width * (full * batch.attended + windowed * batch.in_window)
-        + full * scores * batch.indexed)
+    _, core_width = _widths(attention, q, heads, batch.absorbed)
+    rows = head_rows(q, batch) if attention == MLA else heads
+    flops = q.multiply_add_flops * rows * core_width * (
+        full * batch.attended + windowed * batch.in_window)
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    cached = (entry * (full * batch.read + windowed * batch.read_in_window)
-              + c.kv_index_bytes_per_token * full * batch.read_keys)
+    cached = entry * (full * batch.read + windowed * batch.read_in_window)
     expanded = batch.expanded if attention == MLA else 0
-    return Work(flops, cached + layers * heads * core_width * width * (batch.tokens + expanded))
+    return Core(flops, cached + layers * heads * core_width * width * (batch.tokens + expanded),
+                rows)
+
+
+def index_work(q: Any, c: Cache, batch: Composition) -> Work:
+    """Scores of an indexer, whole on every rank: operations [FLOP] and bytes of its keys [B].
+
+    Args:
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Sparse attention.
+    """
+    per_position = q.multiply_add_flops * q.index_n_heads * q.index_head_dim
+    return Work(q.full_attention_layers * per_position * batch.indexed,
+                q.full_attention_layers * c.kv_index_bytes_per_token * batch.read_keys)
 
 
 def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
@@ -254,7 +331,8 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """What the vector unit reads and writes [B].
 
-    Two norms with their residual; gates of the MLPs; rows gathered for the experts and back.
+    Two norms with their residual; gates of the MLPs; rows gathered for the experts and back; scores
+    of an indexer among which it chooses.
 
     Args:
         q: input symbols as attributes.
@@ -271,10 +349,11 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
                 + 3 * n.moe_layers * shared_inside * tokens
                 + (1 - q.offloaded_share) * n.moe_layers * routed.rows * (
                     3 * routed.inside + 2 * d))
-    return elements * q.activation_element_bytes + q.norm_weight_bytes * d
+    chosen = q.selection_traffic * q.full_attention_layers * batch.indexed
+    return elements * q.activation_element_bytes + q.norm_weight_bytes * d + chosen
 
 
-def _widths(attention: str, q: Any, heads: Number, decoding: bool) -> tuple[Number, Number]:
+def _widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Number, Number]:
     """Elements in and out of a layer's projections per token, and of its core per head [1]."""
     d = q.hidden_size
     if attention != MLA:
@@ -284,8 +363,8 @@ def _widths(attention: str, q: Any, heads: Number, decoding: bool) -> tuple[Numb
     query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
     latent = d + q.kv_lora_rank + q.qk_rope_head_dim
     around = query + latent + heads * (query_key + q.v_head_dim) + d
-    if decoding:
-        inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
-        return around + inside, 2 * q.kv_lora_rank + q.qk_rope_head_dim
+    inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
     expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
-    return around + expansion, query_key + q.v_head_dim
+    is_absorbed = np.greater(absorbed, 0)
+    return (around + select(is_absorbed, inside, expansion),
+            select(is_absorbed, 2 * q.kv_lora_rank + q.qk_rope_head_dim, query_key + q.v_head_dim))

@@ -39,14 +39,17 @@ INPUTS = frozenset({
     "absorbed_copies", "exchange_buffer_tokens",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
     *(f"{name}_peak" for name in (
-        "attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+        "attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+        "head")),
     *(f"{name}_gemm_efficiency" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
     *(f"{name}_dequantised" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
     "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor",
     "expert_streaming_efficiency", "mla_efficiency", "mla_compute_efficiency",
-    "attention_efficiency", "l2_bandwidth", "dequantisation_traffic",
+    "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
+    "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
+    "l2_bandwidth", "dequantisation_traffic",
     "prefill_dequantisation_traffic", "kernel_boundary",
     "operators_per_layer", "host_time_per_operator", "captured",
     "host_gap_per_step",

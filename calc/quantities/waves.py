@@ -15,7 +15,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
 from calc.physics.step import Step
-from calc.physics.work import Composition
+from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Prompts:
     prompt_chunks: Number
     prefill_tokens: Number
     prefill_attended: Number
+    prefill_absorbed: Number
+    prefill_multiplied: Number
     prefill_in_window: Number
     prefill_cached: Number
     burst_requests: Number
@@ -55,8 +57,11 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
     before = cached + (new - tokens) / 2
     rest = np.maximum(1, requests_per_rank - 1)
     burst_chunks = ceil_div(rest * new, q.max_num_batched_tokens)
+    attended = mean_attended(q.index_topk, cached, new)
+    absorbed = prefill_absorbed(q, cached + new)
     return Prompts(
-        cached, new, chunks, tokens, mean_attended(q.index_topk, cached, new),
+        cached, new, chunks, tokens, attended, absorbed,
+        multiplied_positions(q, attended, mean_context(cached, new), absorbed),
         mean_attended(q.sliding_window, cached, new), before, rest, burst_chunks,
         rest * new / burst_chunks)
 
@@ -72,11 +77,13 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     Source: notebooks/serving.md, section A prompt in chunks.
     """
     cached = tokens / p.prefill_tokens * p.prefill_cached
+    absorbed = p.prefill_absorbed
     positions = tokens * mean_context(p.cached_tokens, p.new_tokens)
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,
-        attended=tokens * p.prefill_attended, in_window=tokens * p.prefill_in_window,
-        indexed=positions, read=cached, read_in_window=cached, read_keys=cached, expanded=cached,
+        attended=tokens * p.prefill_multiplied, in_window=tokens * p.prefill_in_window,
+        indexed=absorbed * positions, read=cached, read_in_window=cached,
+        read_keys=absorbed * cached, expanded=(1 - absorbed) * cached, absorbed=absorbed,
         decoding=False)
 
 
@@ -93,10 +100,11 @@ def decode_step(q: Any, d: Decode) -> Composition:
     tokens = d.decode_batch * (1 + q.draft_tokens)
     skewed = tokens * q.kv_imbalance
     return Composition(
-        tokens=tokens, logit_rows=tokens, attended=skewed * d.decode_attended_tokens,
-        in_window=skewed * d.decode_window_tokens, indexed=skewed * d.decode_context_tokens,
+        tokens=tokens, logit_rows=tokens, attended=skewed * d.decode_multiplied_tokens,
+        in_window=skewed * d.decode_window_tokens,
+        indexed=select(q.index_topk > 0, skewed * d.decode_context_tokens, 0),
         read=batch * d.decode_attended_tokens, read_in_window=batch * d.decode_window_tokens,
-        read_keys=batch * d.decode_context_tokens, expanded=0, decoding=True)
+        read_keys=batch * d.decode_context_tokens, expanded=0, absorbed=1, decoding=True)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
-from calc.physics.work import Composition
+from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
 from calc.serving.requests import Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
@@ -53,15 +53,19 @@ class Clock:
         return total
 
     def _prefill(self, step: Step, riding: int) -> float:
+        q = self._q
         new, cached = (np.array(column, dtype=float) for column in zip(*step.prefill, strict=True))
         # the tokens of a chunk see what is cached as those of an answer see their prompt
-        attended = float((new * mean_context(cached, new)).sum())
-        limit = [float((new * mean_attended(bound, cached, new)).sum())
-                 for bound in (self._q.index_topk, self._q.sliding_window)]
+        seen = mean_context(cached, new)
+        picked, in_window = (mean_attended(bound, cached, new)
+                             for bound in (q.index_topk, q.sliding_window))
+        absorbed = float(prefill_absorbed(q, (cached + new).max()))  # one kernel for the step
+        multiplied = multiplied_positions(q, picked, seen, absorbed)
         tokens, before = float(new.sum()) + riding, float(cached.sum())
         return self._time(Composition(
-            tokens, float(len(new) + riding), limit[0], limit[1], attended, before, before, before,
-            before, decoding=False))
+            tokens, float(len(new) + riding), float((new * multiplied).sum()),
+            float((new * in_window).sum()), absorbed * float((new * seen).sum()), before, before,
+            absorbed * before, (1 - absorbed) * before, absorbed, decoding=False))
 
     def _decode(self, contexts: np.ndarray, core_only: bool) -> float:
         rounded = np.ceil(contexts.mean() / ROUNDING) * ROUNDING
@@ -71,14 +75,17 @@ class Clock:
             tokens = batch * (1 + q.draft_tokens)
             sees = [min(rounded, bound) if bound else rounded
                     for bound in (q.index_topk, q.sliding_window)]
+            multiplied = float(multiplied_positions(q, sees[0], rounded, 1))
             self._known[key] = self._time(Composition(
-                tokens, tokens, tokens * sees[0], tokens * sees[1], tokens * rounded,
-                batch * sees[0], batch * sees[1], batch * rounded, 0.0, decoding=True), core_only)
+                tokens, tokens, tokens * multiplied, tokens * sees[1],
+                tokens * rounded if q.index_topk else 0.0,
+                batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True),
+                core_only)
         return self._known[key]
 
     def _time(self, composition: Composition, core_only: bool = False) -> float:
         timed = step(self._attention, self._q, self._counted, self._weights, self._cache,
                      composition)
         if core_only:
-            return float(timed.core_time)
+            return float(timed.core_time + timed.index_time)
         return float(timed.step_time - self._q.host_gap_per_step)

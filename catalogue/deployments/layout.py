@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
 FLAGS = ("exchange_normal", "separate_pools", "prefill_together", "activations_in_share",
-         "window_blocks_freed")  # 0 or 1
+         "window_blocks_freed", "whole_selection")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_efficiency": Unit("1", maximum=1),
@@ -31,6 +31,8 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "host_hit_share": Unit("1", exclusive=False, maximum=1),
     "micro_batches": Unit("1", minimum=1, exclusive=False, maximum=2, integer=True),
     "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
+    "dense_prefill_tokens": Unit("token", exclusive=False),
+    "sparse_attention_efficiency": Unit("1", maximum=1),
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency")
@@ -162,7 +164,10 @@ def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]
 
 def _out_of_range(value: Value, rule: Unit) -> str | None:
     """What a number is expected to be that it is not."""
-    if rule.integer and value.value not in range(int(rule.minimum), int(rule.maximum or 0) + 1):
+    if rule.integer and rule.maximum is None and value.value != int(value.value):
+        return "a whole number"
+    if rule.integer and rule.maximum is not None and value.value not in range(
+            int(rule.minimum), int(rule.maximum) + 1):
         return f"{rule.minimum:g} or {rule.maximum:g}"
     for end in (value.low, value.high):
         if end < rule.minimum or (rule.exclusive and end == rule.minimum):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
+SPARSE_SHARE = "sparse_attention_efficiency"
+WIDE_BITS = 16
 WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 MULTIPLY_ADD = 2
@@ -31,7 +33,9 @@ STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
     "gemm_tile_rows", "load_overlap", "clock_factor", "expert_streaming_efficiency",
-    "mla_efficiency", "mla_compute_efficiency", "attention_efficiency", "dequantisation_traffic",
+    "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
+    "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",
+    "dequantisation_traffic",
     "prefill_dequantisation_traffic",
     "kernel_boundary", "operators_per_layer", "host_time_per_operator",
     "host_gap_per_step", "single_token_path",
@@ -39,6 +43,7 @@ SCALARS = (
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
     "request_overhead", "absorbed_copies",
 )
+SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
@@ -52,10 +57,13 @@ NEUTRAL: dict[str, float] = {
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "absorbed_copies": 0, "exchange_buffer_tokens": 0,
     "activations_in_share": 1, "window_blocks_freed": 1,
+    "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
+    "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
-            "prefix_hit_share", "activations_in_share", "window_blocks_freed")
+            "prefix_hit_share", "activations_in_share", "window_blocks_freed", "whole_selection",
+            "dense_prefill_tokens")
 
 
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
@@ -116,9 +124,15 @@ def _priors(scenario: Resolved) -> list[Knob]:
     without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1,
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
+    without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
     found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
               if not without.get(key, False)]
     found += _by_dtype(scenario, priors)
+    if scenario.model.index_topk:
+        cached = library.load("formats", scenario.precision.kv_cache).bits.value
+        table = priors.sparse_attention_efficiency
+        found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
+                          (SPARSE_SHARE,)))
     modes = priors.all_to_all
     switch = scenario.file.mechanisms.get("exchange_normal")
     exchange = modes.normal if switch is not None and switch.value else modes.low_latency
@@ -177,7 +191,7 @@ def _crossing(scenario: Resolved, exchange: Any) -> Any:
 def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
     """Efficiencies of matmuls: one knob per dtype, which moves all classes that multiply it."""
     dtypes = multiplied(scenario)
-    knobs = []
+    knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
         for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
                                ("grouped_gemm_efficiency", ["routed_expert"])):
@@ -197,8 +211,9 @@ def multiplied(scenario: Resolved) -> dict[str, str]:
     """
     device = scenario.device
     wide = next((dtype for dtype in WIDE if peak_of(device, dtype)), WIDE[0])
-    return {name: dtype if peak_of(device, dtype) else wide
-            for name, dtype in scenario.precision.multiply.dtypes.items()}
+    asked = scenario.precision.multiply
+    dtypes = asked.dtypes | {"index": asked.index or asked.core}
+    return {name: dtype if peak_of(device, dtype) else wide for name, dtype in dtypes.items()}
 
 
 def peak_problem(scenario: Resolved) -> tuple[str, str] | None:

@@ -103,7 +103,8 @@ class Multiply(Entry):
     """What the matrix unit multiplies, by class of tensors: a dtype, which a device has a peak of.
 
     It is not how weights are stored: 4-bit weights may be widened to 16 bits first. ``core`` is
-    the attention core, scores (QK) and their product with the values (PV).
+    the attention core, scores (QK) and their product with the values (PV); ``index`` the scores of
+    an indexer, multiplied as the core where it is absent.
     """
 
     source: SourceKey
@@ -117,6 +118,7 @@ class Multiply(Entry):
     routed_expert: Dtype
     router: Dtype
     head: Dtype
+    index: Dtype | None = None
 
     @property
     def dtypes(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, model_validator
 
 from catalogue.entries.entry import Entry, MechanismsName, Named
-from catalogue.reading.values import Share, Time, Tokens, Unit, Value
+from catalogue.reading.values import Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
@@ -67,6 +67,13 @@ class AllToAll(Group):
     normal: Levels
 
 
+class ShareByCache(Group):
+    """Share of the dense matrix peak by the elements that the cache stores [1]."""
+
+    wide: Share
+    narrow: Share
+
+
 class Mechanisms(Named):
     """Priors of one class of devices, or of the host processors that compute experts.
 
@@ -81,6 +88,13 @@ class Mechanisms(Named):
         mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
         mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
         attention_efficiency: share of the matrix peak of flash attention in prefill [1].
+        core_tile_rows: rows of heads and tokens of a request that the decode core of MLA
+            multiplies at once; whole tiles, a kernel's constant [1].
+        sparse_tile_rows: rows of heads that a kernel of sparse attention multiplies at once [1].
+        sparse_attention_efficiency: share of the matrix peak of sparse attention, rows that fill
+            a tile included; by elements of the cache of 16 bits, and of fewer [1].
+        index_efficiency: share of its matrix peak at which an indexer scores positions [1].
+        selection_traffic: what choosing among the scores moves, per score [B].
         kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
         host_time_per_operator: of the host per operator that it launches itself [s].
         host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
@@ -119,6 +133,11 @@ class Mechanisms(Named):
     mla_efficiency: Share | None = None
     mla_compute_efficiency: Share | None = None
     attention_efficiency: Share | None = None
+    core_tile_rows: Count | None = None
+    sparse_tile_rows: Count | None = None
+    sparse_attention_efficiency: ShareByCache | None = None
+    index_efficiency: Share | None = None
+    selection_traffic: BytesOrZero | None = None
     kernel_boundary: Time | None = None
     host_time_per_operator: Time | None = None
     host_gap_per_step: Time | None = None

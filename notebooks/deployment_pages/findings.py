@@ -16,7 +16,8 @@ from deployment_pages.views import pair
 from workbench.showing.numbers import fmt_int
 
 MANY = 2**20  # requests; tried in vain for a rate if this many do not give it
-CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -43,12 +43,12 @@ ESTIMATED = ("vector",)
 
 def local_composition(decoding: bool) -> Composition:
     """A composition of symbols that stand for anything."""
-    names = ("tokens", "rows", "attended", "in_window", "indexed", "read", "read_in_window",
-             "read_keys", "expanded")
+    names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
+             "read_in_window", "read_keys", "expanded")
     parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
     if decoding:
         parts["expanded"] = sympy.Integer(0)
-    return Composition(**parts, decoding=decoding)
+    return Composition(**parts, absorbed=sympy.Integer(decoding), decoding=decoding)
 
 
 def local_routing() -> Routing:
@@ -113,7 +113,8 @@ def test_rows_are_complete(attention, query_latent, decoding):
     rows = table(attention, local_composition(decoding), local_routing(), query_latent)
     names = [row.name for row in rows]
     assert len(names) == len(set(names))
-    assert {row.cls for row in rows if row.name[:3] != "mtp"} == {*CLASSES, VECTOR, LINK}
+    classes = {*CLASSES, VECTOR, LINK} - ({"index"} if attention == "gqa" else set())
+    assert {row.cls for row in rows if row.name[:3] != "mtp"} == classes
     for row in rows:
         assert row.layer in ("dense", "moe", "every", "outside")
         assert row.unit in ("matrix", "vector", "link")
@@ -137,6 +138,20 @@ def test_a_matmul_has_an_operation_per_weight_and_row_and_factor_of_nu():
             assert sympy.simplify(row.weight_bytes - stored_in * per_weight) == 0, row.name
 
 
+def test_a_form_that_is_open_is_either_form():
+    """Where it is not known whether MLA absorbs, the rows of both stand with their shares."""
+    share, again = sympy.symbols("share again", positive=True)
+    made = replace(local_composition(False), absorbed=share, expanded=(1 - share) * again)
+    for form in (0, 1):
+        chosen = replace(made, absorbed=sympy.Integer(form), expanded=(1 - form) * again)
+        ours = {row.name: row for row in table("mla", chosen, local_routing())}
+        for row in table("mla", made, local_routing()):
+            for part in ("flops", "bytes"):
+                expected = getattr(ours[row.name], part) if row.name in ours else 0
+                assert sympy.simplify(getattr(row, part).subs(share, form) - expected) == 0
+        assert ("expand_kv" in ours) != ("absorb_k" in ours)
+
+
 def test_only_prefill_of_latent_attention_expands():
     for attention in ATTENTIONS:
         for decoding in (True, False):
@@ -157,6 +172,7 @@ def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
                  for field in fields(work.Composition)}
         numbers = {name: part if isinstance(part, bool) else
                    float(value(part, known)) * q.micro_batches for name, part in parts.items()}
+        numbers["absorbed"] = float(value(made.absorbed, known))  # a form, of any part of a step
         if attention == "gqa":
             numbers["expanded"] = 0.0
         found[phase] = coded.operator_table(attention, q, cache(attention, q),

@@ -33,7 +33,9 @@ GIGA, MEGA = 1e9, 1e6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imbalance": 1,
          "routing_skew": 0, "even_routing": 1, "balanced_placement": 0, "placement_residual": 0,
-         "redundant_experts": 0, "offloaded_share": 0}
+         "redundant_experts": 0, "offloaded_share": 0,
+         "core_tile_rows": 16, "sparse_tile_rows": 16, "whole_selection": 1,
+         "dense_prefill_tokens": 0, "selection_traffic": 0}
 PARTS: dict[str, Text] = {
     "tokens": ("tokens", "token"), "rows": ("rows of logits", "logits 行数"),
     "attended": ("attended to, $A$", "关注的位置 $A$"),
@@ -149,6 +151,17 @@ def parts_of_a_step(compositions: Mapping[str, Composition]) -> None:
          "分成 $\\mu$ 个微批的步，把每件事做 $\\mu$ 遍，每遍只含 $1/\\mu$。"
          "提示怎样切成分块，见服务一页；此处一个分块有 $T_1$ 个 token，"
          "由多条提示共用时为 $T_b$ 个。")
+
+
+def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
+    """Rows of a tile by class of cards, and what they do to a rank with so many heads."""
+    hopper, ascend = tiles["nvidia-hopper"], tiles["ascend-910b"]
+    assert hopper == tiles["nvidia-blackwell"]
+    assert hopper % heads == 0
+    number("tile-hopper", hopper)
+    number("tile-ascend", ascend)
+    number("tile-padding", hopper // heads)
+    number("tile-drafts", hopper // heads - 1)
 
 
 def positions_of_prompts(half: sympy.Expr, surplus: sympy.Expr, expanded: sympy.Expr) -> None:

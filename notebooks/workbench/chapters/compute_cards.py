@@ -17,7 +17,6 @@ from workbench.chapters.compute import Steps
 from workbench.entries.hardware import benchmarks
 from workbench.showing.display import number, show, sourced, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent
-from workbench.steps.operators import CLASSES
 
 Text = tuple[str, str]
 Ridge = Callable[[Device, str], float]  # of a card and a dtype [FLOP/B]
@@ -151,17 +150,19 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
 
     The lower bound takes the larger of arithmetic and reading, class by class, the upper both.
     """
-    over: dict[str, dict[str, str | Text]] = {kind: {"kind": CLASS_NAMES[kind]} for kind in CLASSES}
+    over: dict[str, dict[str, str | Text]] = {kind: {"kind": name}
+                                              for kind, name in CLASS_NAMES.items()}
     lower: dict[str, str | Text] = {"kind": ("sum of the larger (ms)", "取较大者之和（ms）")}
     upper: dict[str, str | Text] = {"kind": ("sum of both (ms)", "两者之和（ms）")}
     headings: dict[str, Text] = {}
     bounds = []
     for name, precision in PRECISIONS.items():
-        values, card = step(precision), cards[name]
+        tile = catalogue.load("mechanisms", MECHANISMS[name]).core_tile_rows
+        values, card = step(precision, core_tile_rows=tile.value), cards[name]
         dtypes = catalogue.load_precision(precision).multiply.dtypes
         for phase in PHASES:
             low = high = values[f"{phase}_vector_bytes"] / _bandwidth(card)
-            for kind in CLASSES:
+            for kind in over:
                 flops, through = values[f"{phase}_{kind}_flops"], values[f"{phase}_{kind}_bytes"]
                 point = ridge(card, dtypes[kind])
                 over[kind][f"{phase} {name}"] = fmt_fixed(flops / through / point, 2)

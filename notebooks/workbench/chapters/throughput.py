@@ -30,8 +30,9 @@ PROMPT, ANSWER = 2048, 512
 FP8 = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token")
 FREE = {"collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0,
         "collective_efficiency": 1, "network_efficiency": 1, "exchange_efficiency": 1,
-        "exchange_network_efficiency": 1}
-CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+        "exchange_network_efficiency": 1, "core_tile_rows": 1}
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
 BATCHES = tuple(2 ** power for power in range(11))
 WAVE = 48  # requests that fit every layout
 LINES: dict[str, Text] = {"memory": ("bandwidth", "带宽"), "compute": ("compute", "算力"),

@@ -25,7 +25,7 @@ PARTS: dict[Text, tuple[str, ...]] = {
     ("experts: reading, arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
     ("dequantisation", "反量化"): ("dequantisation",),
     ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
-    ("attention core", "注意力核心"): ("core",),
+    ("attention core", "注意力核心"): ("core", "index"),
     ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
         ("router", "head", "vector"),
     ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),

@@ -65,7 +65,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
     dense = ("attention", "dense_mlp", "shared_expert", "routed_expert")
     matrices = (*dense, "router", "head")
     found: dict[str, Number] = {f"{name}_peak": draw.choice((1.48e14, 3.5e14, 1e15))
-                                for name in (*matrices, "core")}
+                                for name in (*matrices, "core", "index")}
     found |= {f"{name}_gemm_efficiency": draw.choice((0.5, 0.75, 1)) for name in matrices}
     found |= {f"{name}_dequantised": draw.randint(0, 1) for name in dense}
     return found | {
@@ -75,6 +75,10 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "mla_efficiency": draw.choice((0.4, 0.8)),
         "attention_efficiency": draw.choice((0.4, 0.7)),
         "mla_compute_efficiency": draw.choice((0.3, 0.6)),
+        "core_tile_rows": draw.choice((1, 16, 64)), "sparse_tile_rows": draw.choice((1, 16, 128)),
+        "sparse_attention_efficiency": draw.choice((0.4, 0.6)),
+        "index_efficiency": draw.choice((0.2, 0.5)), "whole_selection": draw.randint(0, 1),
+        "dense_prefill_tokens": draw.choice((0, 0, 1, 2048, 10_000)),
         "l2_bandwidth": draw.choice((5e12, 8e12)),
         "dequantisation_traffic": draw.choice((0, 4, 5.5)),
         "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),
@@ -153,12 +157,14 @@ def _details(draw: random.Random, attention: str) -> dict[str, Number]:
     """What some models have and others lack; an indexer goes with a query latent."""
     switches = ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks")
     inputs: dict[str, Number] = dict.fromkeys(switches, 0)
-    inputs |= {"expert_bias": draw.randint(0, 1), "index_n_heads": 0, "index_head_dim": 0}
+    inputs |= {"expert_bias": draw.randint(0, 1), "index_n_heads": 0, "index_head_dim": 0,
+               "selection_traffic": 0}
     if attention == "gqa":
         inputs |= {name: draw.randint(0, 1) for name in switches}
     elif draw.random() < 0.5:
         inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
-                   "index_head_dim": draw.choice((32, 128))}
+                   "index_head_dim": draw.choice((32, 128)),
+                   "selection_traffic": draw.choice((0, 12))}
     return inputs
 
 

@@ -19,7 +19,8 @@ from workbench.formulas.symbols import sym
 from workbench.formulas.trees import from_tree
 from workbench.steps.phases import Composition
 
-CLASSES = ("attention", "core", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
 VECTOR, LINK, DRAFT = "vector", "link", "draft"
 COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
            "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
@@ -178,7 +179,10 @@ def _projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: 
 
 
 def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
-    """Latent attention: absorbed in decode, expanded in prefill, with or without an indexer."""
+    """Latent attention: absorbed or expanded, with or without an indexer.
+
+    Where it is open which of the two, the rows of both stand with their shares of the step.
+    """
     d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
     heads = sym.num_attention_heads / t
     r_q, r_kv = sym.q_lora_rank, sym.kv_lora_rank
@@ -191,19 +195,29 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
         first = [_projection("q", tokens, d, query)]
     first += [_projection("kv_a", tokens, d, r_kv + rope), _inner_norm("kv_norm", r_kv, tokens)]
     last = [_projection("o", tokens, heads * value, d)]
-    if composition.decoding:
-        def absorb(name: str, size: Expr) -> Operator:
-            return _projection(name, tokens, heads * size, r_kv,
-                               width=sym.activation_element_bytes, per_token=heads * (size + r_kv))
+    share = sympy.sympify(composition.absorbed)
 
-        core = _core(composition, heads, 2 * r_kv + rope)
-        return [*first, absorb("absorb_k", nope), *_indexer(composition), *core,
-                absorb("absorb_v", value), *last]
+    def absorb(name: str, size: Expr) -> list[Operator]:
+        row = _projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
+                          per_token=heads * (size + r_kv))
+        return _part(row, share)
+
     expand = _projection("expand_kv", tokens, r_kv, heads * (nope + value))
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
-    expand = replace(expand, flops=expand.flops + again)
-    return [*first, expand, *_indexer(composition),
-            *_core(composition, heads, nope + rope + value), *last]
+    width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
+    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope), *_indexer(composition),
+            *_core(composition, heads, width), *absorb("absorb_v", value)]
+    rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
+            for row in rows]
+    return [*first, *rows, *last]
+
+
+def _part(row: Operator, share: Expr) -> list[Operator]:
+    """A row that takes a share of its rows and weights; none if the share is zero."""
+    if share == 0:
+        return []
+    return [replace(row, flops=share * row.flops, weight_bytes=share * row.weight_bytes,
+                    activation_bytes=share * row.activation_bytes)]
 
 
 def _gqa(composition: Composition) -> list[Operator]:
@@ -221,7 +235,7 @@ def _gqa(composition: Composition) -> list[Operator]:
 
 
 def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
-    """Scores and values, in layers without and with a window: ``width`` multiply-adds per head.
+    """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
 
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
     """
@@ -229,8 +243,8 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
     return [Operator(name, "every", count, "matrix", "core",
-                     flops=sym.multiply_add_flops * elements * attended, activation_bytes=moved,
-                     kv_bytes=entry * read)
+                     flops=sym.multiply_add_flops * composition.head_rows * width * attended,
+                     activation_bytes=moved, kv_bytes=entry * read)
             for name, count, attended, read in (
                 ("core", full, composition.attended, composition.read),
                 ("core_window", layers - full, composition.in_window, composition.read_in_window))]
@@ -245,9 +259,11 @@ def _indexer(composition: Composition) -> list[Operator]:
         _projection("index_k", tokens, d, size, per_token=none),
         _inner_norm("index_norm", 2 * size, tokens),
         _projection("index_weights", tokens, d, heads, per_token=none),
-        Operator("index_scores", "every", sym.full_attention_layers, "matrix", "core",
+        Operator("index_scores", "every", sym.full_attention_layers, "matrix", "index",
                  flops=sym.multiply_add_flops * heads * size * composition.indexed,
                  kv_bytes=sym.kv_index_bytes_per_token * composition.read_keys),
+        Operator("index_choice", "every", sym.full_attention_layers, "vector", VECTOR,
+                 activation_bytes=sym.selection_traffic * composition.indexed),
     ]
 
 

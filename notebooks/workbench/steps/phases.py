@@ -26,24 +26,28 @@ class Composition:
     Attributes:
         tokens: that pass through the layers [token].
         rows: tokens whose logits are computed [token].
-        attended, in_window: positions attended to, summed over the tokens, in a layer without
-            and with a window [token].
+        attended, in_window: positions that the core multiplies, summed over the tokens, in a
+            layer without and with a window [token].
+        head_rows: rows of heads that it multiplies for each of them [1].
         indexed: positions that an indexer scores, summed over the tokens [token].
         read, read_in_window, read_keys: cached positions whose entries are read in a layer without
             and with a window, and whose index keys are read, summed over the requests [token].
         expanded: cached positions whose keys and values MLA expands again, in prefill [token].
-        decoding: whether MLA absorbs its up-projections instead of expanding.
+        absorbed: 1 where MLA absorbs its up-projections instead of expanding, else 0 [1].
+        decoding: whether it is a decode step.
     """
 
     tokens: sympy.Expr
     rows: sympy.Expr
     attended: sympy.Expr
     in_window: sympy.Expr
+    head_rows: sympy.Expr
     indexed: sympy.Expr
     read: sympy.Expr
     read_in_window: sympy.Expr
     read_keys: sympy.Expr
     expanded: sympy.Expr
+    absorbed: sympy.Expr
     decoding: bool
 
 
@@ -57,8 +61,8 @@ def composition(phase: str) -> Composition:
 
     Raises KeyError for a phase that is not one of ``PHASES``.
     """
-    return {"decode": _decode, "prefill": lambda: _chunk(sym.prefill_tokens),
-            "burst": lambda: _chunk(sym.burst_tokens)}[phase]()
+    return {"decode": _decode, "prefill": lambda: _chunk(phase),
+            "burst": lambda: _chunk(phase)}[phase]()
 
 
 def derive_phases(derivation: Derivation, name: str, template: Callable[[str], sympy.Expr | int],
@@ -95,18 +99,24 @@ def _decode() -> Composition:
     tokens = sym.decode_tokens * sym.kv_imbalance / parts
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
-        attended=tokens * sym.decode_attended_tokens, in_window=tokens * sym.decode_window_tokens,
-        indexed=tokens * sym.decode_context_tokens, read=cached * sym.decode_attended_tokens,
+        attended=tokens * sym.decode_multiplied_tokens,
+        in_window=tokens * sym.decode_window_tokens, head_rows=sym.decode_head_rows,
+        indexed=sympy.Piecewise(
+            (tokens * sym.decode_context_tokens, sym.index_topk > 0), (0, True)),
+        read=cached * sym.decode_attended_tokens,
         read_in_window=cached * sym.decode_window_tokens,
-        read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0), decoding=True)
+        read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0),
+        absorbed=sympy.Integer(1), decoding=True)
 
 
-def _chunk(tokens: sympy.Symbol) -> Composition:
-    """The mean chunk of so many tokens, of one prompt or of several."""
-    of_step = tokens / sym.micro_batches
+def _chunk(phase: str) -> Composition:
+    """The mean chunk of a phase, of one prompt or of several."""
+    of_step = of(phase, "tokens") / sym.micro_batches
+    absorbed = sym.prefill_absorbed
     cached = of_step / sym.prefill_tokens * sym.prefill_cached
     return Composition(
-        tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_attended,
-        in_window=of_step * sym.prefill_in_window,
-        indexed=of_step * (sym.cached_tokens + (sym.new_tokens + 1) / 2), read=cached,
-        read_in_window=cached, read_keys=cached, expanded=cached, decoding=False)
+        tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
+        in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
+        indexed=absorbed * of_step * (sym.cached_tokens + (sym.new_tokens + 1) / 2), read=cached,
+        read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
+        absorbed=absorbed, decoding=False)
