@@ -175,9 +175,9 @@ def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
     return steps
 
 
-def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: float,
-                        allowed: float, top: float, hot: float) -> None:
-    """What is loaded, and what the target of document S1 allows to load [s; experts per layer].
+def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: float, top: float,
+                        hot: float) -> None:
+    """What is loaded beside the target of document S1 [s; experts per layer].
 
     ``top`` of all experts are on the cards, ``hot`` of those chosen if they are the popular [1].
     """
@@ -188,10 +188,6 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
     for name, values in steps.items():
         number(f"fetch-{name}", values["decode_step_time"], fmt_time)
     number("fetch-target", target, fmt_time)
-    number("fetch-allowed", allowed, fmt_fixed, digits=1)
-    number("fetch-rate", 1 - allowed / chosen, fmt_percent, digits=1)
-    number("fetch-needed-kept", (chosen - allowed) / experts, fmt_percent, digits=0)
-    number("fetch-top", top, fmt_percent, digits=0)
     number("fetch-once", level["moe_layers"] * level["expert_storage_time"], fmt_time)
     number("fetch-prompt", level["prefill_missing_experts"], fmt_fixed, digits=0)
     number("fetch-chunk", level["prefill_fetch_time"], fmt_time)
