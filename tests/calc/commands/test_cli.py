@@ -71,7 +71,7 @@ def test_the_verdict_and_the_kinds_are_told(cli):
     assert rows["routed expert"][1].endswith("%")
     assert rows["KV cache of one token"][-1] == "exact"
     _, out, _ = cli("estimate", "s0-scenario-1")
-    assert "does not fit, 126.5 GB per device short." in out
+    assert "does not fit, 126.8 GB per device short." in out
 
 
 @pytest.mark.usefixtures("wide")
