@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.experts import distinct_experts
+from calc.physics.experts import distinct_experts, streaming
 from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
 from calc.physics.shapes import Parameters
 from calc.physics.work import multiplied_positions
@@ -154,7 +154,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     attended, in_window, of_request = read_of_cache(q, c)
     kv_bytes = batch * of_request
     dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
-    expert_time = expert_bytes / (q.memory_bandwidth * q.expert_streaming_efficiency)
+    expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
     accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
     floor = (dense_time + expert_time + kv_time) / accepted

@@ -90,3 +90,22 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     load = select(q.balanced_placement > 0, placed, dealt)
     most = ranks * np.minimum(1, experts / ranks / chosen)
     return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, most)))
+
+
+def sliced(q: Any, whole: Number, slices: Number) -> Number:
+    """What holds of the experts on a rank: of whole ones, or of a slice of each.
+
+    Every rank has a slice where tensor parallelism exceeds expert parallelism.
+
+    Args:
+        q: input symbols as attributes.
+        whole, slices: the two values.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    return select(np.less(q.expert_parallel, q.tensor_parallel), slices, whole)
+
+
+def streaming(q: Any) -> Number:
+    """Share of the bandwidth at which experts are read [1]."""
+    return sliced(q, q.expert_streaming_efficiency, q.sliced_streaming_efficiency)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
+from calc.physics.experts import streaming
 from calc.physics.memory import expert_shards
 from calc.physics.shapes import Parameters
 
@@ -39,7 +40,7 @@ def distances(q: Any, n: Parameters) -> Distances:
     devices = q.tensor_parallel * q.pipeline_parallel * q.data_parallel
     return Distances(
         part * q.routed_expert_weight_bytes
-        / (q.memory_bandwidth * q.expert_streaming_efficiency),
+        / (q.memory_bandwidth * streaming(q)),
         stored / (q.host_link_bandwidth * q.host_link_efficiency),
         stored * devices / (q.host_memory_bandwidth * q.host_stream_efficiency),
         stored * np.minimum(q.devices_per_node, devices) / q.storage_bandwidth)

@@ -16,7 +16,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, select
 from calc.physics.communication import all_gather, all_reduce, exchange, group
-from calc.physics.experts import fullest
+from calc.physics.experts import fullest, sliced, streaming
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
 from calc.physics.shapes import Parameters
@@ -142,7 +142,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
-    boundary = q.num_hidden_layers * q.operators_per_layer * q.kernel_boundary
+    kernels = _kernels(q, n)
+    boundary = kernels * q.kernel_boundary
     offload = _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
     compute = halves * (sum(times.values()) + vector_time + widened + boundary + offload
@@ -154,7 +155,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     on_host = halves * (offload + fetched.fetch_time)
     hidden = _hidden_time(q, compute - on_host - saved, communication, on_host)
     device = compute + communication - hidden - saved
-    host = halves * _launch_time(q, decoding)
+    host = halves * kernels * _launch_time(q, decoding)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -176,10 +177,14 @@ def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
     What is expanded of the cache has rows of its own, far more than a tile. Source:
     notebooks/latency.md, sections The time of one operator and The classes of a step.
     """
-    peak = getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency") * q.clock_factor
-    padded = np.maximum(1, q.gemm_tile_rows / np.maximum(rows, 1))
+    tile, reached = q.gemm_tile_rows, getattr(q, f"{name}_gemm_efficiency")
+    share = q.hbm_efficiency
+    if isinstance(work, Routed):
+        tile, share = q.expert_tile_rows, streaming(q)
+        reached = sliced(q, reached, q.sliced_expert_gemm_efficiency)
+    peak = getattr(q, f"{name}_peak") * reached * q.clock_factor
+    padded = np.maximum(1, tile / np.maximum(rows, 1))
     whole = work.expanded_flops if isinstance(work, Attention) else 0
-    share = q.expert_streaming_efficiency if isinstance(work, Routed) else q.hbm_efficiency
     return operator_time(((work.flops - whole) * padded + whole) / peak,
                          work.bytes / (q.memory_bandwidth * share), q.load_overlap)
 
@@ -270,14 +275,30 @@ def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> 
         + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync, 0)
 
 
+def _kernels(q: Any, n: Parameters) -> Number:
+    """Operators of all layers, part by part [1].
+
+    As many as were counted of each part, in proportion to the layer of latent attention, routed
+    and shared experts, of which ``operators_per_layer`` are launched. Source: notebooks/latency.md,
+    section Between the kernels, and the host.
+    """
+    counted = (
+        q.num_hidden_layers * (q.attention_operators
+                               + select(q.index_n_heads > 0, q.indexer_operators, 0))
+        + q.first_k_dense_replace * q.dense_mlp_operators
+        + n.moe_layers * (q.routed_expert_operators
+                          + select(q.n_shared_experts > 0, q.shared_expert_operators, 0)))
+    return q.operators_per_layer * counted / q.reference_operators
+
+
 def _launch_time(q: Any, decoding: bool) -> Number:
-    """Time in which the host launches the operators of a step one by one [s].
+    """Time in which the host launches an operator of a step, one by one [s].
 
     A captured graph is launched as one; prefill has too many shapes to be captured. Source:
     notebooks/latency.md, section Between the kernels, and the host.
     """
     launched = 1 - q.captured if decoding else 1
-    return launched * q.host_time_per_operator * q.num_hidden_layers * q.operators_per_layer
+    return launched * q.host_time_per_operator
 
 
 def _hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:

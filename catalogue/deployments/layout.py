@@ -35,7 +35,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "sparse_attention_efficiency": Unit("1", maximum=1),
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
-BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency")
+BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
 
 

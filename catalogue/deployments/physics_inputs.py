@@ -32,7 +32,8 @@ USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
 STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
-    "gemm_tile_rows", "load_overlap", "clock_factor", "expert_streaming_efficiency",
+    "gemm_tile_rows", "expert_tile_rows", "load_overlap", "clock_factor",
+    "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
     "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",
     "dequantisation_traffic",
@@ -44,6 +45,14 @@ SCALARS = (
     "request_overhead", "absorbed_copies",
 )
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
+# where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
+ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
+        "sliced_streaming_efficiency": "expert_streaming_efficiency",
+        "expert_tile_rows": "gemm_tile_rows"}
+# kernels of every layer alike, where none are counted
+ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
+         "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,
+         "reference_operators": 1.0}
 STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
@@ -105,7 +114,8 @@ class Knob:
 def knobs(scenario: Resolved) -> list[Knob]:
     """The mechanisms of a deployment: of its device, of its host where experts run on it.
 
-    What the scenario states of one takes the place of the prior.
+    What the scenario states of one takes the place of the prior; what it states of whole experts
+    also that of slices, and what of all matmuls that of experts.
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
@@ -113,7 +123,14 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, stated[name], (name,)) for name in STATED
               if name in stated and name not in named]
-    return [Knob(knob.name, stated.get(knob.name, knob.value), knob.symbols) for knob in found]
+    return [Knob(knob.name, stated.get(knob.name, stated.get(_else(knob.name), knob.value)),
+                 knob.symbols) for knob in found]
+
+
+def _else(name: str) -> str:
+    """The mechanism whose value holds where a scenario states none of this one."""
+    table, *dtype = name.split(".")
+    return ".".join([ELSE.get(table, table), *dtype])
 
 
 def _priors(scenario: Resolved) -> list[Knob]:
@@ -125,8 +142,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
-    found += [Knob(key, getattr(priors, key), (key,)) for key in SCALARS
-              if not without.get(key, False)]
+    found += [Knob(key, getattr(priors, key) or getattr(priors, ELSE[key]), (key,))
+              for key in SCALARS if not without.get(key, False)]
     found += _by_dtype(scenario, priors)
     if scenario.model.index_topk:
         cached = library.load("formats", scenario.precision.kv_cache).bits.value
@@ -200,7 +217,28 @@ def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
             if symbols:
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
-    return knobs
+    dtype = dtypes["routed_expert"]
+    value = (getattr(priors.sliced_gemm_efficiency, dtype, None)
+             or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
+    return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
+                         ("sliced_expert_gemm_efficiency",))]
+
+
+def _operators(scenario: Resolved) -> dict[str, float]:
+    """Kernels of the parts of a layer, and of the layer that ``operators_per_layer`` is of [1]."""
+    name = scenario.device.mechanisms or USUAL[scenario.device.type]
+    counted = library.load("mechanisms", name).operators
+    if counted is None:
+        return ALIKE
+    latent, experts, shared = (
+        part.value for part in (counted.latent_attention, counted.routed_experts,
+                                counted.shared_expert))
+    return {
+        "attention_operators": (latent if scenario.model.attention == "mla"
+                                else counted.grouped_attention.value),
+        "indexer_operators": counted.indexer.value,
+        "dense_mlp_operators": counted.dense_mlp.value, "routed_expert_operators": experts,
+        "shared_expert_operators": shared, "reference_operators": latent + experts + shared}
 
 
 def multiplied(scenario: Resolved) -> dict[str, str]:
@@ -238,7 +276,7 @@ def _domain(scenario: Resolved) -> int:
 def physics_inputs(scenario: Resolved) -> dict[str, float]:
     """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
     found: dict[str, float] = dict(NEUTRAL)
-    found |= _compute(scenario) | _links(scenario) | _host(scenario)
+    found |= _compute(scenario) | _links(scenario) | _host(scenario) | _operators(scenario)
     for knob in knobs(scenario):
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.file.mechanisms.items()

@@ -221,14 +221,14 @@ class Rate(Entry):
         dtype: what is multiplied, or what the streamed weights are.
         weights: how weights are stored that are narrower than what is multiplied.
         rows: smallest and largest number of rows of the activations: tokens per expert of
-            ``grouped-gemm`` and ``moe-block``, requests of ``mla-decode``, tokens of a prompt of
-            ``mla-prefill``.
+            ``grouped-gemm``, ``moe-block`` and ``sliced-moe-block`` (experts cut by eight),
+            requests of ``mla-decode``, tokens of a prompt of ``mla-prefill``.
         rate: median over ``samples`` shapes, with the range from the worst to the best. In B/s:
             the weights (of ``mla-decode`` the cache) over the time, for few rows; else FLOP/s.
     """
 
     kernel: Literal["gemm", "grouped-gemm", "weight-streaming", "copy", "host-to-device",
-                    "device-to-host", "mla-decode", "mla-prefill", "moe-block"]
+                    "device-to-host", "mla-decode", "mla-prefill", "moe-block", "sliced-moe-block"]
     dtype: Dtype | None = None
     weights: Words | None = None
     rows: list[Whole] | None = None

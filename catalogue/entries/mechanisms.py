@@ -21,6 +21,9 @@ BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
+# what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
+OPTIONAL = {"sliced_gemm_efficiency", "sliced_streaming_efficiency", "expert_tile_rows",
+            "operators"}
 
 
 class ShareByDtype(Entry):
@@ -74,6 +77,29 @@ class ShareByCache(Group):
     narrow: Share
 
 
+class Operators(Group):
+    """Kernels of the parts of a layer, as an engine's code launches them [1].
+
+    Each part with its norm and its sum over the ranks. Only their proportions are taken:
+    ``operators_per_layer`` says how many there are of latent attention, experts and shared expert
+    together.
+
+    Attributes:
+        latent_attention, grouped_attention: MLA, absorbed, and GQA.
+        indexer: of sparse attention, in addition.
+        dense_mlp: one MLP.
+        routed_experts: router, choice, rows there and back, and the experts.
+        shared_expert: in addition.
+    """
+
+    latent_attention: Number
+    grouped_attention: Number
+    indexer: Number
+    dense_mlp: Number
+    routed_experts: Number
+    shared_expert: Number
+
+
 class Mechanisms(Named):
     """Priors of one class of devices, or of the host processors that compute experts.
 
@@ -81,7 +107,10 @@ class Mechanisms(Named):
         like: mechanisms whose values hold for whatever this file leaves out.
         gemm_efficiency: share of the dense peak that a matmul of many rows reaches [1].
         grouped_gemm_efficiency: the same of experts, with many rows per expert [1].
+        sliced_gemm_efficiency, sliced_streaming_efficiency: both of experts of which every rank
+            holds a slice [1].
         gemm_tile_rows: rows that a matmul multiplies at least [1].
+        expert_tile_rows: the same of experts [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
             for few rows [1].
@@ -121,9 +150,10 @@ class Mechanisms(Named):
         host_sync: hand-over between device and host, per layer [s].
         host_link_efficiency: share of the link to a device that large copies from the host's
             memory reach [1].
-        operators_per_layer: kernels of a layer [1].
         absorbed_copies: of MLA's absorbed up-projections in the activations' dtype, kept beside
             what was loaded [1].
+        operators_per_layer: kernels of a layer of latent attention, routed and shared experts [1].
+        operators: kernels of the parts of a layer, in proportion.
     """
 
     like: MechanismsName | None = None
@@ -164,6 +194,10 @@ class Mechanisms(Named):
     load_overlap: ShareOrZero | None = None
     operators_per_layer: Number | None = None
     absorbed_copies: ShareOrZero | None = None
+    sliced_gemm_efficiency: ShareByDtype | None = None
+    sliced_streaming_efficiency: Share | None = None
+    expert_tile_rows: Number | None = None
+    operators: Operators | None = None
 
     @property
     def is_host(self) -> bool:
@@ -176,7 +210,8 @@ class Mechanisms(Named):
         kept = {"id", "name", "note", "defaults", "like"}
         accelerator = [name for name in Mechanisms.model_fields if name not in kept | set(HOST)]
         needed, other = (HOST, accelerator) if self.is_host else (accelerator, HOST)
-        if lacking := [name for name in needed if getattr(self, name) is None]:
+        if lacking := [name for name in needed if getattr(self, name) is None
+                       and name not in OPTIONAL]:
             raise ValueError(f"'{lacking[0]}' is missing, a prediction needs it")
         if extra := [name for name in other if getattr(self, name) is not None]:
             raise ValueError(f"'{extra[0]}' is given, but it is no property of "

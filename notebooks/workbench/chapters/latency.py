@@ -49,6 +49,7 @@ class Measured:
     kernel_of_few_rows: str
 
 
+STREAMING = {"routed_expert": "expert_streaming_efficiency"}  # other classes: as any matrix
 MEASURED = {
     "910b-bf16": Measured("ascend-910b", "bf16", ("Ascend 910B, BF16", "昇腾 910B，BF16"),
                           "moe-block"),
@@ -198,13 +199,12 @@ def overlap_of_loading(classes: Classes) -> None:
     figure("overlap-of-loading", picture)
 
 
-def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.Expr],
-                       streaming: Callable[[str], sympy.Expr]) -> None:
-    """The letters of a decode step in the law: rows by phase and class, share of the bandwidth."""
+def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.Expr]) -> None:
+    """The letters of a decode step in the law: rows by phase and class; of whole experts."""
     def letters(cls: str) -> dict[str, sympy.Expr]:
         return {"flops": of("decode", f"{cls}_flops"), "peak": symbol(f"{cls}_peak"),
                 "share": symbol(f"{cls}_gemm_efficiency"), "bytes": of("decode", f"{cls}_bytes"),
-                "stream": streaming(cls), "rows": rows("decode", cls),
+                "stream": symbol(STREAMING.get(cls, "hbm_efficiency")), "rows": rows("decode", cls),
                 "time": of("decode", f"{cls}_time")}
 
     table([{"class": NAMES[cls],
@@ -228,7 +228,7 @@ def experts_with_few_rows(law: Law) -> list[tuple[float, float]]:
     rows, errors = zip(*(_few_rows(entry, law) for entry in MEASURED.values()), strict=True)
     table([row | {"error": signed(by_law), "alone": signed(alone)}
            for row, (by_law, alone) in zip(rows, errors, strict=True)],
-          {"card": CARD, "rows": ("rows per expert", "每专家行数"), "tile": ("$m_0$", "$m_0$"),
+          {"card": CARD, "rows": ("rows per expert", "每专家行数"), "tile": ("$m_e$", "$m_e$"),
            "compute": ("arithmetic of a tile (ps)", "一整块的计算（ps）"),
            "memory": ("reading (ps)", "读取（ps）"), "law": ("by the law (ps)", "按本页算法（ps）"),
            "measured": ("measured (ps)", "实测（ps）"), "error": ("error", "误差"),
@@ -244,7 +244,8 @@ def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], tuple[float
     dtype = measured.dtype
     rate = next(rate for rate in benchmark.rates if rate.kernel == measured.kernel_of_few_rows
                 and rate.dtype == dtype and rate.rate.unit == "B/s")
-    m = max(prior.gemm_tile_rows.value, math.sqrt(rate.rows[0] * rate.rows[1]))
+    tile = (prior.expert_tile_rows or prior.gemm_tile_rows).value
+    m = max(tile, math.sqrt(rate.rows[0] * rate.rows[1]))
     compute = MULTIPLY_ADD * m / (
         getattr(card.matrix_peak, dtype).value * prior.clock_factor.value
         * getattr(prior.grouped_gemm_efficiency, dtype).value)
@@ -252,7 +253,7 @@ def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], tuple[float
     times = {"compute": compute, "memory": memory, "measured": STORED[dtype] / rate.rate.value,
              "law": float(law(compute, memory, prior.load_overlap.value))}
     row = {"card": measured.label, "rows": f"{rate.rows[0]}–{rate.rows[1]}",
-           "tile": fmt_fixed(prior.gemm_tile_rows.value, 0),
+           "tile": fmt_fixed(tile, 0),
            **{key: fmt_fixed(PICOSECONDS * time, 2) for key, time in times.items()}}
     return row, (times["law"] / times["measured"] - 1, memory / times["measured"] - 1)
 

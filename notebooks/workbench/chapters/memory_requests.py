@@ -341,7 +341,7 @@ def _reached() -> dict[str, Value]:
     """Share of the bandwidth that each part is read at on the card of the floor."""
     device = catalogue.load_device(FLOOR_CARD)
     mechanisms = catalogue.load("mechanisms", device.mechanisms)
-    return {"dense": device.hbm_efficiency, "expert": mechanisms.expert_streaming_efficiency,
+    return {"dense": device.hbm_efficiency, "expert": mechanisms.sliced_streaming_efficiency,
             "kv": mechanisms.mla_efficiency}
 
 
@@ -351,7 +351,8 @@ def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
     inputs = deployed(
         FP8, **catalogue.device_inputs(catalogue.load_device(FLOOR_CARD)),
         tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
-        expert_streaming_efficiency=reached["expert"].value, mla_efficiency=reached["kv"].value,
+        **dict.fromkeys(("expert_streaming_efficiency", "sliced_streaming_efficiency"),
+                        reached["expert"].value), mla_efficiency=reached["kv"].value,
         concurrency=requests, decode_distinct_experts=experts(requests))
     values = derivation.values(inputs, ATTENTION)
     dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)

@@ -65,6 +65,7 @@ KERNELS: dict[str, Text] = {
     "mla-decode": ("MLA, decode", "MLA 解码"),
     "mla-prefill": ("MLA, prefill", "MLA 预填充"),
     "moe-block": ("whole MoE block", "整个 MoE 块"),
+    "sliced-moe-block": ("MoE block, experts cut by eight", "MoE 块，专家切 8 份"),
     "kernel-boundary": ("between two kernels", "算子间隔"),
     "graph-kernel-boundary": ("between two kernels of a graph", "图内算子间隔"),
     "host-time-per-operator": ("host, per operator", "主机侧每算子"),

@@ -20,11 +20,18 @@ LABELS: dict[str, Text] = {
                         "行数足够多时矩阵乘的峰值利用率"),
     "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
                                 "每专家行数足够多时分组矩阵乘的峰值利用率"),
+    "sliced_gemm_efficiency": ("share of the peak of grouped matmuls on slices of the experts",
+                               "专家切片分组矩阵乘的峰值利用率"),
+    "operators": ("counted operators", "算子计数"),
     "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
 }
 PARTS: dict[str, Text] = {
     "low_latency": ("low latency", "低时延"), "normal": ("normal", "常规"),
     "node": ("inside a node", "节点内"), "network": ("between nodes", "节点间"),
+    "latent_attention": ("MLA", "MLA"), "grouped_attention": ("GQA", "GQA"),
+    "indexer": ("indexer", "索引器"), "dense_mlp": ("dense MLP", "稠密 MLP"),
+    "routed_experts": ("routed experts", "路由专家"),
+    "shared_expert": ("shared expert", "共享专家"),
     "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
     "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
 }

@@ -349,7 +349,8 @@ def in_unit(value: float, unit: str) -> str:
 def mechanism(name: str) -> tuple[Text, str]:
     """Name in both languages, and unit, of what a calibration fits."""
     symbol = catalogue.symbols()[{
-        "grouped_gemm_efficiency": "routed_expert_gemm_efficiency"}.get(name, name)]
+        "grouped_gemm_efficiency": "routed_expert_gemm_efficiency",
+        "sliced_gemm_efficiency": "sliced_expert_gemm_efficiency"}.get(name, name)]
     return (symbol.en, symbol.zh), symbol.unit
 
 

@@ -21,7 +21,9 @@ _FRACTIONAL = frozenset({
     "attention_activation_width", "dense_activation_width", "moe_activation_width",
     "load_overlap", "clock_factor", "operators_per_layer", "placement_residual",
     "routing_skew", "kv_imbalance", "mtp_acceptance", "offloaded_share", "host_overlap",
-    "prefix_hit_share", "gemm_tile_rows",
+    "prefix_hit_share", "gemm_tile_rows", "expert_tile_rows",
+    "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
+    "shared_expert_operators", "reference_operators",
     "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
     "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
     *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
@@ -41,7 +43,8 @@ _POSITIVE = frozenset({
     "data_parallel", "expert_parallel", "concurrency", "context_tokens",
     "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
-    "gemm_tile_rows", "clock_factor", "kv_imbalance", "micro_batches", "devices_per_node",
+    "gemm_tile_rows", "expert_tile_rows", "clock_factor", "reference_operators", "kv_imbalance",
+    "micro_batches", "devices_per_node",
     "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
     "burst_requests", "tokens_per_step",
 })

@@ -106,6 +106,11 @@ def where(condition: sympy.Basic, value: Expr) -> Expr:
     return sympy.Piecewise((value, condition), (0, True))
 
 
+def of_experts(whole: Expr, slices: Expr) -> Expr:
+    """What holds of the experts of a rank: whole ones, or slices if tensor parallelism exceeds."""
+    return sympy.Piecewise((slices, sym.expert_parallel < sym.tensor_parallel), (whole, True))
+
+
 def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
     """Operations of multiplying rows by a matrix [FLOP]: one multiply-add per weight and row."""
     return sym.multiply_add_flops * tokens * inputs * outputs

@@ -36,7 +36,7 @@ def tiers(**changed):
 
 class TestByHand:
     def test_one_expert_at_four_distances(self):
-        _, found = tiers(expert_streaming_efficiency=1, host_link_efficiency=1,
+        _, found = tiers(sliced_streaming_efficiency=1, host_link_efficiency=1,
                          host_stream_efficiency=1)
         assert found["expert_read_time"] == pytest.approx(EXPERT / 8 / 4e12)
         assert found["expert_link_time"] == pytest.approx(EXPERT / 8 / 63e9)

@@ -33,6 +33,7 @@ FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "host_overlap",
           "device_hit_share")
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
 SLOWER = (*ALPHAS, "operators_per_layer", "dequantisation_traffic", "gemm_tile_rows",
+          "expert_tile_rows", "attention_operators", "routed_expert_operators",
           "prefill_dequantisation_traffic", "selection_traffic", "placement_residual",
           "kv_imbalance",
           "dispatch_element_bytes", "activation_element_bytes", "kv_cache_element_bytes",
@@ -134,11 +135,18 @@ class TestWholeAndParts:
     @FEW
     @given(SEEDS)
     def test_what_is_paid_per_kernel_and_per_hop(self, attention, phase, seed):
-        """Every kernel of every layer has a boundary and a launch, every stage but one a hop."""
+        """Every kernel of every part has a boundary and a launch, every stage but one a hop."""
         inputs = fleet(attention, seed)
         found = {name.removeprefix(f"{phase}_"): value
                  for name, value in run(inputs, attention).items()}
-        kernels = inputs["num_hidden_layers"] * inputs["operators_per_layer"]
+        dense = inputs["first_k_dense_replace"]
+        parts = (
+            (inputs["num_hidden_layers"], "attention", 1),
+            (inputs["num_hidden_layers"], "indexer", inputs["index_n_heads"] > 0),
+            (dense, "dense_mlp", 1), (inputs["num_hidden_layers"] - dense, "routed_expert", 1),
+            (inputs["num_hidden_layers"] - dense, "shared_expert", inputs["n_shared_experts"] > 0))
+        kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * sum(
+            layers * there * inputs[f"{part}_operators"] for layers, part, there in parts)
         assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
         launched = 1 - inputs["captured"] if phase == "decode" else 1
         assert_close(found["host_time"], launched * inputs["micro_batches"] * kernels

@@ -52,11 +52,12 @@ class TestCompleteness:
                     assert getattr(table, dtype) is not None, dtype
 
     def test_every_accelerator_has_every_quantity(self) -> None:
+        """The tile of experts only where it is another than that of any matmul."""
         for name in NAMES:
             entry = catalogue.load("mechanisms", name)
             expected = set(HOST) if entry.is_host else (
                 set(Mechanisms.model_fields) - set(HOST) - {"id", "name", "note", "defaults",
-                                                            "like"})
+                                                            "like", "expert_tile_rows"})
             lacking = {key for key in expected if getattr(entry, key) is None}
             assert lacking == set(), name
 
@@ -72,6 +73,23 @@ class TestValues:
         assert not [f"{name} {path}" for name, path, value in ALL if ".others" not in path
                     and not path.endswith(TILES)
                     and not value.low < value.value < value.high and value.value]
+
+    def test_slices_and_counts_lie_inside_their_ranges(self) -> None:
+        """Whatever the value, it may turn out on either side."""
+        assert not [f"{name} {path}" for name, path, value in ALL
+                    if path.split(".")[0].startswith(("sliced", "expert_tile", "operators"))
+                    and not value.low < value.value < value.high]
+
+    def test_as_many_operators_are_counted_as_a_layer_has(self) -> None:
+        """The counts lie within what engines launch for such a layer, fused or not."""
+        for name in NAMES:
+            entry = catalogue.load("mechanisms", name)
+            if not entry.is_host:
+                parts = entry.operators
+                counted = sum(part.value for part in (
+                    parts.latent_attention, parts.routed_experts, parts.shared_expert))
+                layer = entry.operators_per_layer
+                assert layer.low <= counted <= layer.high, name
 
     def test_every_prior_has_a_range_and_a_note(self) -> None:
         """Other sources' figures, mechanisms that a card lacks, and tiles, stand without.
@@ -146,6 +164,25 @@ def ratios(name: str) -> dict[tuple[str, str], list[tuple[str, float]]]:
     return found
 
 
+def predicted_of_slices(device: Device, priors: Mechanisms, rate: Rate) -> float:
+    """Time per weight of experts of DeepSeek-V3 cut by eight [s], as a step charges it.
+
+    The rows and the vector unit's share of them are in what was measured, and are charged besides.
+    """
+    shape = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
+    d, inside = shape["hidden_size"], shape["moe_intermediate_size"] / 8
+    rows, tile = math.sqrt(rate.rows[0] * rate.rows[1]), priors.expert_tile_rows
+    least = (tile or priors.gemm_tile_rows).value
+    peak = (getattr(device.matrix_peak, rate.dtype).value
+            * getattr(priors.sliced_gemm_efficiency, rate.dtype).value)
+    bandwidth, per_weight = device.memory_bandwidth.value, 2 * rows / (3 * d * inside)
+    moved = WEIGHT_BYTES[rate.dtype] + per_weight * (2 * d + 3 * inside)
+    vector = per_weight * (2 * d + 3 * inside) / (bandwidth * device.hbm_efficiency.value)
+    return vector + float(operator_time(
+        2 * max(least, rows) / peak, moved / (bandwidth * priors.sliced_streaming_efficiency.value),
+        priors.load_overlap.value))
+
+
 def priors_of(name: str) -> str:
     """The mechanisms of the device of a microbenchmark."""
     return mechanisms(catalogue.load_device(catalogue.load("microbenchmarks", name).device)).id
@@ -171,6 +208,23 @@ class TestAgainstMeasurements:
                     assert 1 / TYPICAL <= typical <= TYPICAL, (name, key, typical)
         assert len(every) > 80
         assert 0.95 <= statistics.median(every) <= 1.1
+
+    @pytest.mark.parametrize("name", ["nvidia-a100", "nvidia-b200", "nvidia-h100", "nvidia-h200"])
+    def test_slices_of_experts_are_met(self, name: str) -> None:
+        """Few rows in bytes over time, many in operations over time; medians over engines."""
+        entry = catalogue.load("microbenchmarks", name)
+        device = catalogue.load_device(entry.device)
+        priors, checked = mechanisms(device), 0
+        for rate in entry.rates:
+            if rate.kernel != "sliced-moe-block":
+                continue
+            time = predicted_of_slices(device, priors, rate)
+            rows = math.sqrt(rate.rows[0] * rate.rows[1])
+            done = WEIGHT_BYTES[rate.dtype] if rate.rate.unit == "B/s" else 2 * rows
+            ratio = rate.rate.value * time / done
+            assert 1 / EACH <= ratio <= EACH, (name, rate.dtype, rate.rows, ratio)
+            checked += 1
+        assert checked >= 2
 
     def test_the_check_can_fail(self) -> None:
         """Half the efficiency would be noticed."""
