@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sympy
 from pydantic import BaseModel
 
 import catalogue
@@ -12,6 +13,9 @@ from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.reading.values import Value
+from workbench.formulas.symbols import symbol
+from workbench.showing.display import table
+from workbench.showing.numbers import fmt_fixed
 
 Text = tuple[str, str]
 # what has no letter of its own in params/symbols.yml
@@ -35,6 +39,44 @@ PARTS: dict[str, Text] = {
     "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
     "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
 }
+
+# models whose layers are made of different parts, and the families of cards
+MADE_OF = ("llama-3.1-70b", "qwen3-235b-a22b", "deepseek-v3", "deepseek-v3.2")
+FAMILIES = ("nvidia-hopper", "ascend-910b")
+
+
+def operators_by_model(kernels: sympy.Expr) -> None:
+    """Operators of a layer, on average over the layers, by model and family of cards."""
+    families = [catalogue.load("mechanisms", name) for name in FAMILIES]
+    rows = []
+    for name in MADE_OF:
+        model = catalogue.load_model(name)
+        numbers = catalogue.model_inputs(model)
+        numbers["moe_layers"] = numbers["num_hidden_layers"] - numbers["first_k_dense_replace"]
+        counts = [float(kernels.subs({symbol(key): value for key, value in (
+            numbers | _counted(priors, model.attention)).items()}))
+            / numbers["num_hidden_layers"] for priors in families]
+        rows.append({"model": (model.name["en"], model.name["zh"]),
+                     "attention": model.attention.upper(),
+                     **{priors.id: fmt_fixed(count, 1)
+                        for priors, count in zip(families, counts, strict=True)}})
+    table(rows, {"model": ("model", "模型"), "attention": ("attention", "注意力"),
+                 **{priors.id: (priors.name["en"], priors.name["zh"]) for priors in families}})
+
+
+def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
+    """The counts of a family of cards, by the names of their symbols [1]."""
+    parts, layer = priors.operators, priors.operators_per_layer
+    assert parts is not None
+    assert layer is not None
+    of_attention = parts.latent_attention if attention == "mla" else parts.grouped_attention
+    return {"attention_operators": of_attention.value, "indexer_operators": parts.indexer.value,
+            "dense_mlp_operators": parts.dense_mlp.value,
+            "routed_expert_operators": parts.routed_experts.value,
+            "shared_expert_operators": parts.shared_expert.value,
+            "reference_operators": (parts.latent_attention.value + parts.routed_experts.value
+                                    + parts.shared_expert.value),
+            "operators_per_layer": layer.value}
 
 
 def of_device(device: Device) -> Mechanisms | None:
