@@ -93,13 +93,13 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
 
 def sliced(q: Any, whole: Number, slices: Number) -> Number:
-    """What holds of the experts on a rank: of whole ones, or of a slice of each.
+    """A share that holds of the experts on a rank [1]: of whole ones, or of a slice of each.
 
     Every rank has a slice where tensor parallelism exceeds expert parallelism.
 
     Args:
         q: input symbols as attributes.
-        whole, slices: the two values.
+        whole, slices: the two shares [1].
 
     Source: notebooks/latency.md, section The classes of a step.
     """
@@ -107,5 +107,11 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
 
 
 def streaming(q: Any) -> Number:
-    """Share of the bandwidth at which experts are read [1]."""
+    """Share of the bandwidth at which experts are read [1].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
     return sliced(q, q.expert_streaming_efficiency, q.sliced_streaming_efficiency)

@@ -29,7 +29,7 @@ OF_THE_OTHER = {  # inputs that an attention does not have
     "mla": {"head_dim", "num_key_value_heads", "attention_bias", "attention_output_bias", "qk_norm",
             "attention_sinks"},
     "gqa": {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-            "kv_rope_element_bytes", "index_n_heads", "kv_index_element_bytes",
+            "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
             "absorbed_copies"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 

@@ -48,8 +48,8 @@ HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
 # printed in sections 2.2 and 2.3 of S3
 S3_HOST, S3_CARDS, S3_TOKENS, S3_EXPERTS = 200e9, 100e9, 190_000, 161
 BLOCKS, CONTEXTS = (16, 32, 64, 128), (256, 1024, 4096, 32768)
-READ_CONTEXTS = (2048, 8192, 32768, 131072)
-LONG = READ_CONTEXTS[-1]
+READ_CONTEXTS = (2048, 8192, 32768, LONG := 131072)
+STREAMING = ("expert_streaming_efficiency", "sliced_streaming_efficiency")
 FLOOR_RANKS = 8
 PARTS = ("dense", "expert", "kv")  # of what a step reads
 
@@ -351,8 +351,7 @@ def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
     inputs = deployed(
         FP8, **catalogue.device_inputs(catalogue.load_device(FLOOR_CARD)),
         tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
-        **dict.fromkeys(("expert_streaming_efficiency", "sliced_streaming_efficiency"),
-                        reached["expert"].value), mla_efficiency=reached["kv"].value,
+        **dict.fromkeys(STREAMING, reached["expert"].value), mla_efficiency=reached["kv"].value,
         concurrency=requests, decode_distinct_experts=experts(requests))
     values = derivation.values(inputs, ATTENTION)
     dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)
