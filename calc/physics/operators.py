@@ -86,7 +86,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
     """
     t, e = q.tensor_parallel, q.expert_parallel
     tokens = composition.tokens / q.micro_batches
-    together = tokens * np.maximum(1, e / t)
+    together = composition.together(q) / q.micro_batches
     shards = expert_shards(q)
     slowest = fullest(q, e, together)
     s = _Sizes(

@@ -153,7 +153,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     saved = select(decoding & np.less_equal(composition.tokens, 1),
                    np.minimum(q.single_token_path, halves * boundary), 0)
     on_host = halves * (offload + fetched.fetch_time)
-    hidden = _hidden_time(q, compute - on_host - saved, communication, on_host)
+    hidden = hidden_time(q, compute - on_host - saved, communication, on_host)
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, decoding)
     return Step(
@@ -245,9 +245,13 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))
-    sent = batch.tokens / t
-    exchanged = n.moe_layers * (exchange(q, experts, sent, d * q.dispatch_element_bytes, *loads)
-                                + exchange(q, experts, sent, d * width, *loads))
+    # a port carries what its rank sends and what it receives, the busier way decides
+    mean = batch.together(q) / np.maximum(1, e / t)
+    most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
+    ports = [np.maximum(load, most) for load in loads]
+    exchanged = n.moe_layers * (
+        exchange(q, experts, mean / t, d * q.dispatch_element_bytes, *ports)
+        + exchange(q, experts, mean / t, d * width, *ports))
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, exchanged, passed_on
@@ -301,11 +305,19 @@ def _launch_time(q: Any, decoding: bool) -> Number:
     return launched * q.host_time_per_operator
 
 
-def _hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
+def hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
     """What runs beside something longer [s]: half-batches beside each other, the host's part.
 
     Experts whose results are awaited a layer later, or that are fetched a layer ahead, run beside
-    the device's own work. Source: notebooks/latency.md, sections Two half-batches and One step.
+    the device's own work.
+
+    Args:
+        q: input symbols as attributes.
+        own: computation of the device [s].
+        communication: between devices [s].
+        on_host: of experts that the host computes or hands over [s].
+
+    Source: notebooks/latency.md, sections Two half-batches and One step.
     """
     between = select(q.micro_batches > 1,
                      q.overlap_efficiency * np.minimum(own, communication), 0)

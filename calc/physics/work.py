@@ -30,6 +30,9 @@ class Composition:
         expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
         absorbed: 1 where MLA absorbs its up-projections: decode, and sparse prefill; else 0.
         decoding: whether it is a decode step.
+        group_tokens: of all ranks that share the experts in this step; None if each of them has as
+            many as this one [token].
+        busiest_tokens: of the one of them that has the most; None likewise [token].
     """
 
     tokens: Number
@@ -43,12 +46,25 @@ class Composition:
     expanded: Number
     absorbed: Number
     decoding: bool
+    group_tokens: Number | None = None
+    busiest_tokens: Number | None = None
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
-        counts = {field.name: getattr(self, field.name) / parts for field in fields(self)
-                  if field.name not in ("absorbed", "decoding")}
+        counts = {field.name: value / parts for field in fields(self)
+                  if field.name not in ("absorbed", "decoding")
+                  and (value := getattr(self, field.name)) is not None}
         return replace(self, **counts)
+
+    def together(self, q: Any) -> Number:
+        """Tokens that meet the experts, of all ranks that share them [token]."""
+        if self.group_tokens is not None:
+            return self.group_tokens
+        return self.tokens * np.maximum(1, q.expert_parallel / q.tensor_parallel)
+
+    def exchanged(self) -> Number:
+        """Tokens of the rank that an exchange waits for [token]: its port carries them all."""
+        return self.tokens if self.busiest_tokens is None else self.busiest_tokens
 
 
 @dataclass(frozen=True)
@@ -279,7 +295,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
     e, k, d = q.expert_parallel, q.num_experts_per_tok, q.hidden_size
     shards = expert_shards(q)
     on_device = 1 - q.offloaded_share
-    together = batch.tokens * np.maximum(1, e / q.tensor_parallel)
+    together = batch.together(q)
     hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
     slowest = fullest(q, e, together)
     rows = slowest * together * k / e

@@ -82,13 +82,34 @@ class Engine:
         """Requests submitted and not finished [request]."""
         return len(self.waiting) + len(self.running)
 
-    def plan(self, now: float) -> Step:
-        """Decide what the step that begins at ``now`` [s] computes; there has to be a request."""
+    @property
+    def can_prefill(self) -> bool:
+        """Whether the next step has a prompt to work on and a place for it."""
+        running, limits = self.running, self.limits
+        if any(not job.decodes for job in running):
+            return True
+        if not self.waiting or len(running) >= limits.max_num_seqs:
+            return False
+        job = self.waiting[0]
+        if limits.policy == "prefill-first":
+            return not job.decodes and self._has_room_for(job)
+        return not job.decodes and limits.blocks(job.known) <= self.free
+
+    @property
+    def decodes(self) -> bool:
+        """Whether a request in work waits for its next token."""
+        return any(job.decodes for job in self.running)
+
+    def plan(self, now: float, prefill: bool = True) -> Step:
+        """Decide what the step that begins at ``now`` [s] computes; there has to be a request.
+
+        Without ``prefill`` prompts are left for a later step, and the step may be empty.
+        """
         self.planned, self.preempted = [], []
         if self.limits.policy == "mixed":
-            self._plan_mixed()
+            self._plan_mixed(prefill)
         else:
-            self._plan_prefill_first()
+            self._plan_prefill_first(prefill)
         prefill, decode = [], []
         for job, new in self.planned:
             if math.isnan(job.started):
@@ -119,19 +140,22 @@ class Engine:
         self.planned = []
         return finished
 
-    def _plan_mixed(self) -> None:
+    def _plan_mixed(self, prefill: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
         position = 0
         while position < len(running) and budget:
             job = running[position]
+            if not (prefill or job.decodes):
+                position += 1
+                continue
             new = min(job.known - job.computed, budget)
             if job.computed + new > job.room and not self._make_room(job, job.computed + new):
                 break
             self.planned.append((job, new))
             budget -= new
             position += 1
-        while (self.waiting and budget and not self.preempted
+        while (prefill and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self.waiting[0]
             new = min(job.known - job.computed, budget)
@@ -152,12 +176,12 @@ class Engine:
                 return False
         return True
 
-    def _plan_prefill_first(self) -> None:
+    def _plan_prefill_first(self, prefill: bool) -> None:
         """Chunks of prompts if there are any, else one token of every request in work."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
-        if running and not running[-1].decodes:  # only the last can have a part of a prompt left
+        if prefill and running and not running[-1].decodes:  # only the last can be in its prompt
             budget -= self._take_chunk(running[-1], budget)
-        while self.waiting and budget and len(running) < limits.max_num_seqs:
+        while prefill and self.waiting and budget and len(running) < limits.max_num_seqs:
             job = self.waiting[0]
             if not self._has_room_for(job):
                 break
@@ -169,8 +193,9 @@ class Engine:
         if len(running) > self.free:  # a token needs one block at most
             self._retract()
         for job in self.running:
-            self._allocate(job, job.known)
-            self.planned.append((job, 1))
+            if prefill or job.decodes:
+                self._allocate(job, job.known)
+                self.planned.append((job, 1))
 
     def _retract(self) -> None:
         """Preempt those with the fewest output tokens until each other one can decode."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -26,6 +26,9 @@ class Step:
 
 StepTime = Callable[[Step], float]
 """Duration of a step [s]."""
+
+GroupTime = Callable[[Sequence[Step]], float]
+"""Duration of a step that ranks take together, a rank's part each, idle ones included [s]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calc.serving.batching import Engine, Job
-from calc.serving.requests import Limits, Outcome, Request, Step, StepTime
+from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,29 @@ def duration(step: Step, step_time: StepTime, gap: float) -> float:
     Raises ValueError if it is no time.
     """
     taken = gap + step_time(step)
-    if not (math.isfinite(taken) and taken >= 0):
-        raise ValueError(f"a step with {len(step.prefill)} chunks and {len(step.decode)} decoding "
-                         f"requests takes {taken} s, expected a time.")
+    _check(taken, len(step.prefill), len(step.decode))
     return taken
+
+
+def group_duration(steps: Sequence[Step], group_time: GroupTime, gap: float) -> float:
+    """Time from the end of a step that ranks take together to the next one's [s].
+
+    Args:
+        steps: what each rank computes; an idle one nothing.
+        group_time: time of all of it [s].
+        gap: of the host between two steps [s].
+
+    Raises ValueError if it is no time.
+    """
+    taken = gap + group_time(steps)
+    _check(taken, sum(len(step.prefill) for step in steps), sum(len(step.decode) for step in steps))
+    return taken
+
+
+def _check(taken: float, chunks: int, decoding: int) -> None:
+    if not (math.isfinite(taken) and taken >= 0):
+        raise ValueError(f"a step with {chunks} chunks and {decoding} decoding requests takes "
+                         f"{taken} s, expected a time.")
 
 
 def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,

@@ -11,6 +11,11 @@ its seed only, and a single replica does what ``calc.serving.scheduling`` does, 
 >>> round(summarise(run).wait.mean, 1)  # M/D/1: 0.5 s
 0.5
 
+Ranks whose experts are shared take their steps together: a group has one clock, a step of it lasts
+until its slowest rank is done, and idle ranks run along. ``eager``, any rank that can prefill does so
+while the others wait; with ``delay`` prompts wait until every rank has one, or until so many steps
+have passed, or nobody decodes.
+
 Not modelled: the network between user and engine, tokenisation, requests that are given up,
 replicas that fail, and blocks of a prefill replica that stay taken until their cache has been sent.
 """
@@ -29,10 +34,13 @@ from simpy.core import EventPriority
 
 from calc.serving.arrivals import ClosedLoop
 from calc.serving.batching import Engine, Job
-from calc.serving.requests import Limits, Outcome, Request, StepTime
-from calc.serving.scheduling import duration
+from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
+from calc.serving.scheduling import duration, group_duration
 
 Routing = Literal["round-robin", "least-loaded"]
+Coordination = Literal["eager", "delay"]
+DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
+IDLE = Step((), ())
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 Events = Generator[simpy.Event, Any, None]
 
@@ -48,8 +56,18 @@ class Pool:
         replicas: engines.
         routing: ``round-robin``, or ``least-loaded``: to the replica with the fewest requests, of
             equals the first.
+        ranks: replicas that take their steps together, a divisor of ``replicas``; 1 if each has a
+            clock of its own.
+        group_time: time of a step of such a group [s]; None for that of its slowest rank alone.
+        coordination: whether a rank that can prefill does so at once (``eager``) or waits for the
+            others of its group (``delay``).
+        delay_steps: that a prompt waits at most for them [1].
 
-    Raises ValueError without a replica, for a gap that is no time and for an unknown routing.
+    Raises ValueError without a replica, for a gap that is no time, for an unknown routing or
+    coordination, and for groups that do not divide the replicas.
+
+    Source of the coordination: https://github.com/sgl-project/sglang,
+    python/sglang/srt/managers/prefill_delayer.py.
     """
 
     limits: Limits
@@ -57,6 +75,10 @@ class Pool:
     gap: float = 0.0
     replicas: int = 1
     routing: Routing = "round-robin"
+    ranks: int = 1
+    group_time: GroupTime | None = None
+    coordination: Coordination = "eager"
+    delay_steps: int = DELAY_STEPS
 
     def __post_init__(self) -> None:
         if self.replicas < 1:
@@ -66,6 +88,12 @@ class Pool:
         if self.routing not in get_args(Routing):
             raise ValueError(f"there is no routing '{self.routing}', expected one of: "
                              f"{', '.join(get_args(Routing))}.")
+        if self.coordination not in get_args(Coordination):
+            raise ValueError(f"there is no coordination '{self.coordination}', expected one of: "
+                             f"{', '.join(get_args(Coordination))}.")
+        if self.ranks < 1 or self.replicas % self.ranks:
+            raise ValueError(f"{self.replicas} replicas in groups of {self.ranks}, expected whole "
+                             "groups.")
 
 
 @dataclass(frozen=True)
@@ -87,8 +115,8 @@ class Run:
 
     Attributes:
         outcomes: of all requests, in the order of arrival.
-        steps: by pool (``serve``, or ``prefill`` and ``decode``), per replica: begin and end of
-            every step, shape (steps, 2) [s].
+        steps: by pool (``serve``, or ``prefill`` and ``decode``), per replica or group of ranks:
+            begin and end of every step, shape (steps, 2) [s].
         request_seconds: time integral of the number of requests in the system, counted on the way
             [request s].
     """
@@ -114,34 +142,59 @@ class _AfterAll(simpy.Event):
         env.schedule(self, AFTER_ALL)
 
 
-class _Replica:
-    """An engine on the clock of the simulation."""
+class _Group:
+    """Engines that take their steps together, on the clock of the simulation; usually one."""
 
     def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
         self.env, self.pool, self.done = env, pool, done
-        self.engine = Engine(pool.limits)
+        self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
         self.steps: list[tuple[float, float]] = []
+        self.delayed = 0  # steps in a row for which prompts were held back
         self.wake = env.event()
         env.process(self._serve())
 
-    def submit(self, job: Job) -> None:
-        self.engine.submit(job)
+    def submit(self, engine: Engine, job: Job) -> None:
+        engine.submit(job)
         if not self.wake.triggered:
             self.wake.succeed()
 
     def _serve(self) -> Events:
-        env, engine, pool = self.env, self.engine, self.pool
+        env, engines = self.env, self.engines
+        take = self._alone if len(engines) == 1 else self._together
         while True:
-            if not engine.load:
+            if not any(engine.load for engine in engines):
                 self.wake = env.event()
                 yield self.wake
             yield _AfterAll(env)
             start = env.now
-            step = engine.plan(start)
-            yield env.timeout(duration(step, pool.step_time, pool.gap))
+            yield env.timeout(take(start))
             self.steps.append((start, env.now))
-            for job in engine.complete(env.now):
-                self.done(job)
+            for engine in engines:
+                for job in engine.complete(env.now):
+                    self.done(job)
+
+    def _alone(self, start: float) -> float:
+        """Plan the next step of the only engine; returns its duration [s]."""
+        return duration(self.engines[0].plan(start), self.pool.step_time, self.pool.gap)
+
+    def _together(self, start: float) -> float:
+        """Plan the next step of all ranks; returns its duration [s]."""
+        prefill, pool = self._may_prefill(), self.pool
+        steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
+        return group_duration(steps, pool.group_time or self._slowest, pool.gap)
+
+    def _slowest(self, steps: Sequence[Step]) -> float:
+        return max(self.pool.step_time(step) for step in steps if step != IDLE)
+
+    def _may_prefill(self) -> bool:
+        """Whether prompts are worked on now, or held back for those of the other ranks."""
+        if self.pool.coordination == "eager":
+            return True
+        able = [engine.can_prefill for engine in self.engines]
+        hold = (any(able) and not all(able) and self.delayed < self.pool.delay_steps
+                and any(engine.decodes for engine in self.engines))
+        self.delayed = self.delayed + 1 if hold else 0
+        return not hold
 
 
 class _Router:
@@ -149,31 +202,34 @@ class _Router:
 
     def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
         self.routing, self.turn = pool.routing, 0
-        self.replicas = [_Replica(env, pool, done) for _ in range(pool.replicas)]
+        self.groups = [_Group(env, pool, done) for _ in range(pool.replicas // pool.ranks)]
+        self.places = [(group, engine) for group in self.groups for engine in group.engines]
 
     def submit(self, job: Job) -> None:
         if self.routing == "least-loaded":
-            replica = min(self.replicas, key=lambda replica: replica.engine.load)
+            group, engine = min(self.places, key=lambda place: place[1].load)
         else:
-            replica = self.replicas[self.turn]
-            self.turn = (self.turn + 1) % len(self.replicas)
-        replica.submit(job)
+            group, engine = self.places[self.turn]
+            self.turn = (self.turn + 1) % len(self.places)
+        group.submit(engine, job)
 
     def steps(self) -> tuple[npt.NDArray[np.float64], ...]:
-        return tuple(np.array(replica.steps, dtype=np.float64).reshape(-1, 2)
-                     for replica in self.replicas)
+        return tuple(np.array(group.steps, dtype=np.float64).reshape(-1, 2)
+                     for group in self.groups)
 
 
 class _System:
     """Users in front of one pool, or of a prefill and a decode pool."""
 
-    def __init__(self, pool: Pool, decode: Pool | None, transfer: Transfer | None) -> None:
+    def __init__(self, pool: Pool, decode: Pool | None, transfer: Transfer | None,
+                 front_end_rate: float) -> None:
         self.env = env = simpy.Environment()
         self.first = _Router(env, pool, self._served if decode is None else self._prefilled)
         self.second = None if decode is None else _Router(env, decode, self._served)
         self.transfer = transfer or Transfer(lambda tokens: 0.0)
         self.link = (None if self.transfer.at_once is None
                      else simpy.Resource(env, self.transfer.at_once))
+        self.between, self.next_in = 1 / front_end_rate, 0.0
         self.outcomes: dict[int, Outcome] = {}
         self.answered: dict[int, simpy.Event] = {}
         self.requests: list[Request] = []
@@ -187,8 +243,21 @@ class _System:
         self._count(1)
         if self.second is not None:
             request = Request(request.arrival, request.input_tokens, 1, request.cached_tokens)
-        self.first.submit(Job(number, request))
+        self._let_in(Job(number, request))
         return self.answered[number]
+
+    def _let_in(self, job: Job) -> None:
+        """Hand a request to an engine as soon as the front end has done those before it."""
+        now, at = self.env.now, self.next_in
+        self.next_in = max(now, at) + self.between
+        if at > now:
+            self.env.process(self._let_in_at(at, job))
+        else:
+            self.first.submit(job)
+
+    def _let_in_at(self, time: float, job: Job) -> Events:
+        yield from _until(self.env, time)
+        self.first.submit(job)
 
     def _count(self, change: int) -> None:
         self.request_seconds += self.inside * (self.env.now - self.since)
@@ -241,7 +310,7 @@ class _System:
 
 
 def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool | None = None,
-             transfer: Transfer | None = None) -> Run:
+             transfer: Transfer | None = None, front_end_rate: float = math.inf) -> Run:
     """Serve a workload to its last token.
 
     With a decode pool, ``pool`` only prefills: its requests end with their first token, whose cache
@@ -253,13 +322,18 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         pool: replicas that serve, or that prefill.
         decode: replicas that decode.
         transfer: of the cache between the pools; without, it takes no time.
+        front_end_rate: at which the front end lets requests in at most [request/s]: of several that
+            arrive at once the first is let in at once, each other one 1/rate after the one before.
 
     Raises ValueError if there are no requests, if one does not fit the cache of a replica, if a
-    transfer is given without a decode pool, and if a step or a transfer takes no finite time.
+    transfer is given without a decode pool, if the front end lets nobody in, and if a step or a
+    transfer takes no finite time.
     """
+    if not front_end_rate > 0:
+        raise ValueError(f"the front end lets {front_end_rate} request/s in, expected more than 0.")
     if transfer is not None and decode is None:
         raise ValueError("a transfer is given without a decode pool that it leads to.")
-    system = _System(pool, decode, transfer)
+    system = _System(pool, decode, transfer, front_end_rate)
     if isinstance(workload, ClosedLoop):
         asked = zip(*workload.draw(), strict=True)  # shared: who is free first asks next
         for user in range(workload.users):

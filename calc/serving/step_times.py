@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,15 +12,52 @@ from calc.physics.arrays import Number
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
-from calc.physics.step import step
+from calc.physics.step import Step as Timed
+from calc.physics.step import hidden_time, step
 from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
 from calc.serving.requests import Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
+NOTHING = Composition(*[0.0] * 10, decoding=False, group_tokens=0.0, busiest_tokens=0.0)
+
+
+def ranks_in_step(inputs: Mapping[str, Number]) -> int:
+    """Data-parallel ranks that share experts and so take every step together [1].
+
+    >>> ranks_in_step({"expert_parallel": 32, "tensor_parallel": 4})
+    8
+
+    Args:
+        inputs: ``expert_parallel`` and ``tensor_parallel`` [1].
+    """
+    return max(1, int(inputs["expert_parallel"]) // int(inputs["tensor_parallel"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a part of a step adds to a rank's time [s].
+
+    Attributes:
+        compute: on the device and, of experts, on the host.
+        communication: collectives and exchange.
+        on_host: of ``compute``, what the host does.
+        saved: what a path for one token saves.
+        launch: of all operators by the host.
+        core: of the requests that decode beside prompts.
+        tokens: of the rank, in the step [token].
+    """
+
+    compute: float
+    communication: float
+    on_host: float
+    saved: float = 0.0
+    launch: float = 0.0
+    core: float = 0.0
+    tokens: float = 0.0
 
 
 class Clock:
-    """Times of steps of one data-parallel replica, remembered.
+    """Times of steps of one data-parallel replica, or of ranks that share experts, remembered.
 
     A step of prefill and decode together passes all its tokens through the layers at once, as
     prefill does; the core of the decoding requests comes on top.
@@ -37,23 +75,89 @@ class Clock:
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
         self._known: dict[tuple[float, ...], float] = {}
+        self._parts: dict[tuple[object, ...], _Part] = {}
 
     def __call__(self, step: Step) -> float:
         """Time of a step from its beginning to its tokens, without the gap to the next [s].
 
+        Where ranks share experts, all of them are taken to have a step like this one.
+
         Args:
-            made: what the step computes.
+            step: what it computes.
         """
         total = 0.0
-        decoding = np.asarray(step.decode, dtype=float)
         if step.prefill:
-            total += self._prefill(step, len(decoding))
-        if len(decoding):
-            total += self._decode(decoding, core_only=bool(step.prefill))
+            total += self._time(self._chunks(step))
+        if step.decode:
+            total += self._decode(step, core_only=bool(step.prefill))
         return total
 
-    def _prefill(self, step: Step, riding: int) -> float:
-        q = self._q
+    def together(self, steps: Sequence[Step]) -> float:
+        """Time of a step that ranks with shared experts take together, without the gap [s].
+
+        As long as the slowest rank: its own attention, dense layers and sums; the experts for the
+        tokens of all ranks; an exchange as long as for the rank with the most tokens, whose port
+        carries them all. An idle rank runs along with nothing of its own.
+
+        Args:
+            steps: what each rank computes, all ranks of the group.
+
+        Source: notebooks/serving.md, section Ranks that wait for one another.
+        """
+        own = [self._own(step) for step in steps if step.prefill or step.decode]
+        prefill = any(step.prefill for step in steps)
+        shared = self._shared(sum(part.tokens for part in own),
+                              max(part.tokens for part in own), not prefill)
+        return max(self._joined(part, shared) for part in own)
+
+    def _joined(self, own: _Part, shared: _Part) -> float:
+        """A rank's own part and the part of all ranks, with what overlaps [s]."""
+        compute = own.compute + shared.compute
+        communication = own.communication + shared.communication
+        on_host = own.on_host + shared.on_host
+        hidden = 0.0
+        if on_host or self._q.micro_batches > 1:
+            hidden = float(hidden_time(
+                self._q, compute - on_host - own.saved, communication, on_host))
+        device = compute + communication - hidden - own.saved
+        return max(device, own.launch) + own.core
+
+    def _own(self, step: Step) -> _Part:
+        """What a rank does whatever the others do, its experts without a token."""
+        if step.prefill:
+            composition = self._chunks(step)
+            core = self._decode(step, core_only=True) if step.decode else 0.0
+            return self._part(composition, 0.0, 0.0, core)
+        key = ("own", *self._rounded(step))
+        if key not in self._parts:
+            self._parts[key] = self._part(self._answers(*self._rounded(step)), 0.0, 0.0, 0.0)
+        return self._parts[key]
+
+    def _shared(self, tokens: float, busiest: float, decoding: bool) -> _Part:
+        """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
+        key = ("shared", tokens, busiest, decoding)
+        if key not in self._parts:
+            empty = replace(NOTHING, decoding=decoding)
+            part, none = (self._part(empty, *counts) for counts in (
+                (tokens, busiest, 0.0), (0.0, 0.0, 0.0)))
+            self._parts[key] = _Part(part.compute - none.compute,
+                                     part.communication - none.communication,
+                                     part.on_host - none.on_host)
+        return self._parts[key]
+
+    def _part(self, composition: Composition, group_tokens: float, busiest_tokens: float,
+              core: float) -> _Part:
+        timed = self._timed(replace(composition, group_tokens=group_tokens,
+                                  busiest_tokens=busiest_tokens))
+        halves = float(self._q.micro_batches)
+        return _Part(
+            float(timed.compute_time), float(timed.communication_time),
+            halves * float(timed.offload_time + timed.fetch_time), float(timed.saved_time),
+            float(timed.host_time), core, float(composition.tokens))
+
+    def _chunks(self, step: Step) -> Composition:
+        """Chunks of prompts, and the tokens of requests that decode beside them."""
+        q, riding = self._q, len(step.decode)
         new, cached = (np.array(column, dtype=float) for column in zip(*step.prefill, strict=True))
         # the tokens of a chunk see what is cached as those of an answer see their prompt
         seen = mean_context(cached, new)
@@ -62,30 +166,41 @@ class Clock:
         absorbed = float(prefill_absorbed(q, (cached + new).max()))  # one kernel for the step
         multiplied = multiplied_positions(q, picked, seen, absorbed)
         tokens, before = float(new.sum()) + riding, float(cached.sum())
-        return self._time(Composition(
+        return Composition(
             tokens, float(len(new) + riding), float((new * multiplied).sum()),
             float((new * in_window).sum()), absorbed * float((new * seen).sum()), before, before,
-            absorbed * before, (1 - absorbed) * before, absorbed, decoding=False))
+            absorbed * before, (1 - absorbed) * before, absorbed, decoding=False)
 
-    def _decode(self, contexts: np.ndarray, core_only: bool) -> float:
-        rounded = np.ceil(contexts.mean() / ROUNDING) * ROUNDING
-        key = (len(contexts), float(rounded), core_only)
+    @staticmethod
+    def _rounded(step: Step) -> tuple[int, float]:
+        """Requests that decode, and their mean context, rounded up [token]."""
+        count = len(step.decode)
+        return count, float(-(-sum(step.decode) // (count * ROUNDING)) * ROUNDING)
+
+    def _answers(self, count: int, rounded: float) -> Composition:
+        """A token each of so many requests of such a context, and their drafts."""
+        batch, q = float(count), self._q
+        tokens = batch * (1 + q.draft_tokens)
+        sees = [min(rounded, bound) if bound else rounded
+                for bound in (q.index_topk, q.sliding_window)]
+        multiplied = float(multiplied_positions(q, sees[0], rounded, 1))
+        return Composition(
+            tokens, tokens, tokens * multiplied, tokens * sees[1],
+            tokens * rounded if q.index_topk else 0.0,
+            batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
+
+    def _decode(self, step: Step, core_only: bool) -> float:
+        key = (*self._rounded(step), core_only)
         if key not in self._known:
-            batch, q = float(len(contexts)), self._q
-            tokens = batch * (1 + q.draft_tokens)
-            sees = [min(rounded, bound) if bound else rounded
-                    for bound in (q.index_topk, q.sliding_window)]
-            multiplied = float(multiplied_positions(q, sees[0], rounded, 1))
-            self._known[key] = self._time(Composition(
-                tokens, tokens, tokens * multiplied, tokens * sees[1],
-                tokens * rounded if q.index_topk else 0.0,
-                batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True),
-                core_only)
+            self._known[key] = self._time(self._answers(*self._rounded(step)), core_only)
         return self._known[key]
 
+    def _timed(self, composition: Composition) -> Timed:
+        return step(self._attention, self._q, self._counted, self._weights, self._cache,
+                    composition)
+
     def _time(self, composition: Composition, core_only: bool = False) -> float:
-        timed = step(self._attention, self._q, self._counted, self._weights, self._cache,
-                     composition)
+        timed = self._timed(composition)
         if core_only:
             return float(timed.core_time + timed.index_time)
         return float(timed.step_time - self._q.host_gap_per_step)
