@@ -120,7 +120,8 @@ class System:
             self._runs[row] = serve_all(
                 self.inputs, self.scenario.model.attention, column,
                 blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
-                policy=self.scenario.file.scheduling, queued=row not in self.limited)
+                policy=self.scenario.file.scheduling, queued=row not in self.limited,
+                coordination=self.scenario.file.prefill_coordination)
         return self._runs[row]
 
     @functools.cached_property

@@ -114,6 +114,7 @@ class Serving:
     prefill_time: Number
     burst_time: Number
     burst_wait: Number
+    front_end_time: Number
     ttft: Number
     decode_stall: Number
     draft_time: Number
@@ -149,6 +150,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     in_turn = alone + (c - 1) / c * wait
     first = select(q.prefill_together > 0, alone + rest, in_turn)
     apart = q.separate_pools > 0
+    let_in = (q.concurrency - 1) / q.front_end_rate
     ttft = q.request_overhead + first + select(apart, transfer, 0)
     later = np.maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)
@@ -162,5 +164,5 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
     # a decode pool of its own holds a request for its output tokens only
     rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
-    return Serving(alone, rest, wait, ttft, stall, draft, accepted, tpot, e2e, rate,
+    return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from calc.physics.arrays import ceil_div
-from calc.serving.requests import Limits, Policy, Request
+from calc.serving.requests import Limits, Outcome, Policy, Request
 from calc.serving.scheduling import schedule
-from calc.serving.step_times import Clock
+from calc.serving.simulation import Coordination, Pool, simulate
+from calc.serving.step_times import Clock, ranks_in_step
 
 SEED = 0
 MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
@@ -17,10 +18,11 @@ MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no
 
 def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, float],
               blocks: float, unequal: bool, policy: Policy = "mixed",
-              queued: bool = True) -> dict[str, float]:
+              queued: bool = True, coordination: Coordination = "eager") -> dict[str, float]:
     """Metrics of a run in which all requests are sent at once.
 
-    Requests are dealt to the data-parallel replicas in turn, and one replica is replayed. Where
+    The front end lets them in one after another. They are dealt to the data-parallel replicas in
+    turn, and one replica is replayed, or one group of those that share experts. Where
     only the mean of many lengths is known, they are drawn from an exponential distribution: of all
     distributions of a positive length with that mean the one that assumes least.
 
@@ -33,12 +35,14 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
         policy: whether a step may hold prompts and decodes, or prompts go first.
         queued: whether waiting for a place counts, which it does not where the client holds
             requests back.
+        coordination: of prefill, where ranks share experts.
 
     Returns tpot, ttft and e2e, means over requests [s], and output_throughput over the run
     [token/s].
     """
     replicas = int(inputs["data_parallel"])
-    count = max(1, round(row["requests"] / replicas))
+    ranks = ranks_in_step(inputs)
+    count = max(1, round(row["requests"] / replicas)) * ranks
     at_once = min(MOST_SEQUENCES, max(1, int(row["concurrency"] / replicas)))
     lengths = []
     draw = np.random.default_rng(SEED)
@@ -51,18 +55,31 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
         kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy)
-    overhead = inputs["request_overhead"]  # the front end lets one request in after another
-    requests = [Request(number * overhead, int(prompt), int(answer))
+    between = replicas / (ranks * inputs["front_end_rate"])
+    requests = [Request(number * between, int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]
-    served = schedule(requests, limits, Clock(inputs, attention), inputs["host_gap_per_step"])
-    later = [outcome.tpot for outcome in served.outcomes if outcome.output_tokens > 1]
-    since = [0.0 if queued else outcome.started for outcome in served.outcomes]
+    outcomes = _served(requests, limits, inputs, attention, coordination)
+    later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
+    since = [0.0 if queued else outcome.started for outcome in outcomes]
     first = [outcome.first_token - begun
-             for outcome, begun in zip(served.outcomes, since, strict=True)]
+             for outcome, begun in zip(outcomes, since, strict=True)]
     last = [outcome.finished - begun
-            for outcome, begun in zip(served.outcomes, since, strict=True)]
+            for outcome, begun in zip(outcomes, since, strict=True)]
+    overhead = inputs["request_overhead"]
+    tokens = sum(outcome.output_tokens for outcome in outcomes)
     return {
         "tpot": float(np.mean(later)) if later else float("nan"),
         "ttft": overhead + float(np.mean(first)), "e2e": overhead + float(np.mean(last)),
-        "output_throughput": replicas * served.output_throughput,
+        "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes),
     }
+
+
+def _served(requests: Sequence[Request], limits: Limits, inputs: Mapping[str, float],
+            attention: str, coordination: Coordination) -> Sequence[Outcome]:
+    """Requests through one replica, or in turn through the ranks that share experts."""
+    clock, gap, ranks = Clock(inputs, attention), inputs["host_gap_per_step"], ranks_in_step(inputs)
+    if ranks == 1:
+        return schedule(requests, limits, clock, gap).outcomes
+    pool = Pool(limits, clock, gap, ranks, ranks=ranks, group_time=clock.together,
+                coordination=coordination)
+    return simulate(requests, pool).outcomes

@@ -42,7 +42,7 @@ SCALARS = (
     "host_gap_per_step", "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
-    "request_overhead", "absorbed_copies",
+    "request_overhead", "absorbed_copies", "front_end_rate",
 )
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul

@@ -18,6 +18,7 @@ Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
 ShareOrZero = Annotated[Value, Unit("1", exclusive=False, maximum=1.0)]
 BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
+RequestRate = Annotated[Value, Unit("request/s")]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
@@ -144,6 +145,7 @@ class Mechanisms(Named):
         kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
         clock_factor: sustained over nominal clock under load [1].
         request_overhead: HTTP, tokenisation and scheduling of one request [s].
+        front_end_rate: at which the front end lets requests in, one after another [request/s].
         host_stream_efficiency: share of the host's memory bandwidth of expert kernels [1].
         host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
             peak where there is no matrix unit [1].
@@ -186,6 +188,7 @@ class Mechanisms(Named):
     kv_imbalance: Number | None = None
     clock_factor: Share | None = None
     request_overhead: Time | None = None
+    front_end_rate: RequestRate | None = None
     host_stream_efficiency: Share | None = None
     host_gemm_efficiency: Share | None = None
     host_sync: Time | None = None

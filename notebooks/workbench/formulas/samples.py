@@ -122,7 +122,8 @@ def _requests(draw: random.Random) -> dict[str, Number]:
     """How requests are served: drafts, cached prefixes, experts on the host or fetched."""
     return {
         "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
-        "request_overhead": draw.choice((0, 0.02)), "prefill_together": draw.randint(0, 1),
+        "request_overhead": draw.choice((0, 0.02)),
+        "front_end_rate": draw.choice((100, 2000)), "prefill_together": draw.randint(0, 1),
         "separate_pools": draw.choice((0, 0, 1)),
         "prefix_hit_share": draw.choice((0, 0.5, 1)),
         "offloaded_share": draw.choice((0, 0, 0.5, 1)),

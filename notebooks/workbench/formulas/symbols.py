@@ -46,7 +46,7 @@ _POSITIVE = frozenset({
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "reference_operators", "kv_imbalance",
     "micro_batches", "devices_per_node",
     "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
-    "burst_requests", "tokens_per_step",
+    "burst_requests", "tokens_per_step", "front_end_rate",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

@@ -122,7 +122,7 @@ class TestValues:
         bounds = {"kernel_boundary": (3e-7, 1e-5), "host_time_per_operator": (1e-6, 1e-4),
                   "host_gap_per_step": (1e-4, 2e-2), "collective_alpha": (1e-6, 1e-4),
                   "network_alpha": (1e-6, 1e-3), "alpha": (1e-6, 1e-3), "host_sync": (1e-6, 1e-3),
-                  "request_overhead": (1e-3, 1e-1)}
+                  "request_overhead": (1e-3, 1e-1), "front_end_rate": (50, 2e4)}
         for name, path, value in ALL:
             if (bound := bounds.get(path.rpartition(".")[2])) is not None:
                 assert bound[0] <= value.low <= value.high <= bound[1], (name, path)
