@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from rich.table import Table
 
-from calc.choosing.advice import DTYPE, Reason, reasons
+from calc.choosing.simulated import System, saturation, system_of
 from calc.commands.printing import OK, console, print_json
-from calc.quantities.everything import evaluate
-from calc.serving.arrivals import ClosedLoop, Shape, poisson
-from calc.serving.capacity import WAVES, saturation_rate
+from calc.serving.arrivals import ClosedLoop, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.requests import Limits, Request, Step
-from calc.serving.simulation import Pool, Run, Transfer, simulate
-from calc.serving.step_times import Clock
+from calc.serving.requests import Request
+from calc.serving.simulation import Run, simulate
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
 from catalogue.reading.units import parse
@@ -29,7 +26,7 @@ MOST_REQUESTS = 100_000
 MOST_TOKENS = 20_000_000  # output tokens of a run; some microseconds each
 NOTHING = 1e-9
 LARGEST = 1e9  # of any option: thirty years, or more users than there are
-SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
+SETTLED = 3  # times as long as a request has to be what is counted
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -50,120 +47,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
                          help="chunks of prompts beside decode (vLLM) or before it (SGLang); by "
                               "default as the scenario has it")
+    command.add_argument("--prefill-coordination", choices=("eager", "delay"),
+                         help="of ranks that share experts: each prefills at once, or waits for "
+                              "the others; by default as the scenario has it")
     command.add_argument("--max-num-seqs", help="requests in work at once in one replica "
                                                 f"({MOST_SEQUENCES:,} by default)")
     command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")
     command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
                          dest="settings", help="override, as for estimate")
-
-
-@dataclass(frozen=True)
-class System:
-    """A deployment as the simulation takes it.
-
-    Attributes:
-        pool: replicas that serve, or that prefill.
-        decode: replicas that decode, where the deployment has pools of their own.
-        transfer: of the cache between the pools.
-        shape: input and output tokens of every request, and those that a prefix cache holds.
-        overhead: before a request reaches the scheduler [s].
-        closed_form: requests per second with as many in work as the replicas hold [request/s].
-        reasons: why it does not run as written: a dtype that the device lacks.
-    """
-
-    pool: Pool
-    decode: Pool | None
-    transfer: Transfer | None
-    shape: Shape
-    overhead: float
-    closed_form: float
-    reasons: tuple[Reason, ...]
-
-    @property
-    def at_once(self) -> int:
-        """Requests that one replica holds, of the pool that decodes [request]."""
-        return _held((self.decode or self.pool).limits, self.shape)
-
-
-def _held(limits: Limits, shape: Shape) -> int:
-    """Requests of one shape that an engine's limits let in at once [request]."""
-    fit = (limits.kv_blocks or 0) // limits.blocks(shape[0] + shape[1])
-    return max(1, min(limits.max_num_seqs, fit))
-
-
-def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
-              policy: Any = None) -> System:
-    """Replicas of a deployment with their blocks, limits and step times.
-
-    The stages of a pipeline work on different batches at the same time: p stages are simulated as
-    p engines that share the replica's blocks, and each step passes all stages. With draft tokens a
-    step of decode brings several tokens of a request; it is simulated as so many steps of one
-    token each. Where prefill has a pool of its own, it gets as many replicas as keep up with those
-    that decode.
-
-    Args:
-        scenario: the deployment.
-        max_num_seqs: requests in work at once in a replica [request].
-        policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
-
-    Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
-    tokens its requests have.
-    """
-    if scenario.file.workload.output_tokens is None:
-        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
-                          "they are, expected workload.input_tokens and workload.output_tokens.")
-    inputs, attention = scenario.inputs(), scenario.model.attention
-    quantities = evaluate(inputs, attention)
-    stages = int(inputs["pipeline_parallel"])
-    shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
-    blocks = int(quantities["kv_blocks"]) // stages
-    size = int(inputs["block_size"])
-    why = reasons(scenario, quantities)
-    if blocks * size < sum(shape):
-        reason = why[0].text["en"] if why else "its cache does not hold one request."
-        raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
-    limits = Limits(
-        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
-        max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
-        policy=policy or scenario.file.scheduling)
-    clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
-    per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
-
-    def step_time(step: Step) -> float:
-        """Time of a step and of the gap before it [s]."""
-        if step.prefill:
-            return clock(step) + gap
-        return (clock(step) + drafts + gap) / per_step
-
-    pool = Pool(limits, step_time, replicas=int(inputs["data_parallel"]) * stages)
-    decode = transfer = None
-    if inputs["separate_pools"]:
-        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
-        pool = replace(pool, replicas=max(1, math.ceil(float(quantities["pool_ratio"])
-                                                       * inputs["data_parallel"])) * stages)
-        transfer = Transfer(lambda tokens: tokens * per_token)
-    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
-    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
-    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
-                  float(evaluate(full, attention)["request_throughput"]),
-                  tuple(reason for reason in why if reason.kind == DTYPE))
-
-
-def saturation(system: System) -> tuple[float, str]:
-    """Requests per second that come out while there are always more waiting [request/s].
-
-    One of the equal replicas is simulated. Where that takes too long, and where pools are apart
-    (prefill keeps up by construction), it is the closed form with as many requests in work as the
-    replicas hold.
-
-    Returns the rate and where it comes from, ``simulation`` or ``closed form``.
-    """
-    size = WAVES * system.at_once * system.shape[1]
-    if system.decode is not None or size > SATURATION_TOKENS:
-        return system.closed_form, "closed form"
-    single = replace(system.pool, replicas=1,
-                  limits=replace(system.pool.limits, max_num_seqs=system.at_once))
-    return system.pool.replicas * saturation_rate(single, [system.shape]), "simulation"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -173,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
     arguments = _arguments(args)
-    system = system_of(scenario, arguments["max_num_seqs"], args.policy)
+    system = system_of(scenario, arguments["max_num_seqs"], args.policy,
+                       args.prefill_coordination)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     try:
         run = _run(system, arguments)
@@ -185,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     # the queue of a closed loop is never longer than its users
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
     answer = _answer(scenario, arguments, summary, most) | {
-        "bounded": bounded, "reasons": [reason.as_json() for reason in system.reasons]}
+        "bounded": bounded, "settled": summary.window >= SETTLED * summary.e2e.mean,
+        "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons]}
     if args.json:
         print_json(answer)
     else:
@@ -246,7 +139,8 @@ def _run(system: System, given: Mapping[str, Any]) -> Run:
             workload = ClosedLoop(given["users"], count, [system.shape],
                                   given["think_time"] + system.overhead, ramp=given["ramp"],
                                   seed=given["seed"])
-        return simulate(workload, system.pool, system.decode, system.transfer)
+        return simulate(workload, system.pool, system.decode, system.transfer,
+                        system.front_end_rate)
 
     if given["duration"] is None:
         return serve(given["requests"])
@@ -336,6 +230,13 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
     if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")
+    if not answer["settled"]:
+        lines.append(f"What is counted lasts {human(summary.window, 's')}, a request "
+                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation are "
+                     "those of a beginning, expected a longer run.")
+    if answer["together"] > 1 and answer["saturation_from"] == "closed form":
+        lines.append(f"{answer['together']} ranks step together and seldom prefill at the same "
+                     "time, as the closed form has it: the saturation is an upper bound.")
     if summary.preemptions:
         lines.append(f"preemptions: {summary.preemptions}")
     for line in lines:

@@ -100,16 +100,16 @@ class Engine:
         """Whether a request in work waits for its next token."""
         return any(job.decodes for job in self.running)
 
-    def plan(self, now: float, prefill: bool = True) -> Step:
+    def plan(self, now: float, prompts: bool = True) -> Step:
         """Decide what the step that begins at ``now`` [s] computes; there has to be a request.
 
-        Without ``prefill`` prompts are left for a later step, and the step may be empty.
+        Without ``prompts`` those are left for a later step, and the step may be empty.
         """
         self.planned, self.preempted = [], []
         if self.limits.policy == "mixed":
-            self._plan_mixed(prefill)
+            self._plan_mixed(prompts)
         else:
-            self._plan_prefill_first(prefill)
+            self._plan_prefill_first(prompts)
         prefill, decode = [], []
         for job, new in self.planned:
             if math.isnan(job.started):
@@ -140,13 +140,13 @@ class Engine:
         self.planned = []
         return finished
 
-    def _plan_mixed(self, prefill: bool) -> None:
+    def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
         position = 0
         while position < len(running) and budget:
             job = running[position]
-            if not (prefill or job.decodes):
+            if not (prompts or job.decodes):
                 position += 1
                 continue
             new = min(job.known - job.computed, budget)
@@ -155,7 +155,7 @@ class Engine:
             self.planned.append((job, new))
             budget -= new
             position += 1
-        while (prefill and self.waiting and budget and not self.preempted
+        while (prompts and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self.waiting[0]
             new = min(job.known - job.computed, budget)
@@ -176,12 +176,12 @@ class Engine:
                 return False
         return True
 
-    def _plan_prefill_first(self, prefill: bool) -> None:
+    def _plan_prefill_first(self, prompts: bool) -> None:
         """Chunks of prompts if there are any, else one token of every request in work."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
-        if prefill and running and not running[-1].decodes:  # only the last can be in its prompt
+        if prompts and running and not running[-1].decodes:  # only the last can be in its prompt
             budget -= self._take_chunk(running[-1], budget)
-        while prefill and self.waiting and budget and len(running) < limits.max_num_seqs:
+        while prompts and self.waiting and budget and len(running) < limits.max_num_seqs:
             job = self.waiting[0]
             if not self._has_room_for(job):
                 break
@@ -193,7 +193,7 @@ class Engine:
         if len(running) > self.free:  # a token needs one block at most
             self._retract()
         for job in self.running:
-            if prefill or job.decodes:
+            if prompts or job.decodes:
                 self._allocate(job, job.known)
                 self.planned.append((job, 1))
 

@@ -6,22 +6,24 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from calc.serving.arrivals import Shape, bursts
+from calc.serving.arrivals import Shape, bursts, poisson
 from calc.serving.metrics import Objective, covered, summarise
 from calc.serving.requests import Request
 from calc.serving.simulation import Pool, Run, Transfer, simulate
 
 WAVES = 10
+MOST_RUNS = 5
 
 
 def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = None,
-                    transfer: Transfer | None = None, seed: int = 0) -> float:
+                    transfer: Transfer | None = None, seed: int = 0, waves: int = WAVES,
+                    rate: float | None = None) -> float:
     """Requests per second that come out while there are always more waiting [request/s].
 
     Ten times as many requests as the replicas take into work arrive at once; counted is from the
-    end of the third wave to that of the ninth. At a lower rate of arrivals the queue stays
-    bounded, at a higher one it grows without end. That is proved for systems that an additional
-    request never speeds up; ``largest_rate`` finds the same without it.
+    end of the third wave to that of the ninth, of fewer waves likewise but for the last. At a lower
+    rate of arrivals the queue stays bounded, at a higher one it grows without end. That is proved
+    for systems that an additional request never speeds up; ``largest_rate`` finds the same without.
 
     Args:
         pool: replicas that serve, or that prefill.
@@ -29,18 +31,52 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = N
         decode: replicas that decode.
         transfer: of the cache between the pools.
         seed: of the random numbers.
+        waves: requests over those that are taken into work [1].
+        rate: of arrivals, above what comes out, instead of all at once [request/s]: ranks that step
+            together would all be at the same point of their requests, and stay there.
 
     Raises ValueError as ``calc.serving.simulation.simulate`` does, and if steps take no time.
 
     Source: saturation rule, Baccelli and Foss 1995, https://inria.hal.science/inria-00074656.
     """
     at_once = max(part.replicas * part.limits.max_num_seqs for part in (pool, decode) if part)
-    run = simulate(bursts(WAVES * at_once, 1.0, 1, shapes, seed), pool, decode, transfer)
+    count = waves * at_once
+    asked = (bursts(count, 1.0, 1, shapes, seed) if rate is None
+             else poisson(rate, count, shapes, seed))
+    run = simulate(asked, pool, decode, transfer)
     ends = np.sort([outcome.finished for outcome in run.outcomes])
-    begin, end = ends[3 * at_once - 1], ends[9 * at_once - 1]
+    first, last = 3 * count // 10, count - at_once
+    begin, end = ends[max(first, 1) - 1], ends[last - 1]
     if end <= begin:
         raise ValueError("all steps take no time, so nothing saturates.")
-    return float(6 * at_once / (end - begin))
+    return float((last - max(first, 1)) / (end - begin))
+
+
+def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, waves: int = WAVES,
+                        seed: int = 0, precision: float = 0.03) -> float:
+    """Rate of Poisson arrivals up to which ranks that step together keep up [request/s].
+
+    Ranks that all have a queue from the beginning prefill at the same times and go on doing so,
+    which is the best that can happen to them; arrivals at random spread their prefills. So the rate
+    is lowered from the best case until what comes out is what goes in.
+
+    Args:
+        pool: one or several groups of ranks.
+        shapes: lengths to draw from, each as likely as any other [token].
+        ceiling: a rate that is too high, or just reached [request/s].
+        waves: requests of a run over those that are taken into work [1].
+        seed: of the random numbers.
+        precision: of the rate, relative [1].
+
+    Raises ValueError as ``saturation_rate`` does.
+    """
+    rate, found = ceiling, 0.0
+    for _ in range(MOST_RUNS):
+        found = saturation_rate(pool, shapes, seed=seed, waves=waves, rate=rate)
+        if found > rate * (1 - precision):
+            return rate
+        rate = found * (found / rate) ** 0.5  # what began together is still partly together
+    return found
 
 
 def keeps_up(run: Run, growth: float = 0.02) -> bool:

@@ -12,8 +12,8 @@ its seed only, and a single replica does what ``calc.serving.scheduling`` does, 
 0.5
 
 Ranks whose experts are shared take their steps together: a group has one clock, a step of it lasts
-until its slowest rank is done, and idle ranks run along. ``eager``, any rank that can prefill does so
-while the others wait; with ``delay`` prompts wait until every rank has one, or until so many steps
+until its slowest rank is done, and idle ranks run along. Under ``eager`` any rank that can prefill
+does so while the others wait; under ``delay`` prompts wait until every rank has one, so many steps
 have passed, or nobody decodes.
 
 Not modelled: the network between user and engine, tokenisation, requests that are given up,

@@ -298,8 +298,8 @@ class ScenarioFile(Entry):
 
     ``graphs`` says whether decode runs as a captured graph, else operator by operator;
     ``scheduling`` whether a step may hold prompts and decodes, or prompts go first;
-    ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can or
-    waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default).
+    ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can
+    or waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default).
     ``mechanisms`` holds what is known of this deployment in place of its device's priors, and how
     its engine works (``catalogue.deployments.physics_inputs.SWITCHES``), by input symbol.
 

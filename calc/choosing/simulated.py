@@ -1,0 +1,152 @@
+"""A deployment as the simulation takes it: engines with their blocks, limits and step times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calc.choosing.advice import DTYPE, Reason, reasons
+from calc.quantities.everything import evaluate
+from calc.serving.arrivals import Shape
+from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
+from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.requests import Limits, Step
+from calc.serving.simulation import DELAY_STEPS, Pool, Transfer
+from calc.serving.step_times import Clock, ranks_in_step
+from catalogue import ParamsError, Scenario
+
+SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
+TOKENS_OF_RANKS = 4_000_000  # of each run that finds that of ranks that step together
+FEWEST_WAVES = 6  # of such a run, which has many requests in each
+
+
+@dataclass(frozen=True)
+class System:
+    """A deployment as the simulation takes it.
+
+    Attributes:
+        pool: replicas that serve, or that prefill.
+        decode: replicas that decode, where the deployment has pools of their own.
+        transfer: of the cache between the pools.
+        shape: input and output tokens of every request, and those that a prefix cache holds.
+        overhead: before a request reaches the scheduler [s].
+        front_end_rate: at which requests reach it at most [request/s].
+        closed_form: requests per second with as many in work as the replicas hold [request/s].
+        reasons: why it does not run as written: a dtype that the device lacks.
+    """
+
+    pool: Pool
+    decode: Pool | None
+    transfer: Transfer | None
+    shape: Shape
+    overhead: float
+    front_end_rate: float
+    closed_form: float
+    reasons: tuple[Reason, ...]
+
+    @property
+    def at_once(self) -> int:
+        """Requests that one replica holds, of the pool that decodes [request]."""
+        return _held((self.decode or self.pool).limits, self.shape)
+
+
+def _held(limits: Limits, shape: Shape) -> int:
+    """Requests of one shape that an engine's limits let in at once [request]."""
+    fit = (limits.kv_blocks or 0) // limits.blocks(shape[0] + shape[1])
+    return max(1, min(limits.max_num_seqs, fit))
+
+
+def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
+              policy: Any = None, coordination: Any = None) -> System:
+    """Replicas of a deployment with their blocks, limits and step times.
+
+    The stages of a pipeline work on different batches at the same time: p stages are simulated as
+    p engines that share the replica's blocks, and each step passes all stages. With draft tokens a
+    step of decode brings several tokens of a request; it is simulated as so many steps of one
+    token each. Where prefill has a pool of its own, it gets as many replicas as keep up with those
+    that decode. Replicas that share experts step together, a group of each stage by itself.
+
+    Args:
+        scenario: the deployment.
+        max_num_seqs: requests in work at once in a replica [request].
+        policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
+        coordination: as ``calc.serving.simulation.Pool`` has it; None for the scenario's own.
+
+    Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
+    tokens its requests have.
+    """
+    if scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
+                          "they are, expected workload.input_tokens and workload.output_tokens.")
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    quantities = evaluate(inputs, attention)
+    stages = int(inputs["pipeline_parallel"])
+    shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
+    blocks = int(quantities["kv_blocks"]) // stages
+    size = int(inputs["block_size"])
+    why = reasons(scenario, quantities)
+    if blocks * size < sum(shape):
+        reason = why[0].text["en"] if why else "its cache does not hold one request."
+        raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
+    limits = Limits(
+        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
+        max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
+        policy=policy or scenario.file.scheduling)
+    clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
+    per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
+
+    def step_time(step: Step) -> float:
+        """Time of a step and of the gap before it [s]."""
+        if step.prefill:
+            return clock(step) + gap
+        return (clock(step) + drafts + gap) / per_step
+
+    def group_time(steps: Sequence[Step]) -> float:
+        """The same of a step that ranks take together [s]."""
+        if any(step.prefill for step in steps):
+            return clock.together(steps) + gap
+        return (clock.together(steps) + drafts + gap) / per_step
+
+    ranks, delay = ranks_in_step(inputs), scenario.file.prefill_delay_steps
+    pool = Pool(limits, step_time, replicas=int(inputs["data_parallel"]) * stages, ranks=ranks,
+                group_time=group_time,
+                coordination=coordination or scenario.file.prefill_coordination,
+                delay_steps=DELAY_STEPS if delay is None else int(delay.value))
+    decode = transfer = None
+    if inputs["separate_pools"]:
+        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
+        wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / ranks
+        pool = replace(pool, replicas=max(1, math.ceil(wanted)) * ranks * stages)
+        transfer = Transfer(lambda tokens: tokens * per_token)
+    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
+    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
+    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
+                  float(inputs["front_end_rate"]),
+                  float(evaluate(full, attention)["request_throughput"]),
+                  tuple(reason for reason in why if reason.kind == DTYPE))
+
+
+def saturation(system: System) -> tuple[float, str]:
+    """Requests per second that come out while there are always more waiting [request/s].
+
+    One of the equal replicas is simulated, or one group of those that step together. Where that
+    takes too long, and where pools are apart (prefill keeps up by construction), it is the closed
+    form with as many requests in work as the replicas hold; of a group that is an upper bound,
+    because there all ranks prefill at the same time. More than the front end lets in never comes
+    out.
+
+    Returns the rate and where it comes from, ``simulation`` or ``closed form``.
+    """
+    ranks, parts = system.pool.ranks, system.pool.replicas // system.pool.ranks
+    wave = ranks * system.at_once * system.shape[1]
+    waves = WAVES if ranks == 1 else FEWEST_WAVES
+    if system.decode is not None or waves * wave > (
+            SATURATION_TOKENS if ranks == 1 else TOKENS_OF_RANKS):
+        return min(system.front_end_rate, system.closed_form), "closed form"
+    single = replace(system.pool, replicas=ranks,
+                     limits=replace(system.pool.limits, max_num_seqs=system.at_once))
+    found = (saturation_rate(single, [system.shape]) if ranks == 1 else saturation_of_ranks(
+        single, [system.shape], system.closed_form / parts, waves))
+    return min(system.front_end_rate, parts * found), "simulation"
