@@ -116,3 +116,27 @@ def closed_loop_throughput(concurrency: Number, ttft: Number, tpot: Number, outp
     Source: Little's law, http://link.springer.com/chapter/10.1007%2F978-0-387-73699-0_5.
     """
     return concurrency * output_tokens / (ttft + (output_tokens - 1) * tpot + think_time)
+
+
+def interrupted_pace(step: Number, interruption: Number, rate: Number) -> Number:
+    """Time per token where all wait for whoever is interrupted [s]; infinite from 1/D on.
+
+    t = τ / (1 - λ D): at random moments, λ of them a second, all stand still for D. That of ranks
+    that step together, while seldom two prefill at once.
+
+    >>> float(interrupted_pace(0.02, 0.4, 1.25))
+    0.04
+
+    Args:
+        step: without interruption, τ [s].
+        interruption: of each prefill, beyond the step that it takes the place of, D [s].
+        rate: of prefills of all ranks, λ [1/s].
+
+    Raises ValueError for a negative argument.
+
+    Source: notebooks/serving.md, section Ranks that wait for one another.
+    """
+    if (np.less(step, 0) | np.less(interruption, 0) | np.less(rate, 0)).any():
+        raise ValueError("a rate or a time is negative.")
+    left = 1 - np.multiply(rate, interruption)
+    return select(left > 0, step / np.where(left > 0, left, 1), math.inf)

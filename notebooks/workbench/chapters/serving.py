@@ -99,6 +99,14 @@ def cases_of_a_burst() -> None:
           {"case": ("case, chunks of $S$", "情形，每块用时 $S$"), "value": "$\\tau_1$"})
 
 
+def front_end(derivation: Derivation, systems: Mapping[Text, Inputs]) -> None:
+    """How long a burst takes to be let in, and to be prefilled, on the first system."""
+    values = quantities(derivation, next(iter(systems.values())), concurrency=EACH)
+    number("front-requests", EACH)
+    number("front-time", values["front_end_time"], fmt_time)
+    number("front-prefill", values["prefill_time"] + values["burst_time"], fmt_time)
+
+
 def policies() -> None:
     """Mean time after the first token and longest gap, prefill first and mixed."""
     table([{"what": ("mean time after the first token", "首 token 之后的平均用时"),
