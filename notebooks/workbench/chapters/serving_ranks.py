@@ -16,7 +16,7 @@ from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_time
 
 RANKS, EACH = 8, 16
-RATES = (0.25, 0.5, 1.0, 1.5, 2.0)
+RATES = (0.25, 0.5, 0.75, 1.0, 1.25)
 SAID = 1.0  # rate that sentences speak of
 PROMPT, ANSWER = 4096, 1024
 
