@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.choosing.advice import DTYPE, Reason, reasons
 from calc.quantities.everything import evaluate
-from calc.serving.arrivals import Shape
+from calc.serving.arrivals import Shape, shapes_of
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
@@ -30,7 +30,8 @@ class System:
         pool: replicas that serve, or that prefill.
         decode: replicas that decode, where the deployment has pools of their own.
         transfer: of the cache between the pools.
-        shape: input and output tokens of every request, and those that a prefix cache holds.
+        shape: mean input and output tokens of a request, and those that a prefix cache holds.
+        shapes: of the requests, each as likely as any other.
         overhead: before a request reaches the scheduler [s].
         front_end_rate: at which requests reach it at most [request/s].
         closed_form: requests per second with as many in work as the replicas hold [request/s].
@@ -41,6 +42,7 @@ class System:
     decode: Pool | None
     transfer: Transfer | None
     shape: Shape
+    shapes: tuple[Shape, ...]
     overhead: float
     front_end_rate: float
     closed_form: float
@@ -120,12 +122,24 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / ranks
         pool = replace(pool, replicas=max(1, math.ceil(wanted)) * ranks * stages)
         transfer = Transfer(lambda tokens: tokens * per_token)
+    shapes = _shapes(scenario, inputs, blocks * size)
     cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
-    return System(pool, decode, transfer, (*shape, cached), float(inputs["request_overhead"]),
+    return System(pool, decode, transfer, (*shape, cached), shapes,
+                  float(inputs["request_overhead"]),
                   float(inputs["front_end_rate"]),
                   float(evaluate(full, attention)["request_throughput"]),
                   tuple(reason for reason in why if reason.kind == DTYPE))
+
+
+def _shapes(scenario: Scenario, inputs: Mapping[str, float], room: int) -> tuple[Shape, ...]:
+    """Shapes of the scenario's requests, none longer than its context or the cache [token]."""
+    workload, mean = scenario.file.workload, inputs["input_tokens"] + inputs["output_tokens"]
+    stated = inputs["context_tokens"] if inputs["context_tokens"] > mean else math.inf
+    variation = workload.length_variation
+    return shapes_of(inputs["input_tokens"], inputs["output_tokens"],
+                     workload.length_distribution, float(variation.value) if variation else 1.0,
+                     inputs["prefix_hit_share"], min(room, stated))
 
 
 def saturation(system: System) -> tuple[float, str]:
@@ -147,6 +161,6 @@ def saturation(system: System) -> tuple[float, str]:
         return min(system.front_end_rate, system.closed_form), "closed form"
     single = replace(system.pool, replicas=ranks,
                      limits=replace(system.pool.limits, max_num_seqs=system.at_once))
-    found = (saturation_rate(single, [system.shape]) if ranks == 1 else saturation_of_ranks(
-        single, [system.shape], system.closed_form / parts, waves))
+    found = (saturation_rate(single, system.shapes) if ranks == 1 else saturation_of_ranks(
+        single, system.shapes, system.closed_form / parts, waves))
     return min(system.front_end_rate, parts * found), "simulation"

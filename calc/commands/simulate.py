@@ -6,19 +6,21 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from rich.table import Table
 
 from calc.choosing.simulated import System, saturation, system_of
 from calc.commands.printing import OK, console, print_json
-from calc.serving.arrivals import ClosedLoop, poisson
+from calc.serving.arrivals import ClosedLoop, Distribution, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Request
 from calc.serving.simulation import Run, simulate
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
+from catalogue.reading.files import read_small
 from catalogue.reading.units import parse
 
 REQUESTS = 1000  # unless told otherwise
@@ -42,6 +44,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="of a user between an answer and the next question, e.g. '5 s'")
     command.add_argument("--ramp", default="0 s",
                          help="time over which the users begin, evenly (all at once by default)")
+    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
+                         help="of prompts and answers: constant, exponential or lognormal about "
+                              "the scenario's, or a CSV file of input and output tokens by line")
+    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
     command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
     command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
@@ -62,10 +68,15 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
-    scenario = load_scenario(args.scenario, overrides=args.settings)
+    lengths, settings = _lengths(args)
+    scenario = load_scenario(args.scenario, overrides=[*args.settings, *settings])
     arguments = _arguments(args)
     system = system_of(scenario, arguments["max_num_seqs"], args.policy,
                        args.prefill_coordination)
+    if lengths:
+        cached = scenario.inputs()["prefix_hit_share"]
+        system = replace(system, shapes=tuple(
+            (prompt, answer, min(int(prompt * cached), prompt - 1)) for prompt, answer in lengths))
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     try:
         run = _run(system, arguments)
@@ -84,6 +95,41 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(scenario, answer, summary)
     return OK
+
+
+def _lengths(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths from a file if one is given, and what the arguments set of the workload."""
+    settings = [f"workload.length_variation={args.variation}"] if args.variation else []
+    if args.lengths is None or args.lengths in get_args(Distribution):
+        named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
+        return [], named + settings
+    lengths = read_lengths(Path(args.lengths))
+    means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
+    return lengths, settings + [
+        f"workload.{name}={max(1, round(mean))} token"
+        for name, mean in zip(("input_tokens", "output_tokens"), means, strict=True)]
+
+
+def read_lengths(path: Path) -> list[tuple[int, int]]:
+    """Lengths of requests from a CSV file: input and output tokens of one per line [token].
+
+    Raises ParamsError, one sentence with file and line, for a line that is no request.
+    """
+    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
+    lengths: list[tuple[int, int]] = []
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if not line.strip() or (number == 1 and cells == ["input_tokens", "output_tokens"]):
+            continue
+        if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
+                                      and int(cell) for cell in cells):
+            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
+                              "input and output tokens, whole numbers of at least 1.")
+        lengths.append((int(cells[0]), int(cells[1])))
+    if not lengths:
+        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
+                          "each line.")
+    return lengths
 
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
@@ -134,9 +180,9 @@ def _run(system: System, given: Mapping[str, Any]) -> Run:
         _check_size(count, system.shape[1])
         workload: Sequence[Request] | ClosedLoop
         if given["rate"] is not None:
-            workload = poisson(given["rate"], count, [system.shape], given["seed"])
+            workload = poisson(given["rate"], count, system.shapes, given["seed"])
         else:
-            workload = ClosedLoop(given["users"], count, [system.shape],
+            workload = ClosedLoop(given["users"], count, system.shapes,
                                   given["think_time"] + system.overhead, ramp=given["ramp"],
                                   seed=given["seed"])
         return simulate(workload, system.pool, system.decode, system.transfer,
@@ -148,7 +194,7 @@ def _run(system: System, given: Mapping[str, Any]) -> Run:
         expected = given["rate"] * given["duration"]
         _check_size(expected, system.shape[1])
         drawn = poisson(given["rate"], int(expected + 10 * math.sqrt(expected) + 10),
-                        [system.shape], given["seed"])
+                        system.shapes, given["seed"])
         arrived = sum(request.arrival <= given["duration"] for request in drawn)
         if not arrived:
             raise ParamsError("no request arrives in this time, expected a longer duration or a "

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,6 +19,62 @@ from calc.serving.requests import Request
 
 Shape = tuple[int, int] | tuple[int, int, int]
 """Input tokens, output tokens, and cached tokens if there are any [token]."""
+
+
+Distribution = Literal["constant", "exponential", "lognormal"]
+DRAWN = 2000  # shapes that stand for a distribution
+
+
+def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribution = "constant",
+              variation: float = 1.0, cached_share: float = 0.0, longest: float = math.inf,
+              seed: int = 0) -> tuple[Shape, ...]:
+    """Shapes of requests whose lengths are distributed about a mean [token].
+
+    Lengths are quantiles at equal steps, so that the mean is met but for rounding, and prompts and
+    answers are combined at random. A request has at least a token of each, and at most ``longest``
+    together: longer prompts are cut to leave one token, longer answers to what is left.
+
+    >>> shapes_of(100, 10)
+    ((100, 10, 0),)
+
+    Args:
+        input_tokens: mean of the prompts [token].
+        output_tokens: mean of the answers [token].
+        distribution: of both; of all with that mean ``exponential`` assumes least.
+        variation: standard deviation over mean, of ``lognormal`` only [1].
+        cached_share: of each prompt that a prefix cache holds [1].
+        longest: of prompt and answer together [token].
+        seed: of the combination.
+
+    Raises ValueError for an unknown distribution and for a variation that is none.
+    """
+    if distribution not in get_args(Distribution):
+        raise ValueError(f"there is no distribution '{distribution}', expected one of: "
+                         f"{', '.join(get_args(Distribution))}.")
+    if not (math.isfinite(variation) and variation > 0):
+        raise ValueError(f"the variation of lengths is {variation}, expected more than 0.")
+    factors = _factors(distribution, variation)
+    mix = np.random.default_rng(seed)
+    prompts, answers = (np.rint(mean * mix.permutation(factors)).clip(1).astype(int)
+                        for mean in (input_tokens, output_tokens))
+    prompts = np.minimum(prompts, longest - 1).astype(int)
+    answers = np.minimum(answers, longest - prompts).astype(int)
+    cached = np.minimum(prompts * cached_share, prompts - 1).astype(int)
+    return tuple(zip(prompts.tolist(), answers.tolist(), cached.tolist(), strict=True))
+
+
+def _factors(distribution: Distribution, variation: float) -> np.ndarray:
+    """Lengths over their mean, at equal steps of probability."""
+    if distribution == "constant":
+        return np.ones(1)
+    below = (np.arange(DRAWN) + 0.5) / DRAWN
+    if distribution == "exponential":
+        factors = -np.log1p(-below)
+    else:
+        normal = NormalDist()
+        sigma = math.sqrt(math.log1p(variation**2))
+        factors = np.exp(sigma * np.array([normal.inv_cdf(share) for share in below]))
+    return factors / factors.mean()
 
 
 def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:

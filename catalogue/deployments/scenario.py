@@ -34,7 +34,8 @@ MODEL_COUNTS = (
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
-_NOT_INPUTS = ("requests", "draft_tokens", "balancing")  # no formula's, or set by the physics
+# no formula's, or set by the physics
+_NOT_INPUTS = ("requests", "draft_tokens", "balancing", "length_distribution", "length_variation")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 

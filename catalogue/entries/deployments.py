@@ -18,7 +18,7 @@ from catalogue.entries.entry import (
     PrecisionName,
 )
 from catalogue.entries.hardware import Dtype
-from catalogue.entries.mechanisms import ShareOrZero
+from catalogue.entries.mechanisms import Number, ShareOrZero
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
@@ -182,7 +182,10 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none).
+    ``draft_tokens`` are proposed per request and step (absent: none). Where requests are simulated,
+    their lengths are distributed about ``input_tokens`` and ``output_tokens``:
+    ``length_distribution``, of a lognormal one with ``length_variation``, standard deviation over
+    mean.
     """
 
     concurrency: Requests
@@ -191,6 +194,8 @@ class Workload(Entry):
     context_tokens: Length | None = None
     input_tokens: Length | None = None
     output_tokens: Length | None = None
+    length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
+    length_variation: Number | None = None
     max_num_batched_tokens: Tokens
     block_size: Length
     memory_utilization: Share
@@ -206,6 +211,9 @@ class Workload(Entry):
             self.context_tokens.value < self.input_tokens.value + self.output_tokens.value
         ):
             raise ValueError("'context_tokens' is less than input_tokens + output_tokens")
+        if (self.length_distribution == "lognormal") != (self.length_variation is not None):
+            raise ValueError("'length_variation' is given with a lognormal length_distribution, "
+                             "and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
         return self

@@ -32,6 +32,9 @@ SHAPES: tuple[Shape, ...] = ((1024, 1024), (2048, 512), (8192, 512), (8192, 128)
 EACH = 32  # requests on a decode replica
 LEVELS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 BUSY = 0.9  # that sentences speak of
+RANKS, ON_EACH = 8, 16  # that share experts, and requests of each
+RATES = (0.25, 0.5, 0.75, 1.0, 1.25)
+SAID = 1.0  # that sentences speak of
 
 
 @dataclass(frozen=True)
@@ -320,6 +323,51 @@ def queue_numbers(constant: sympy.Expr, equal: sympy.Rational, service: float) -
     number("queue-service", service, fmt_time)
     number("queue-rate", float(equal) / service, fmt_fixed)
     number("queue-most", 1 / service, fmt_fixed)
+
+
+def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
+    """Prefill of one of eight ranks, and the pace of decode by the rate of requests.
+
+    Args:
+        derivation: of all quantities.
+        alone: prefill of one rank, in the time of all at once, the experts' share and the ranks.
+        pace: time per token, in the step, the interruption and the rate.
+    """
+    cut = {"tensor": 1, "pipeline": 1, "data": RANKS, "expert": RANKS}
+    replica = throughput.deployment(
+        throughput.PLAN, *throughput.FP8, "cluster.node=hgx-h200", "cluster.nodes=1",
+        *(f"parallelism.{name}_parallel={size}" for name, size in cut.items()),
+        device="nvidia-h200-sxm")
+    values = quantities(derivation, replica.inputs | lengths(4096, 1024),
+                        concurrency=RANKS * ON_EACH)
+    chunk, step = values["prefill_step_time"], values["decode_step_time"]
+    share = values["prefill_routed_expert_time"] / chunk
+    single = _of(alone, D_g=chunk, phi=share, g=RANKS)
+    rows = {("each with a clock of its own", "各走各的"): (chunk, RANKS),
+            ("all in step", "同步前进"): (single, 1)}
+    paces = {label: {rate: _of(pace, **{"tau": step, "D": stop - step, "lambda": rate / among})
+                     for rate in RATES} for label, (stop, among) in rows.items()}
+    table([{"case": label} | {str(rate): fmt_time(time, 0) for rate, time in times.items()}
+           for label, times in paces.items()],
+          {"case": ("TPOT, ranks", "TPOT，各 rank")}
+          | {str(rate): f"$\\lambda = {rate}$/s" for rate in RATES})
+    show(f"DeepSeek-V3 in FP8 on eight H200, DP8 EP8, prompts of 4,096 tokens; a step of {ON_EACH} "
+         "requests per rank.",
+         f"八张 H200 上的 FP8 版 DeepSeek-V3，DP8 EP8，提示 4,096 token；"
+         f"每个 rank {ON_EACH} 个请求的一步。")
+    number("ranks-together", chunk, fmt_time)
+    number("ranks-alone", single, fmt_time)
+    number("ranks-experts", share, fmt_percent, digits=0)
+    number("ranks-turns", RANKS * single / chunk, fmt_fixed, digits=1)
+    number("ranks-rate", SAID, fmt_fixed, digits=0)
+    apart, joint = (times[SAID] for times in paces.values())
+    number("ranks-apart", apart, fmt_time)
+    number("ranks-joint", joint, fmt_time)
+
+
+def _of(expression: sympy.Expr, **values: float) -> float:
+    return float(expression.subs({symbol: values[symbol.name]
+                                  for symbol in expression.free_symbols}))
 
 
 def exercises(exact: Callable[[int, int], sympy.Rational],

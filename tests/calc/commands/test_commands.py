@@ -90,6 +90,55 @@ def test_a_duration_ends_the_arrivals(cli):
         assert answer["requests"] > 10
 
 
+SHORT = ("simulate", "s2-910b1-awq", "--rate", "0.1", "--requests", "60")
+
+
+def test_a_run_shorter_than_its_requests_says_so(cli):
+    beginning = cli("simulate", "s2-910b1-awq", "--rate", "2", "--requests", "40")[1]
+    assert "those of a beginning" in " ".join(beginning.split())
+    assert "those of a beginning" not in " ".join(cli(*SHORT[:-1], "300")[1].split())
+
+
+def test_ranks_that_share_experts_step_together(cli):
+    assert json.loads(cli(*SHORT, "--json")[1])["together"] == 1
+    asked = ("simulate", "h200-v32-vllm-dp8", "--rate", "2", "--requests", "200", "--set",
+             "workload.output_tokens=50 token", "--json")
+    found = {way: json.loads(cli(*asked, "--prefill-coordination", way)[1])
+             for way in ("eager", "delay")}
+    assert found["eager"]["together"] == 8
+    assert found["delay"]["tpot"]["mean"] < found["eager"]["tpot"]["mean"]
+    assert found["delay"]["wait"]["mean"] > found["eager"]["wait"]["mean"]
+
+
+def test_lengths_of_a_distribution_or_a_file(cli, tmp_path):
+    equal, unequal = (json.loads(cli(*SHORT, "--json", *more)[1])["e2e"]
+                      for more in ((), ("--lengths", "exponential")))
+    assert unequal["p99"] / unequal["p50"] > 2 * equal["p99"] / equal["p50"]
+    file = tmp_path / "lengths.csv"
+    file.write_text("input_tokens,output_tokens\n100,50\n2000,300\n", encoding="utf-8")
+    assert json.loads(cli(*SHORT, "--json", "--lengths", str(file))[1])["e2e"]["p50"] > 0
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--lengths", "lognormal"), "only with it"),
+    (("--lengths", "lognormal", "--variation", "-1"), "more than 0"),
+    (("--lengths", "no-such"), "there is no such file")])
+def test_lengths_that_cannot_be_used_are_told(cli, arguments, message):
+    code, _, err = cli(*SHORT, *arguments)
+    assert code != 0
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("line", "number"), [("-5,3", 2), ("5", 2), ("5,x", 2), ("0,3", 2)])
+def test_a_line_of_lengths_that_is_no_request_is_told(cli, tmp_path, line, number):
+    file = tmp_path / "lengths.csv"
+    file.write_text(f"100,50\n{line}\n", encoding="utf-8")
+    code, _, err = cli(*SHORT, "--lengths", str(file))
+    assert code != 0
+    assert f"lengths.csv:{number}: '{line}' is no request" in err
+
+
 def test_one_user_alone_waits_as_the_closed_form_says(cli):
     settings = ("--set", "workload.concurrency=1")
     simulated = json.loads(cli("simulate", "s2-910b1-awq", "--users", "1", "--requests", "5",

@@ -9,7 +9,7 @@ from _engines import affine, engines_of_any_kind, limits, requests_of_any_kind
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.serving.arrivals import ClosedLoop, bursts, poisson, trace
+from calc.serving.arrivals import ClosedLoop, bursts, poisson, shapes_of, trace
 from calc.serving.capacity import keeps_up, largest_rate, saturation_rate, within
 from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
 from calc.serving.queueing import (
@@ -304,6 +304,22 @@ class TestWorkload:
         assert trace([7.0, 5.0], [10, 20], 3, [0, 4]) == (
             Request(0.0, 20, 3, 4), Request(2.0, 10, 3))
 
+    @pytest.mark.parametrize(("distribution", "variation", "spread"), [
+        ("exponential", 1.0, 1.0), ("lognormal", 0.5, 0.5), ("lognormal", 1.5, 1.5)])
+    def test_lengths_have_the_mean_and_the_variation(self, distribution, variation, spread):
+        shapes = np.array(shapes_of(3000, 400, distribution, variation))
+        for column, mean in ((0, 3000), (1, 400)):
+            assert shapes[:, column].mean() == pytest.approx(mean, rel=2e-3)
+            assert shapes[:, column].std() / mean == pytest.approx(spread, rel=0.1)
+        assert abs(np.corrcoef(shapes[:, 0], shapes[:, 1])[0, 1]) < 0.1
+        assert shapes.min(axis=0)[:2].min() >= 1
+
+    def test_no_request_is_longer_than_it_may_be(self):
+        shapes = np.array(shapes_of(3000, 400, "exponential", cached_share=0.5, longest=4000))
+        assert (shapes[:, 0] + shapes[:, 1]).max() <= 4000
+        assert shapes.min(axis=0)[:2].min() >= 1
+        assert (shapes[:, 2] < shapes[:, 0]).all()
+
     def test_bursts_come_together(self):
         assert [r.arrival for r in bursts(2, 1.5, 3, ONE_TOKEN)] == [0, 0, 1.5, 1.5, 3, 3]
 
@@ -332,6 +348,8 @@ class TestMisuse:
         (lambda: poisson(1.0, 1, []), "1 requests of 0 shapes"),
         (lambda: bursts(0, 1.0, 1, ONE_TOKEN), "0 requests every 1.0 s"),
         (lambda: trace([], 1, 1), "the trace has no requests"),
+        (lambda: shapes_of(1, 1, "uniform"), "no distribution 'uniform'"),
+        (lambda: shapes_of(1, 1, "lognormal", -0.5), "variation of lengths is -0.5"),
         (lambda: closed_loop(users=0), "0 users and 600 requests"),
         (lambda: closed_loop(think_time=-1.0), "think_time is -1.0 s"),
         (lambda: md1_wait(-1.0, 1.0), "negative"),
