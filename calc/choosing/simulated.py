@@ -96,7 +96,27 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
         policy=policy or scenario.file.scheduling)
-    clock, gap = Clock(inputs, attention), float(inputs["host_gap_per_step"])
+    pool = _pool(scenario, inputs, quantities, limits, coordination)
+    decode = transfer = None
+    if inputs["separate_pools"]:
+        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
+        wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
+        pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
+        transfer = Transfer(lambda tokens: tokens * per_token)
+    shapes = _shapes(scenario, inputs, blocks * size)
+    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
+    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
+    return System(pool, decode, transfer, (*shape, cached), shapes,
+                  float(inputs["request_overhead"]),
+                  float(inputs["front_end_rate"]),
+                  float(evaluate(full, attention)["request_throughput"]),
+                  tuple(reason for reason in why if reason.kind == DTYPE))
+
+
+def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[str, Any],
+          limits: Limits, coordination: Any) -> Pool:
+    """All replicas of a deployment, with the times of their steps."""
+    clock, gap = Clock(inputs, scenario.model.attention), float(inputs["host_gap_per_step"])
     per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
 
     def step_time(step: Step) -> float:
@@ -111,25 +131,11 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
             return clock.together(steps) + gap
         return (clock.together(steps) + drafts + gap) / per_step
 
-    ranks, delay = ranks_in_step(inputs), scenario.file.prefill_delay_steps
-    pool = Pool(limits, step_time, replicas=int(inputs["data_parallel"]) * stages, ranks=ranks,
-                group_time=group_time,
+    delay = scenario.file.prefill_delay_steps
+    return Pool(limits, step_time, ranks=ranks_in_step(inputs), group_time=group_time,
+                replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=DELAY_STEPS if delay is None else int(delay.value))
-    decode = transfer = None
-    if inputs["separate_pools"]:
-        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
-        wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / ranks
-        pool = replace(pool, replicas=max(1, math.ceil(wanted)) * ranks * stages)
-        transfer = Transfer(lambda tokens: tokens * per_token)
-    shapes = _shapes(scenario, inputs, blocks * size)
-    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
-    full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
-    return System(pool, decode, transfer, (*shape, cached), shapes,
-                  float(inputs["request_overhead"]),
-                  float(inputs["front_end_rate"]),
-                  float(evaluate(full, attention)["request_throughput"]),
-                  tuple(reason for reason in why if reason.kind == DTYPE))
 
 
 def _shapes(scenario: Scenario, inputs: Mapping[str, float], room: int) -> tuple[Shape, ...]:
