@@ -96,8 +96,8 @@ class Clock:
         """Time of a step that ranks with shared experts take together, without the gap [s].
 
         As long as the slowest rank: its own attention, dense layers and sums; the experts for the
-        tokens of all ranks; an exchange as long as for the rank with the most tokens, whose port
-        carries them all. An idle rank runs along with nothing of its own.
+        tokens of all ranks; an exchange as long as the busiest port needs, for what its rank sends
+        or for what the fullest one receives. An idle rank runs along with nothing of its own.
 
         Args:
             steps: what each rank computes, all ranks of the group.
