@@ -18,7 +18,7 @@ from calc.physics.work import Composition, multiplied_positions, prefill_absorbe
 from calc.serving.requests import Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
-NOTHING = Composition(*[0.0] * 10, decoding=False)
+NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 
 
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
