@@ -57,7 +57,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     if edge:
         _fill_exactly(draw, inputs, attention)
-    return inputs
+    return inputs | _kernels(draw)
 
 
 def _mechanisms(draw: random.Random) -> dict[str, Number]:
@@ -70,9 +70,6 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
     found |= {f"{name}_dequantised": draw.randint(0, 1) for name in dense}
     return found | {
         "multiply_add_flops": 2, "gemm_tile_rows": draw.choice((1, 16, 64)),
-        "expert_tile_rows": draw.choice((1, 16, 64)),
-        "sliced_expert_gemm_efficiency": draw.choice((0.3, 0.6, 1)),
-        "sliced_streaming_efficiency": draw.choice((0.5, 0.9)),
         "load_overlap": draw.choice((0, 0.5, 1)), "clock_factor": draw.choice((0.75, 1)),
         "expert_streaming_efficiency": draw.choice((0.4, 0.8)),
         "mla_efficiency": draw.choice((0.4, 0.8)),
@@ -87,9 +84,6 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),
         "kernel_boundary": draw.choice((0, 2e-6)),
         "operators_per_layer": draw.choice((20, 26.5)),
-        "attention_operators": draw.choice((8, 14)), "indexer_operators": draw.choice((0, 11)),
-        "dense_mlp_operators": draw.choice((5, 7)), "routed_expert_operators": 10,
-        "shared_expert_operators": draw.choice((0, 4)), "reference_operators": 28,
         "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
         "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
         "single_token_path": draw.choice((0, 3e-3)),
@@ -98,6 +92,18 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "routing_skew": draw.choice((0, 0.5, 1.3)),
         "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
         "micro_batches": draw.choice((1, 1, 2)),
+    }
+
+
+def _kernels(draw: random.Random) -> dict[str, Number]:
+    """Slices of experts, tiles of their rows, operators of the parts of a layer."""
+    return {
+        "expert_tile_rows": draw.choice((1, 16, 64)),
+        "sliced_expert_gemm_efficiency": draw.choice((0.3, 0.6, 1)),
+        "sliced_streaming_efficiency": draw.choice((0.5, 0.9)),
+        "attention_operators": draw.choice((8, 14)), "indexer_operators": draw.choice((0, 11)),
+        "dense_mlp_operators": draw.choice((5, 7)), "routed_expert_operators": 10,
+        "shared_expert_operators": draw.choice((0, 4)), "reference_operators": 28,
     }
 
 
