@@ -122,27 +122,23 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     halves, decoding = q.micro_batches, composition.decoding
     batch = composition.part(halves)
     projections = attention_work(attention, q, n, w, batch)
-    core = core_work(attention, q, c, batch)
+    core, scores = core_work(attention, q, c, batch), index_work(q, c, batch)
     routed = routed_expert_work(q, n, batch)
     head, columns = head_work(q, w, batch)
     classes: dict[str, Work] = {
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    rows = {"shared_expert": batch.tokens, "head": batch.logit_rows,
-            "routed_expert": routed.tokens * q.num_experts_per_tok / np.maximum(routed.hit, 1)}
-    times = {name: _matmul_time(q, name, work, rows.get(name, batch.tokens))
+    times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed))
              for name, work in classes.items()}
-    classes |= {"core": core, "index": index_work(q, c, batch)}
-    times |= {"core": _core_time(q, core, batch),
-              "index": _index_time(q, classes["index"], decoding)}
-    vector = vector_bytes(q, n, batch, routed)
+    classes |= {"core": core, "index": scores}
+    times |= {"core": _core_time(q, core, batch), "index": _index_time(q, scores, decoding)}
+    vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
-    kernels = _kernels(q, n)
     boundary = kernels * q.kernel_boundary
     offload = _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
@@ -169,6 +165,13 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
         step_time=np.maximum(device, host) + q.host_gap_per_step)
+
+
+def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
+    """Rows that a class of matmuls multiplies [token]; of routed experts those of one."""
+    if name == "routed_expert":
+        return routed.tokens * q.num_experts_per_tok / np.maximum(routed.hit, 1)
+    return batch.logit_rows if name == "head" else batch.tokens
 
 
 def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:

@@ -30,7 +30,9 @@ OF_THE_OTHER = {  # inputs that an attention does not have
             "attention_sinks"},
     "gqa": {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
             "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
-            "absorbed_copies"}}
+            "absorbed_copies", "core_tile_rows", "sparse_tile_rows", "index_peak",
+            "index_efficiency", "sparse_attention_efficiency", "selection_traffic",
+            "whole_selection", "dense_prefill_tokens"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 
@@ -73,7 +75,7 @@ class TestDocuments:
         dense, moe = layers_of(inputs)
         others = ((dense + moe) * found["norm_parameters"] + inputs["hidden_size"]
                   + moe * inputs["n_routed_experts"] * inputs["router_bias"])
-        matrices = [name for name in CLASSES if name != "core"]
+        matrices = [name for name in CLASSES if name not in ("core", "index")]
         close(flops(found, "decode", matrices) / inputs["multiply_add_flops"],
               found["active_parameters"] - others)
         experts = moe * inputs["num_experts_per_tok"] * found["routed_expert_parameters"]
@@ -248,7 +250,9 @@ class TestTools:
 
     def test_attention_core_not_divided_among_heads(self, attention):
         """Twice the ranks do half the core each; a latent cache is whole on each of them."""
-        inputs = sampled(attention) | {"index_n_heads": 0, "num_key_value_heads": 1}
+        inputs = sampled(attention) | {"num_key_value_heads": 1, "core_tile_rows": 1,
+                                       "sparse_tile_rows": 1}
+        inputs["num_attention_heads"] = 2 * inputs["num_attention_heads"]  # whole on each of two
         one_rank, two = (run(inputs, attention, tensor_parallel=t) for t in (1, 2))
         for phase in PHASES:
             close(one_rank[f"{phase}_core_flops"], 2 * two[f"{phase}_core_flops"])

@@ -123,7 +123,8 @@ def test_h20_and_the_910b2_are_what_they_are():
 def test_a_deployment_multiplies_at_the_peak_of_its_dtype():
     """Of whatever is stored: FP8 weights on a card without FP8 multiply at its 16-bit peak."""
     for scenario, inputs in _deployments():
-        dtypes, peaks = scenario.precision.multiply.dtypes, scenario.device.matrix_peak
+        asked, peaks = scenario.precision.multiply, scenario.device.matrix_peak
+        dtypes = asked.dtypes | {"index": asked.index or asked.core}
         for name in CLASSES:
             value = getattr(peaks, dtypes[name], None) or peaks.bf16 or peaks.fp16
             assert inputs[f"{name}_peak"] == value.value
