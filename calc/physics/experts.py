@@ -46,7 +46,8 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
     """What a gamma-distributed variable of mean 1 exceeds with a given probability [1].
 
     Wilson and Hilferty: its cube root is nearly normal. The quantile of the normal distribution is
-    Tukey's, 4.91 (p^0.14 - (1 - p)^0.14), within 1% between 0.001 and 0.999.
+    Tukey's, 4.91 (p^0.14 - (1 - p)^0.14), within 1% between 0.001 and 0.999. More variance is never
+    less, and below the middle nothing is asked.
 
     >>> float(upper_quantile(1.0, 0.01).round(2))  # of an exponential variable: -ln 0.01 = 4.61
     4.66
@@ -57,9 +58,12 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
 
     Source: notebooks/compute.md, section The fullest rank.
     """
-    normal = TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER)
+    normal = np.maximum(
+        0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
     spread = select(variance > 0, select(variance > 0, variance, 1) ** 0.5, 0)
-    return np.maximum(0, 1 - variance / 9 + normal * spread / 3) ** 3
+    # beyond its maximum the law would fall again
+    spread = np.minimum(spread, 3 * normal / 2)
+    return (1 - spread * spread / 9 + normal * spread / 3) ** 3
 
 
 def fullest(q: Any, ranks: Number, tokens: Number) -> Number:

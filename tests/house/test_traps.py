@@ -274,7 +274,7 @@ class TestTools:
 
     def test_widths_frozen_to_one_model(self, attention):
         """Twice as wide or twice as many: exactly twice the work of what has that dimension."""
-        inputs = sampled(attention) | {"expert_bias": 0}
+        inputs = sampled(attention) | {"expert_bias": 0, "even_routing": 1}
         base = run(inputs, attention)
         for name, classes in (
                 ("hidden_size", ("dense_mlp", "shared_expert", "routed_expert", "router", "head")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -53,11 +53,12 @@ def local_composition(decoding: bool) -> Composition:
 
 def local_routing() -> Routing:
     """A routing of symbols that stand for anything."""
-    return Routing(*sympy.symbols("group_tokens distinct_experts", positive=True))
+    return Routing(*sympy.symbols("group_tokens distinct_experts rank_imbalance", positive=True))
 
 
 def rows_of(attention: str, phase: str, inputs: dict) -> list[Operator]:
-    routing = Routing(of(phase, "group_tokens"), of(phase, "distinct_experts"))
+    routing = Routing(*(of(phase, name) for name in (
+        "group_tokens", "distinct_experts", "rank_imbalance")))
     return table(attention, composition(phase), routing, inputs["q_lora_rank"] > 0)
 
 
@@ -102,7 +103,7 @@ def test_every_formula_of_a_class_is_stored_for_every_phase(attention):
     names = {f"{phase}_{kind}_{what}" for phase in PHASES for kind in CLASSES
              for what in ("flops", "bytes")}
     names |= {f"{phase}_{name}" for phase in PHASES
-              for name in ("vector_bytes", "group_tokens", "distinct_experts")}
+              for name in ("vector_bytes", "group_tokens", "distinct_experts", "rank_imbalance")}
     assert names | {"decode_tokens", "ridge_point"} <= stored(attention).keys()
 
 
@@ -169,7 +170,7 @@ def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
     for phase in PHASES:
         made = composition(phase)
         parts = {field.name: getattr(made, names.get(field.name, field.name))
-                 for field in fields(work.Composition)}
+                 for field in fields(work.Composition) if field.default is MISSING}
         numbers = {name: part if isinstance(part, bool) else
                    float(value(part, known)) * q.micro_batches for name, part in parts.items()}
         numbers["absorbed"] = float(value(made.absorbed, known))  # a form, of any part of a step

@@ -71,13 +71,11 @@ def moe_layers() -> int:
 def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: float = 1,
             **deployment: Any) -> dict[str, float]:
     """Times of communication of a step of so many tokens [s], by name without the phase."""
-    given = {f"{phase}_tokens": tokens, "new_tokens": tokens,
-             f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
-    inputs = deployed(name, **deployment) | given
-    formulas = {key: formula for key, formula in derivation.formulas.items()
-                if key.startswith(phase)}
+    step = {f"{phase}_tokens": tokens, f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
+    inputs = deployed(name, **deployment) | {"new_tokens": tokens, **step}
+    of_phase = {key: law for key, law in derivation.formulas.items() if key.startswith(phase)}
     return {key.removeprefix(f"{phase}_"): time
-            for key, time in evaluate_all(formulas, inputs).items()}
+            for key, time in evaluate_all(of_phase, inputs).items()}
 
 
 def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:

@@ -79,6 +79,6 @@ def test_no_rank_gets_more_than_there_is():
     assert load(8, 1) <= 8
 
 
-@pytest.mark.parametrize("share", [0.5, 0.2, 0.05, 0.01, 0.002])
+@pytest.mark.parametrize("share", [0.3, 0.2, 0.05, 0.01, 0.002])
 def test_the_quantile_of_an_exponential_variable(share):
     assert upper_quantile(1.0, share) == pytest.approx(-np.log(share), rel=0.04)

@@ -377,7 +377,8 @@ class TestServing:
         Only the cached latents of earlier chunks are expanded again, once per chunk, and none
         where prefill is absorbed.
         """
-        inputs = fleet(attention, seed) | {"prefix_hit_share": 0, "micro_batches": 1}
+        inputs = fleet(attention, seed) | {"prefix_hit_share": 0, "micro_batches": 1,
+                                           "even_routing": 1}
         n = inputs["input_tokens"] = pieces * np.ceil(inputs["input_tokens"] / pieces)
         whole = run(inputs, attention, max_num_batched_tokens=n)
         cut = run(inputs, attention, max_num_batched_tokens=n / pieces)

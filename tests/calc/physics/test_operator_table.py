@@ -76,7 +76,9 @@ class TestRandom:
                     elif row.collective == "all-gather":
                         taken = all_gather(q, ranks, row.payload)
                     else:
-                        taken = exchange(q, experts, sent, row.payload / sent)
+                        loads = (1 + found[f"{phase}_{name}_imbalance"]
+                                 for name in ("rank", "node"))
+                        taken = exchange(q, experts, sent, row.payload / sent, *loads)
                     times[row.group] += float(row.count * taken)
                 for name, taken in times.items():
                     assert taken == pytest.approx(float(found[f"{phase}_{name}_time"]), rel=1e-9)
