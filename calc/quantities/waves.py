@@ -124,6 +124,7 @@ class Serving:
     request_throughput: Number
     output_throughput: Number
     input_throughput: Number
+    prefill_throughput: Number
 
 
 def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -164,5 +165,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
     # a decode pool of its own holds a request for its output tokens only
     rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
+    # prompts without pause: every rank leaves a packed chunk behind in the time of a stage
+    stream = q.data_parallel * p.burst_tokens * stages / burst.step_time
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
-                   rate * q.output_tokens, rate * q.input_tokens)
+                   rate * q.output_tokens, rate * q.input_tokens, stream)
