@@ -8,7 +8,8 @@ from calc.commands.printing import OK, print_json
 from calc.evidence.systems import METRICS
 from catalogue import ParamsError
 
-HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width")
+HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width",
+          "blind")
 TEXTS = 3  # of these columns are words, the others numbers
 
 
@@ -20,6 +21,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print errors, coverage and width of every prediction of a measured row.
+
+    The last column is the median error of what was predicted before rows were known.
 
     Raises ParamsError for a system that is not measured.
     """
@@ -40,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
         worst = f"{numbers['worst']:.1%} (row {result.predictions.worst_row + 1})"
         rows.append((result.system, result.metric, result.protocol, f"{numbers['rows']}",
                      f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
-                     f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}"))
+                     f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}",
+                     f"{result.blind.summary()['median']:.1%}" if result.blind else ""))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:  # one line each, however narrow the terminal
         print("  ".join(cell.ljust(width) if i < TEXTS else cell.rjust(width)

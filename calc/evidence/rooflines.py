@@ -90,7 +90,8 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
         rows: indices.
         core: whether prefill counts the attention core.
 
-    Returns tpot, ttft and e2e [s] and output_throughput [token/s], each of shape (rows,).
+    Returns tpot, ttft and e2e [s], output_throughput and prefill_throughput [token/s], each of
+    shape (rows,).
 
     Source: notebooks/validation.md, section The plain baselines.
     """
@@ -103,7 +104,9 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
     # a decode pool of its own holds a request for its output tokens only
     busy = select(np.greater(inputs["separate_pools"], 0), inputs["output_tokens"] * tpot, e2e)
     whole = {"tpot": tpot, "ttft": ttft, "e2e": e2e,
-             "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / busy}
+             "output_throughput": inputs["concurrency"] * inputs["output_tokens"] / busy,
+             "prefill_throughput": inputs["data_parallel"] * quantities["burst_tokens"]
+             / roofline_time(inputs, quantities, "burst", core)}
     return {name: np.broadcast_to(np.asarray(value, float), rows.shape)
             for name, value in whole.items()}
 
@@ -162,7 +165,7 @@ def uncalibrated(system: System, metric: str, rows: np.ndarray | None = None) ->
 
     Args:
         system: what was measured.
-        metric: ``tpot``, ``ttft``, ``e2e`` or ``output_throughput``.
+        metric: one of ``systems.METRICS``.
         rows: indices, all measured ones unless given.
     """
     rows = system.measured(metric) if rows is None else rows

@@ -10,8 +10,10 @@ import numpy as np
 
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, UNCALIBRATED, System, discrepancy, system
-from catalogue import library, load_scenario
+from catalogue import ParamsError, library, load_scenario
+from catalogue.deployments import family
 from catalogue.entries.calibrations import CalibrationFile
+from catalogue.reading import units
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Result:
         predictions: the rows themselves.
         inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
         left_out: numbers of rows (from 1) that were neither fitted nor predicted.
+        blind: what was predicted of its rows before they were known; None if nothing was.
     """
 
     system: str
@@ -35,16 +38,23 @@ class Result:
     predictions: Predictions
     inside: float | None = None
     left_out: tuple[int, ...] = ()
+    blind: Predictions | None = None
 
     def as_json(self) -> dict[str, object]:
         """Plain data; errors are fractions."""
-        numbers = {name: round(value, 6) if isinstance(value, float) else value
-                 for name, value in self.predictions.summary().items()}
+        numbers = _rounded(self.predictions)
         return {"system": self.system, "metric": self.metric, "protocol": self.protocol,
                 "parameters": list(self.parameters), **numbers,
                 "seeds": [self.predictions.seeds[0], self.predictions.seeds[-1]]
                 if self.predictions.seeds else None, "inside": self.inside,
-                "left_out": list(self.left_out)}
+                "left_out": list(self.left_out),
+                "blind": None if self.blind is None else _rounded(self.blind)}
+
+
+def _rounded(predictions: Predictions) -> dict[str, float | int]:
+    """The summary of predictions, to six digits."""
+    return {name: round(value, 6) if isinstance(value, float) else value
+            for name, value in predictions.summary().items()}
 
 
 @functools.cache
@@ -65,8 +75,16 @@ def measured_systems() -> list[System]:
 
     The other deployments are not read, so that a page about these does not depend on them.
     """
-    measured = {*library.names("measurements")}
-    return [measured_system(name) for name in library.names("scenarios") if name in measured]
+    return [measured_system(name) for name in library.names("measurements") if _described(name)]
+
+
+def _described(name: str) -> bool:
+    """Whether a deployment, or a variant of a family of them, has this identifier."""
+    try:
+        family.find(name)
+    except ParamsError:
+        return False
+    return True
 
 
 def uncalibrated_results(systems: Iterable[System],
@@ -77,7 +95,26 @@ def uncalibrated_results(systems: Iterable[System],
             rows = case.measured(metric)
             if len(rows):
                 yield Result(case.id, metric, UNCALIBRATED, (),
-                             uncalibrated(case, metric, discrepancy().by_quantity, rows))
+                             uncalibrated(case, metric, discrepancy().by_quantity, rows),
+                             blind=blind(case, metric))
+
+
+def blind(case: System, metric: str) -> Predictions | None:
+    """What was predicted of a system before it was known; None if nothing was.
+
+    Args:
+        case: what was measured.
+        metric: the quantity.
+    """
+    kept = case.scenario.measured.blind if case.scenario.measured else None
+    made = [one for one in kept.predictions if one.metric == metric] if kept else []
+    if not made or case.scenario.measured is None:
+        return None
+    unit = units.factor(case.scenario.measured.columns[metric])
+    rows = np.array([one.row - 1 for one in made])
+    value, low, high = (unit * np.array([getattr(one, name) for one in made])
+                        for name in ("value", "low", "high"))
+    return Predictions(rows, case.rows[metric][rows], value, low, high)
 
 
 def calibrated_results(systems: Collection[str] | None = None,

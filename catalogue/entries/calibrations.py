@@ -10,7 +10,7 @@ from catalogue.entries.entry import Entry, Named, ScenarioName
 from catalogue.reading.values import LARGEST, AnyQuantity, Date, Misplaced, Text, Whole
 
 MOST = 4  # mechanisms of one calibration
-Metric = Literal["tpot", "ttft", "e2e", "output_throughput"]
+Metric = Literal["tpot", "ttft", "e2e", "output_throughput", "prefill_throughput"]
 Protocol = Literal["halves", "low-concurrency", "short-inputs", "single-request", "leave-one-out",
                    "leave-one-length-out"]
 # A fit far outside of these has not converged, or a file was written by hand.

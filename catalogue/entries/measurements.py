@@ -43,11 +43,51 @@ class PeerPrediction(Entry):
     value: AnyQuantity
 
 
+class BlindPrediction(Entry):
+    """What was predicted of a cell before it was known, with its 80% interval.
+
+    ``metric`` is its column, ``row`` counts from 1; the numbers are in the unit of the column.
+    """
+
+    metric: str
+    row: Whole = 1
+    value: Measured
+    low: Measured
+    high: Measured
+
+    @model_validator(mode="after")
+    def _ordered(self) -> BlindPrediction:
+        if not 0 < self.low <= self.value <= self.high:
+            raise Misplaced(f"expected 0 < low <= value <= high, found {self.low:g}, "
+                            f"{self.value:g}, {self.high:g}", "value")
+        return self
+
+
+class BlindRatio(Entry):
+    """A ratio of two rates of which a source prints neither: measured, and predicted blind [1]."""
+
+    of: Text
+    measured: Measured
+    value: Measured
+
+
+class Blind(Entry):
+    """Predictions that were made before anybody here had seen the measurement; never recomputed.
+
+    ``made_at`` says with which state of the project, and what that could not yet describe.
+    """
+
+    made_at: Text
+    predictions: list[BlindPrediction]
+    ratios: list[BlindRatio] = []
+
+
 class Measurements(Named):
     """A table of measured results of one system: columns with units, rows of numbers.
 
     A cell that the source leaves empty is ``null``. ``definitions`` says what a column means in its
-    source; one that is computed from others says how. ``peer_predictions`` are not measurements.
+    source; one that is computed from others says how. ``peer_predictions`` and ``blind`` are not
+    measurements.
     ``unequal`` are numbers of rows (from 1) whose requests have many lengths, of which only the
     mean is stated; ``limited_by_client`` of those where the client holds requests back, so that
     waiting for a place does not count.
@@ -63,6 +103,7 @@ class Measurements(Named):
     unequal: list[Whole] = []
     limited_by_client: list[Whole] = []
     peer_predictions: list[PeerPrediction] = []
+    blind: Blind | None = None
 
     @model_validator(mode="after")
     def _rectangular(self) -> Measurements:
@@ -111,6 +152,25 @@ class Measurements(Named):
             if peer.value.unit != units.si(self.columns[peer.metric]):
                 raise Misplaced(f"'{peer.value.written}' has the wrong unit, '{peer.metric}' is in "
                                 f"{self.columns[peer.metric]}", *there, "value")
+        return self
+
+    @model_validator(mode="after")
+    def _blind_of_a_cell(self) -> Measurements:
+        """What was predicted blind was measured, and is predicted once."""
+        seen = set()
+        for number, made in enumerate(self.blind.predictions if self.blind else []):
+            there = ("blind", "predictions", number)
+            if made.metric not in self.columns:
+                raise Misplaced(f"there is no column '{made.metric[:60]}', expected one of "
+                                f"{', '.join(self.columns)}", *there, "metric")
+            if made.row > len(self.rows):
+                raise Misplaced(f"there is no row {made.row}, the table has {len(self.rows)}",
+                                *there, "row")
+            if self.rows[made.row - 1][list(self.columns).index(made.metric)] is None:
+                raise Misplaced(f"row {made.row} has no {made.metric}", *there, "row")
+            if (made.metric, made.row) in seen:
+                raise Misplaced(f"row {made.row} is predicted twice", *there, "row")
+            seen.add((made.metric, made.row))
         return self
 
     def _rows_of(self, suspect: Suspect) -> list[int]:

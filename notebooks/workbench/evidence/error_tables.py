@@ -16,6 +16,7 @@ from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 UNCALIBRATED = "uncalibrated"
+BLIND = "wide-"  # deployments that were first predicted blind, by the start of their identifiers
 APART = "-v32-"  # deployments of DeepSeek-V3.2, by a part of their identifiers
 PROTOCOLS: dict[str, Text] = {
     UNCALIBRATED: ("nothing is fitted", "不作拟合"),
@@ -29,7 +30,8 @@ PROTOCOLS: dict[str, Text] = {
 }
 METRICS: dict[str, Text] = {
     "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": ("latency", "端到端延迟"),
-    "output_throughput": ("output throughput", "输出吞吐")}
+    "output_throughput": ("output throughput", "输出吞吐"),
+    "prefill_throughput": ("prefill throughput", "预填充吞吐")}
 TERMS: dict[str, Text] = {
     "": ("all terms", "全部项"), "dequantisation": ("dequantisation", "反量化"),
     "single_token_path": ("path for one token", "单 token 路径"), "stall": ("stall", "预填充停顿"),
@@ -161,9 +163,13 @@ def one(system: str, metric: str, protocol: str, of: Callable[[Errors], float],
 
 
 def uncalibrated(results: Iterable[Result], *metrics: str, apart: bool = False) -> list[Result]:
-    """Results without a fit, of some metrics or all; without DeepSeek-V3.2, or of it alone."""
+    """Results without a fit, of some metrics or all; without DeepSeek-V3.2, or of it alone.
+
+    Deployments that were first predicted blind are not among them.
+    """
     return [result for result in results
             if result.protocol == UNCALIBRATED and (APART in result.system) == apart
+            and not result.system.startswith(BLIND)
             and (not metrics or result.metric in metrics)]
 
 
