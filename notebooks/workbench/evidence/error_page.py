@@ -36,8 +36,10 @@ PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "toke
 
 
 def link(name: str) -> str:
-    """A deployment's identifier as a link to its page."""
-    return f"[{name}](scenarios/{name}.ipynb)"
+    """A deployment's identifier as a link to its page, of a variant to its place on that."""
+    family = name.startswith(error_tables.BLIND)
+    page = "-".join(name.split("-")[:2]) if family else name
+    return f"[{name}](scenarios/{page}.ipynb{f'#{name}' * (page != name)})"
 
 
 def doubts(systems: Systems) -> None:

@@ -27,7 +27,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 FEW = settings(max_examples=20)
 TIMES = ("decode_step_time", "prefill_step_time", "burst_step_time", "ttft", "tpot", "e2e",
          "kv_transfer_time", "loading_time", "tpot_floor")
-RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "throughput_ceiling")
+RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "prefill_throughput",
+             "throughput_ceiling")
 # more of it is never slower: every rate and share of a rate, and every share that is hidden
 FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "host_overlap", "captured",
           "device_hit_share")
@@ -299,6 +300,17 @@ class TestServing:
         assert_close(x, n * found["request_throughput"])
         assert_close(found["input_throughput"],
                      inputs["input_tokens"] * found["request_throughput"])
+
+    @FEW
+    @given(SEEDS)
+    def test_prompts_without_pause_are_a_wave_without_its_first_prompt(self, attention, seed):
+        """All prompts but the first of each rank, over the time that they take."""
+        inputs = fleet(attention, seed)
+        inputs["concurrency"] = inputs["data_parallel"] * (1 + np.ceil(inputs["concurrency"]))
+        found = run(inputs, attention)
+        others = inputs["concurrency"] - inputs["data_parallel"]
+        assert_close(found["prefill_throughput"] * found["burst_time"],
+                     others * found["new_tokens"])
 
     @FEW
     @given(SEEDS)

@@ -12,7 +12,7 @@ from catalogue import ParamsError
 from catalogue.library import names
 
 METRICS = {"ttft", "tpot", "tpot_printed", "itl", "e2e", "output_throughput", "total_throughput",
-           "prefill_rate"}
+           "prefill_rate", "prefill_throughput"}
 WORKLOAD = ("input_tokens", "output_tokens", "concurrency")
 EVERY = names("measurements")
 BURSTS = [name for name in EVERY if name.startswith("h200-")]
@@ -177,6 +177,30 @@ class TestPeers:
             row["concurrency"], rel=1e-3)
 
 
+class TestBlind:
+    """What was predicted before a measurement was known is kept as it was."""
+
+    @pytest.mark.parametrize(("name", "row", "per_card"), [
+        ("wide-lmsys-prefill", 3, (6979.4, 4846.25, 7960.25)),
+        ("wide-ant-ep32", 2, (614.61, 443.64, 694.94)),
+        ("wide-rtp-decode", 1, (1836.6, 1215.2, 2022.8)),
+        ("wide-vllm-decode-ep96", 1, (3012.6, 1940.5, 3326.3)),
+        ("wide-cloudmatrix-decode", 2, (120.085, 94.255, 156.93))])
+    def test_values_are_those_that_were_written_down(self, name, row, per_card):
+        """Per card and second, as at the commit that the table names; a package has two cards."""
+        made = next(one for one in catalogue.load_measurements(name).blind.predictions
+                    if one.row == row)
+        parallel = catalogue.load_scenario(name).inputs()
+        cards = parallel["data_parallel"] * parallel["tensor_parallel"]
+        assert [value / cards for value in (made.value, made.low, made.high)] == pytest.approx(
+            per_card, rel=1e-4)
+
+    def test_every_wide_deployment_but_one_was_predicted(self):
+        without = [name for name in EVERY if name.startswith("wide-")
+                   and catalogue.load_measurements(name).blind is None]
+        assert without == ["wide-vllm-prefill-ep32"]
+
+
 class TestOffload:
     """Experts on the host."""
 
@@ -262,6 +286,22 @@ class TestMarks:
     def test_a_suspect_row_exists(self, tmp_path, rows, sentence):
         with pytest.raises(ParamsError, match=sentence):
             self.load(tmp_path, suspect=[{"rows": rows, "reason": both()}])
+
+    @pytest.mark.parametrize(("made", "sentence"), [
+        ({"metric": "ttft"}, "there is no column 'ttft'"),
+        ({"row": 9}, "there is no row 9"),
+        ({"row": 2}, "row 2 has no tpot"),
+        ({"low": 23}, "expected 0 < low <= value <= high"),
+        ({"low": 0}, "expected 0 < low <= value <= high"),
+        ({"row": 3}, "row 3 is predicted twice"),
+    ])
+    def test_a_blind_prediction_is_of_a_measured_cell(self, tmp_path, made, sentence):
+        whole = {"metric": "tpot", "row": 1, "value": 22, "low": 20, "high": 30}
+        kept = {"made_at": both(), "predictions": [whole, whole | {"row": 3}]}
+        assert self.load(tmp_path, blind=kept).blind.predictions[1].row == 3
+        with pytest.raises(ParamsError, match=sentence):
+            self.load(tmp_path, blind=kept | {
+                "predictions": [whole | made, whole | {"row": 3}]})
 
     @pytest.mark.parametrize(("peer", "sentence"), [
         ({"metric": "ttft"}, "there is no column 'ttft'"),
