@@ -6,6 +6,7 @@ import calc
 import catalogue
 from deployment_pages import alternatives, families, verdicts, views
 from deployment_pages.answers import Deployed
+from deployment_pages.sections import measurements
 from deployment_pages.sections.page import Page
 from workbench.showing.display import draw, show, table
 from workbench.showing.numbers import fmt_count, fmt_int, fmt_quantity, fmt_sig
@@ -151,4 +152,5 @@ def variant(page: Page, identifier: str) -> None:
         return
     _say(member)
     _three_views(member, brief=True)
+    measurements.rows_of(member)
     _instead(member, brief=True)

@@ -10,6 +10,7 @@ import calc
 import catalogue
 from calc.evidence.systems import System
 from catalogue.entries.measurements import Measurements, PeerPrediction
+from deployment_pages.answers import Deployed
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
 from workbench.entries.deployments import rounded
@@ -56,6 +57,14 @@ def predicted_and_measured(page: Page) -> None:
                for name, text in of.definitions.items()],
               {"column": ("column", "列"), "meaning": ("meaning in the source", "在来源中的含义")},
               folded=("What the columns mean", "各列的含义"))
+
+
+def rows_of(deployed: Deployed) -> None:
+    """The measured rows of a deployment beside their predictions, if it was measured."""
+    if deployed.seen is not None:
+        of = deployed.seen
+        table(*measured.every_row(Results(of.rows, of.suspect, of.unequal, deployed.predictions)),
+              wide=True)
 
 
 def _errors(page: Page, of: Measurements, results: Results) -> None:

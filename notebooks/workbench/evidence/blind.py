@@ -27,8 +27,9 @@ SYSTEMS: dict[str, Text] = {
     "wide-vllm": ("H200, vLLM", "H200，vLLM"),
     "wide-cloudmatrix": ("910C, CloudMatrix384", "910C，CloudMatrix384")}
 ALL: Text = ("all", "全部")
-LABELS: dict[str, Text] = {"measured": ("measured", "实测"), "then": ("predicted blind", "当时预测"),
-                           "now": ("predicted now", "现在预测")}
+LABELS: dict[str, Text] = {
+    "measured": ("measured", "实测"), "then": ("predicted blind", "当时预测"),
+    "now": ("predicted now", "现在预测")}
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,8 @@ def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[Pair]:
         cards = float(system.inputs["data_parallel"] * system.inputs["tensor_parallel"]
                       * system.inputs["pipeline_parallel"])
         if result.blind is not None:
-            made = {int(row): tuple(float(getattr(result.blind, name)[at] / cards)
-                                    for name in ("predicted", "low", "high"))
-                    for at, row in enumerate(result.blind.row)}
+            kept = (result.blind.predicted, result.blind.low, result.blind.high)
+            made = dict(zip(result.blind.row.tolist(), (np.array(kept) / cards).T, strict=True))
         of = result.predictions
         for at, row in enumerate(of.row):
             rates = {name: float(getattr(of, name)[at] / cards)
@@ -90,7 +90,7 @@ def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[Pair]:
                 result.system, result.metric, int(row), cards,
                 float(system.rows["concurrency"][row] / cards),
                 float(system.rows["input_tokens"][row]), now=float(of.predicted[at] / cards),
-                blind=made.get(int(row), (np.nan,) * 3), **rates))
+                blind=tuple(made.get(int(row), np.full(3, np.nan)).tolist()), **rates))
     return found
 
 

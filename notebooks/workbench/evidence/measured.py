@@ -22,7 +22,8 @@ from workbench.showing.numbers import fmt_int, fmt_percent
 
 Text = tuple[str, str]
 Columns = dict[str, str | Text]
-SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")  # latency follows from the first two
+# latency follows from the first two
+SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")
 GIVEN: Columns = {"row": ("row", "行"), "input_tokens": ("input", "输入"),
                   "output_tokens": ("output", "输出"), "requests": ("sent", "发出"),
                   "concurrency": ("at once", "并发")}

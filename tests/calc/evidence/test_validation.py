@@ -16,7 +16,7 @@ from calc.evidence import ablation, protocols, rooflines, validation
 from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import NORMAL_90
-from workbench.evidence import error_tables
+from workbench.evidence import error_page, error_tables
 from workbench.showing.numbers import fmt_percent
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -233,6 +233,24 @@ def test_what_is_switched_off_is_gone(awq):
         assert not np.any(bare), term
 
 
+def test_what_was_predicted_blind_is_read_and_not_computed():
+    """On its own rows, in SI units, whatever the formulas say now; nothing where nothing was."""
+    wide = validation.measured_system("wide-rtp-decode")
+    kept = wide.scenario.measured.blind.predictions
+    found = validation.blind(wide.with_inputs({"host_gap_per_step": 1.0}), "output_throughput")
+    assert found.row.tolist() == [one.row - 1 for one in kept]
+    assert found.predicted.tolist() == [one.value for one in kept]
+    assert found.measured.tolist() == wide.rows["output_throughput"][found.row].tolist()
+    assert validation.blind(wide, "tpot") is None
+    assert validation.blind(validation.measured_system(AWQ), "tpot") is None
+
+
+def test_a_variant_of_a_family_is_a_measured_system():
+    names = [case.id for case in validation.measured_systems()]
+    assert {"wide-lmsys-prefill", "wide-vllm-decode-ep96", AWQ} <= set(names)
+    assert names == sorted(names)
+
+
 # --- what is printed ----------------------------------------------------------------------------
 
 
@@ -293,7 +311,7 @@ def check_page(executed: Path, results, plain) -> None:
                 found = error_tables.find(results, AWQ, "ttft", protocol, left_out).predictions
                 assert fmt_percent(error_tables.mean(found)) in text
         for name in {result.system for result in results}:
-            assert f"[{name}](scenarios/{name}.ipynb)" in text
+            assert error_page.link(name) in text
 
 
 def test_the_page_has_these_results(site, results, plain):

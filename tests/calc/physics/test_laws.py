@@ -303,17 +303,6 @@ class TestServing:
 
     @FEW
     @given(SEEDS)
-    def test_prompts_without_pause_are_a_wave_without_its_first_prompt(self, attention, seed):
-        """All prompts but the first of each rank, over the time that they take."""
-        inputs = fleet(attention, seed)
-        inputs["concurrency"] = inputs["data_parallel"] * (1 + np.ceil(inputs["concurrency"]))
-        found = run(inputs, attention)
-        others = inputs["concurrency"] - inputs["data_parallel"]
-        assert_close(found["prefill_throughput"] * found["burst_time"],
-                     others * found["new_tokens"])
-
-    @FEW
-    @given(SEEDS)
     def test_parts_of_a_token_sum_to_tpot(self, attention, seed):
         inputs = fleet(attention, seed)
         found = run(inputs, attention)

@@ -251,6 +251,19 @@ class TestHost:
                 np.testing.assert_allclose(taken, time, rtol=1e-9, atol=1e-20, err_msg=name)
 
 
+@both
+@settings(max_examples=20)
+@given(seed=SEEDS)
+def test_prompts_without_pause_are_a_wave_without_its_first_prompt(attention, seed):
+    """All prompts but the first of each rank, over the time that they take."""
+    inputs = fleet(attention, seed)
+    inputs["concurrency"] = inputs["data_parallel"] * (1 + np.ceil(inputs["concurrency"]))
+    found = run(inputs, attention)
+    others = inputs["concurrency"] - inputs["data_parallel"]
+    assert found["prefill_throughput"] * found["burst_time"] == pytest.approx(
+        others * found["new_tokens"])
+
+
 class TestScheduler:
     """The scheduler on calc's clock and the closed form are two ways to one request alone."""
 
