@@ -24,7 +24,15 @@ from calc.physics.step import Step, step
 from calc.physics.work import multiplied_positions
 from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import transfer_time
-from calc.quantities.waves import Prompts, Serving, chunk, decode_step, prompts, serving
+from calc.quantities.waves import (
+    Prompts,
+    Serving,
+    chunk,
+    decode_step,
+    prefill_throughput,
+    prompts,
+    serving,
+)
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
@@ -34,6 +42,7 @@ STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
+    "prefill_throughput"} | {
     f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
 NOTHING = cast("Step", SimpleNamespace(step_time=0.0))  # a step that no time is spent on
 ONE_CHUNK = cast("Prompts", SimpleNamespace(prompt_chunks=1, burst_chunks=1, burst_requests=1))
@@ -205,6 +214,7 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
                       for tokens in (cut.prefill_tokens, cut.burst_tokens))
     for phase, done in (("prefill", prefill), ("burst", burst)):
         quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+    quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
     return quantities | vars(serving(q, cut, requests, decode, prefill, burst,
                                 transfer_time(q, cached)))
 

@@ -17,7 +17,7 @@ from calc.physics.memory import activations, added, budget, cache, candidate_sta
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.quantities.planning import planning, transfer_time
-from calc.quantities.waves import chunk, decode_step, prompts, serving
+from calc.quantities.waves import chunk, decode_step, prefill_throughput, prompts, serving
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -128,7 +128,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
              for composition in compositions]
     decoding, alone, rest = steps
     served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
-    quantities |= {"decode_tokens": compositions[0].tokens}
+    quantities |= {"decode_tokens": compositions[0].tokens,
+                   "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     return quantities | _named(floor, cut, served, distances(q, counted), planning(

@@ -124,7 +124,6 @@ class Serving:
     request_throughput: Number
     output_throughput: Number
     input_throughput: Number
-    prefill_throughput: Number
 
 
 def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -165,7 +164,20 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
     # a decode pool of its own holds a request for its output tokens only
     rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
-    # prompts without pause: every rank leaves a packed chunk behind in the time of a stage
-    stream = q.data_parallel * p.burst_tokens * stages / burst.step_time
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
-                   rate * q.output_tokens, rate * q.input_tokens, stream)
+                   rate * q.output_tokens, rate * q.input_tokens)
+
+
+def prefill_throughput(q: Any, p: Prompts, burst: Step) -> Number:
+    """Prompt tokens per second of a deployment whose prompts come without pause [token/s].
+
+    Every data-parallel rank leaves a packed chunk behind in the time of a pipeline stage.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are packed.
+        burst: the mean packed chunk.
+
+    Source: notebooks/serving.md, section A burst, packed.
+    """
+    return q.data_parallel * p.burst_tokens * q.pipeline_parallel / burst.step_time
