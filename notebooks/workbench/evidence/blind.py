@@ -139,9 +139,9 @@ def by_system(found: Sequence[Pair]) -> None:
     table([row(name, [pair for pair in found if pair.family == family])
            for family, name in SYSTEMS.items()] + [row(ALL, found)],
           {"system": ("system", "系统"), "rows": ("rows", "行数"),
-           "then": ("median error, blind", "误差中位数，盲测"), "now": ("now", "现在"),
-           "then_bias": ("with sign, blind", "带符号，盲测"), "now_bias": ("now", "现在"),
-           "then_in": ("in the interval, blind", "落入区间，盲测"), "now_in": ("now", "现在")},
+           "then": ("median error, blind", "误差中位数，当时"), "now": ("now", "现在"),
+           "then_bias": ("with sign, blind", "带符号，当时"), "now_bias": ("now", "现在"),
+           "then_in": ("in the interval, blind", "落入区间，当时"), "now_in": ("now", "现在")},
           wide=True)
 
 
@@ -166,7 +166,7 @@ def every_row(found: Sequence[Pair], link: Any) -> None:
            "length": ("input tokens", "输入 token"),
            "requests": ("requests per card", "每卡请求数"),
            "measured": ("measured (token/s per card)", "实测（token/s，每卡）"),
-           "then": ("predicted blind (error)", "盲测预测（误差）"),
+           "then": ("predicted blind (error)", "当时预测（误差）"),
            "now": ("predicted now (error)", "现在预测（误差）")},
           wide=True, folded=("Every row", "逐行"))
 
@@ -192,7 +192,7 @@ def ratios(chosen: Iterable[Ratio]) -> None:
     table([{"of": one.of, **{name: fmt_fixed(getattr(one, name)) for name in LABELS}}
            for one in chosen],
           {"of": ("rate per card", "每卡速率之比"), "measured": LABELS["measured"],
-           "then": ("predicted blind", "盲测预测"), "now": LABELS["now"]})
+           "then": ("predicted blind", "当时预测"), "now": LABELS["now"]})
 
 
 def _lines(axes: Axes, at: Sequence[float], chosen: Sequence[Pair], lang: int) -> None:
