@@ -18,6 +18,7 @@ from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weig
 from calc.physics.shapes import Parameters
 from calc.physics.work import multiplied_positions
 
+MOST_DRAFTS = 8  # that an engine proposes in a step
 
 @dataclass(frozen=True)
 class Decode:
@@ -101,23 +102,29 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     return attended, in_window, entries * entry + keys * c.kv_index_bytes_per_token
 
 
-def tokens_per_step(acceptance: Number, draft_tokens: Number) -> Number:
-    """Tokens that a step yields for a request [1]: 1 + a + … + a^d.
+def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number) -> Number:
+    """Tokens that a step yields for a request [1]: 1 + a + a (a b) + a (a b) (a b^2) + …, d drafts.
 
-    A draft counts if it and all before it are accepted.
+    A draft counts if it and all before it are accepted; each is accepted less often than the one
+    before it.
 
-    >>> float(tokens_per_step(0.5, 2))
+    >>> float(tokens_per_step(0.5, 1.0, 2))
     1.75
+    >>> float(tokens_per_step(0.8, 0.5, 2).round(2))
+    2.12
 
     Args:
-        acceptance: probability a that a draft is accepted [1].
-        draft_tokens: drafts of a step, d [token].
+        acceptance: probability a that the first draft is accepted [1].
+        decay: by what it falls from one draft to the next, b [1].
+        draft_tokens: drafts of a step, d, at most ``MOST_DRAFTS`` [token].
 
     Source: notebooks/serving.md, section Drafted tokens.
     """
-    sure = np.greater_equal(acceptance, 1)
-    a = select(sure, 0, acceptance)
-    return select(sure, 1 + draft_tokens, (1 - a ** (draft_tokens + 1)) / (1 - a))
+    total = counted = np.ones_like(draft_tokens, float)
+    for draft in range(MOST_DRAFTS):
+        counted = counted * acceptance * decay**draft
+        total = total + counted * np.clip(draft_tokens - draft, 0, 1)
+    return total
 
 
 def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
@@ -156,7 +163,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
     expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
-    accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
+    accepted = tokens_per_step(q.mtp_acceptance, q.acceptance_decay, q.draft_tokens)
     floor = (dense_time + expert_time + kv_time) / accepted
     whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)

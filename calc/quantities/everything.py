@@ -64,7 +64,7 @@ INPUTS = frozenset({
     "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
     "network_efficiency", "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency",
     "exchange_normal", "dispatch_element_bytes",
-    "draft_tokens", "mtp_acceptance", "request_overhead", "front_end_rate",
+    "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools",
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",

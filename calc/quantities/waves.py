@@ -156,7 +156,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     stall = select(apart, 0, (alone + rest - first) / later)
     layer = (decode.device_time - decode.head_time) / q.num_hidden_layers
     draft = q.draft_tokens * (layer + decode.head_time)
-    accepted = tokens_per_step(q.mtp_acceptance, q.draft_tokens)
+    accepted = tokens_per_step(q.mtp_acceptance, q.acceptance_decay, q.draft_tokens)
     pace = (decode.step_time + draft) / accepted
     tpot = pace + stall
     e2e = ttft + (q.output_tokens - 1) * tpot

@@ -42,6 +42,7 @@ SCALARS = (
     "host_gap_per_step", "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
+    "acceptance_decay",
     "request_overhead", "absorbed_copies", "front_end_rate",
 )
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
@@ -97,8 +98,7 @@ class Knob:
 
         The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
         normal variable that is stretched differently on either side of the value, in logarithms
-        where the range does not begin at zero. Below zero there is nothing, and nothing above 1 for
-        a plain number that is not known to exceed it: a share.
+        where the range does not begin at zero. Below zero there is nothing.
 
         Args:
             score: of the standard normal distribution [1].
@@ -106,9 +106,9 @@ class Knob:
         median, end = float(self.value.value), float(
             self.value.high if score > 0 else self.value.low)
         moved = abs(score) / NORMAL_90
-        at = (median * (end / median) ** moved if self.value.low > 0
-              else max(0.0, median + (end - median) * moved))
-        return min(at, 1.0) if self.value.unit == "1" and self.value.high <= 1 else at
+        if self.value.low > 0:
+            return median * (end / median) ** moved
+        return max(0.0, median + (end - median) * moved)
 
 
 def knobs(scenario: Resolved) -> list[Knob]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import field_validator, model_validator
 
@@ -36,8 +36,14 @@ from catalogue.reading.values import (
     SourceKey,
     Text,
     Tokens,
+    Unit,
+    Value,
     Words,
 )
+
+MOST_DRAFTS = 8  # that the formulas count
+Drafts = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False,
+                               maximum=MOST_DRAFTS)]
 
 
 class Block(Entry):
@@ -190,7 +196,7 @@ class Workload(Entry):
 
     concurrency: Requests
     requests: Requests | None = None
-    draft_tokens: CountOrZero | None = None
+    draft_tokens: Drafts | None = None
     context_tokens: Length | None = None
     input_tokens: Length | None = None
     output_tokens: Length | None = None

@@ -142,6 +142,7 @@ class Mechanisms(Named):
         prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
         single_token_path: what a fused path for one token saves per step [s].
         mtp_acceptance: probability that the first draft token is accepted [1].
+        acceptance_decay: the same of a draft over that of the one before it [1].
         kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
         clock_factor: sustained over nominal clock under load [1].
         request_overhead: HTTP, tokenisation and scheduling of one request [s].
@@ -185,6 +186,7 @@ class Mechanisms(Named):
     prefill_dequantisation_traffic: BytesOrZero | None = None
     single_token_path: TimeOrZero | None = None
     mtp_acceptance: Share | None = None
+    acceptance_decay: Share | None = None
     kv_imbalance: Number | None = None
     clock_factor: Share | None = None
     request_overhead: Time | None = None

@@ -65,6 +65,7 @@ def fleet(attention: str, seed: int) -> Inputs:
         "fetched_share": maybe(rng.random(SIZE), 0.4), "stored_share": maybe(rng.random(SIZE), 0.4),
         "device_hit_share": rng.random(SIZE), "host_hit_share": rng.random(SIZE),
         "prefix_hit_share": maybe(rng.random(SIZE), 0.5), "mtp_acceptance": rng.random(SIZE),
+        "acceptance_decay": rng.random(SIZE),
         "input_tokens": np.floor(between(1, 50_000)),
         "output_tokens": np.floor(between(1, 3000)),
         "max_num_batched_tokens": np.floor(between(1, 30_000)),

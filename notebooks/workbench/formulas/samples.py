@@ -128,6 +128,7 @@ def _requests(draw: random.Random) -> dict[str, Number]:
     """How requests are served: drafts, cached prefixes, experts on the host or fetched."""
     return {
         "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
+        "acceptance_decay": draw.choice((0.75, 1)),
         "request_overhead": draw.choice((0, 0.02)),
         "front_end_rate": draw.choice((100, 2000)), "prefill_together": draw.randint(0, 1),
         "separate_pools": draw.choice((0, 0, 1)),

@@ -44,6 +44,7 @@ def mixed(rng, count):
         "routing_skew": rng.choice([0.0, 0.5, 2.0], count),
         "balanced_placement": rng.integers(0, 2, count), "even_routing": rng.integers(0, 2, count),
         "draft_tokens": rng.integers(0, 3, count), "mtp_acceptance": rng.choice([0.7, 1.0], count),
+        "acceptance_decay": rng.choice([0.8, 1.0], count),
         "micro_batches": rng.integers(1, 3, count), "separate_pools": rng.integers(0, 2, count),
         "prefill_together": rng.integers(0, 2, count), "captured": rng.integers(0, 2, count),
         "exchange_normal": rng.integers(0, 2, count),
