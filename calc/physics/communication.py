@@ -156,6 +156,93 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     return select(g.ranks > 1, outside + inside, 0)
 
 
+def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
+    """Reduce-scatter over a group [s]: each rank ends with its own payload, summed over all.
+
+    Inside a node each card first sends every other what its port will send on, summed there; then
+    a ring over the network. The way back of ``all_gather``.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: that one rank keeps [B].
+
+    Source: notebooks/communication.md, section Gathering all tokens instead.
+    """
+    summed = select(g.inside > 1, q.collective_alpha, 0) + _over(
+        g.across * payload * (g.inside - 1), g.inside_rate * q.collective_efficiency)
+    passed = (g.across - 1) * (q.network_alpha + _over(
+        payload, g.across_rate * q.network_efficiency))
+    return select(g.ranks > 1, summed + passed, 0)
+
+
+def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],
+                   most: Number, loads: tuple[Number, Number]) -> Number:
+    """Dispatch and combine of a layer [s]: all-to-all, or all tokens gathered and sums scattered.
+
+    Args:
+        q: input symbols as attributes.
+        g: the expert-parallel group.
+        tokens: that one rank sends, in the mean of all [token].
+        widths: bytes of a token on its way there, and back [B/token].
+        most: tokens of the fullest sender over that mean [1].
+        loads: of the fullest rank and of the fullest node over the mean, as receivers [1].
+
+    Source: notebooks/communication.md, sections Tokens that travel to their experts and Gathering
+    all tokens instead.
+    """
+    there, back = (tokens * width for width in widths)
+    # a port carries what its rank sends and what it receives, the busier way decides
+    ports = [np.maximum(load, most) for load in loads]
+    gathered = all_gather(q, g, most * there) + reduce_scatter(q, g, most * back)
+    return select(q.exchange_gathered > 0, gathered,
+                  sum(exchange(q, g, tokens, width, *ports) for width in widths))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """On how many nodes and ranks of its expert-parallel group a token is wanted [1]."""
+
+    wanted_nodes: Number
+    wanted_ranks: Number
+
+
+def spread(q: Any) -> Spread:
+    """The nodes and ranks of the experts of a token, source as ``wanted``."""
+    g = group(q, q.expert_parallel)
+    return Spread(wanted(q, g.across), wanted(q, g.ranks))
+
+
+def wanted(q: Any, places: Number) -> Number:
+    """On how many of so many nodes, or ranks, a token is wanted [1].
+
+    Of the router's groups of experts some are picked, all equally often, and a token's experts
+    are chosen among theirs, each by itself. Groups lie on the places in their order: a place has
+    several whole ones, or a part of one. How many of its groups are picked is hypergeometric.
+
+    Args:
+        q: input symbols as attributes.
+        places: nodes or ranks that the experts are dealt to [1].
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    groups, picked, k = q.n_group, q.topk_group, q.num_experts_per_tok
+    own, part = np.maximum(1, groups / places), np.minimum(1, groups / places)
+    all_ways, missed = _ways(groups, picked), 0.0
+    for open_ones in range(int(np.max(picked)) + 1):
+        chance = _ways(own, open_ones) * _ways(groups - own, picked - open_ones) / all_ways
+        missed = missed + chance * np.maximum(0, 1 - part * open_ones / picked) ** k
+    return places * (1 - missed)
+
+
+def _ways(of: Number, taken: Number) -> Number:
+    """Ways to take so many of a number, which need not be whole [1]; none to take fewer than 0."""
+    ways: Number = 1.0
+    for i in range(int(np.max(taken))):
+        ways = ways * np.where(np.less(i, taken), (of - i) / (i + 1), 1.0)
+    return select(np.less(taken, 0), 0, ways)
+
+
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
              node_load: Number = 1) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
@@ -177,10 +264,12 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
     copies = q.num_experts_per_tok * tokens * token_bytes
     near = rank_load * copies * (g.inside - 1) / g.ranks
     far = rank_load * copies * (g.ranks - g.inside) / g.ranks
-    nodes = g.across * (1 - (1 - 1 / g.across) ** q.num_experts_per_tok)
-    once = node_load * tokens * token_bytes * nodes * (g.across - 1) / g.across
-    ranks = g.ranks * (1 - (1 - 1 / g.ranks) ** q.num_experts_per_tok)
-    forwarded = rank_load * tokens * token_bytes * ranks * (g.inside - 1) / g.inside
+    if np.any(np.greater(q.exchange_normal, 0)):
+        sent = tokens * token_bytes
+        once = node_load * sent * wanted(q, g.across) * (g.across - 1) / g.across
+        forwarded = rank_load * sent * wanted(q, g.ranks) * (g.inside - 1) / g.inside
+    else:
+        once, forwarded = far, near
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
     moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),

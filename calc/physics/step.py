@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-from calc.physics.communication import all_gather, all_reduce, exchange, group
+from calc.physics.communication import all_gather, all_reduce, group, there_and_back
 from calc.physics.experts import fullest, sliced, streaming
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
@@ -248,13 +248,10 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))
-    # a port carries what its rank sends and what it receives, the busier way decides
     mean = batch.together(q) / np.maximum(1, e / t)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
-    ports = [np.maximum(load, most) for load in loads]
-    exchanged = n.moe_layers * (
-        exchange(q, experts, mean / t, d * q.dispatch_element_bytes, *ports)
-        + exchange(q, experts, mean / t, d * width, *ports))
+    exchanged = n.moe_layers * there_and_back(
+        q, experts, mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, exchanged, passed_on

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div
+from calc.physics.communication import spread
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
 from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
@@ -24,6 +25,7 @@ INPUTS = frozenset({
     "num_attention_heads", "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank",
     "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
     "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
+    "n_group", "topk_group",
     "router_bias", "expert_bias", "separate_head", "attention_bias", "attention_output_bias",
     "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
     "sliding_window", "full_attention_layers",
@@ -63,7 +65,7 @@ INPUTS = frozenset({
     "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
     "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
     "network_efficiency", "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency",
-    "exchange_normal", "dispatch_element_bytes",
+    "exchange_normal", "exchange_gathered", "dispatch_element_bytes",
     "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools",
     "prefix_hit_share",
@@ -132,7 +134,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    return quantities | _named(floor, cut, served, distances(q, counted), planning(
+    return quantities | _named(floor, cut, served, distances(q, counted), spread(q), planning(
         q, counted, stored, cached, memory, floor, cut, decoding, alone, served))
 
 

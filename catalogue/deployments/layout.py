@@ -18,8 +18,8 @@ from catalogue.reading.values import Unit, Value
 if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
-FLAGS = ("exchange_normal", "separate_pools", "prefill_together", "activations_in_share",
-         "window_blocks_freed", "whole_selection")  # 0 or 1
+FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
+         "activations_in_share", "window_blocks_freed", "whole_selection")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_efficiency": Unit("1", maximum=1),

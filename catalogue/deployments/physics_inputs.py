@@ -29,6 +29,8 @@ HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fa
 MULTIPLY_ADD = 2
 # mechanisms of a device that names none
 USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
+# what is multiplied -> what is dispatched for it, scales included
+DISPATCHED = {"fp8": "fp8-row128", "fp4": "fp8-row128", "int8": "int8"}
 STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
@@ -61,9 +63,9 @@ NEUTRAL: dict[str, float] = {
     "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
     "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
-    "prefix_hit_share": 0, "exchange_normal": 0, "separate_pools": 0, "kv_imbalance": 1,
-    "host_overlap": 0, "fetched_share": 0, "stored_share": 0, "device_hit_share": 1,
-    "host_hit_share": 1, "host_link_efficiency": 1,
+    "prefix_hit_share": 0, "exchange_normal": 0, "exchange_gathered": 0, "separate_pools": 0,
+    "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
+    "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "absorbed_copies": 0, "exchange_buffer_tokens": 0,
     "activations_in_share": 1, "window_blocks_freed": 1,
@@ -71,9 +73,9 @@ NEUTRAL: dict[str, float] = {
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
 # how an engine works; what a scenario may set besides the mechanisms
-SWITCHES = ("micro_batches", "exchange_normal", "separate_pools", "prefill_together",
-            "prefix_hit_share", "activations_in_share", "window_blocks_freed", "whole_selection",
-            "dense_prefill_tokens")
+SWITCHES = ("micro_batches", "exchange_normal", "exchange_gathered", "separate_pools",
+            "prefill_together", "prefix_hit_share", "activations_in_share", "window_blocks_freed",
+            "whole_selection", "dense_prefill_tokens")
 
 
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
@@ -158,7 +160,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
-    if scenario.model.is_moe:
+    if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))
     offload = scenario.file.offload
@@ -167,6 +169,22 @@ def _priors(scenario: Resolved) -> list[Knob]:
         paid = FETCHING if offload.fetched else COMPUTING
         found += [Knob(key, getattr(priors, key), (key,)) for key in paid]
     return found + _fetching(scenario)
+
+
+def _gathered(scenario: Resolved) -> bool:
+    """Whether ranks gather all tokens instead of sending each to its experts."""
+    switch = scenario.file.mechanisms.get("exchange_gathered")
+    return switch is not None and bool(switch.value)
+
+
+def _dispatched(scenario: Resolved, dtype: str) -> float:
+    """Bytes of an element on its way to the experts, which multiply this dtype [B].
+
+    An all-to-all quantises first, where the experts multiply 8 bits or fewer; gathered are
+    activations as they are.
+    """
+    narrow = None if _gathered(scenario) else DISPATCHED.get(dtype)
+    return library.load("formats", narrow or scenario.precision.activation).bytes_per_element
 
 
 def _fetching(scenario: Resolved) -> list[Knob]:
@@ -296,12 +314,10 @@ def _compute(scenario: Resolved) -> dict[str, float]:
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)
     found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
-    eight = dtypes["routed_expert"] in ("fp8", "int8", "fp4")
-    activation = library.load("formats", scenario.precision.activation).bytes_per_element
     found |= {
         "multiply_add_flops": MULTIPLY_ADD,
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
-        "dispatch_element_bytes": 1 if eight else activation,
+        "dispatch_element_bytes": _dispatched(scenario, dtypes["routed_expert"]),
         "captured": float(bool(scenario.file.graphs)),
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }

@@ -32,6 +32,7 @@ MODEL_COUNTS = (
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
     "index_n_heads", "index_head_dim", "index_topk", "sliding_window", "full_attention_layers",
 )
+GROUPS = ("n_group", "topk_group")  # of experts; one where a router knows none
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
 # no formula's, or set by the physics
@@ -53,6 +54,7 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     if model.sliding_window is None:
         numbers["full_attention_layers"] = numbers["num_hidden_layers"]
     numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
+    numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in GROUPS}
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers
 
@@ -115,7 +117,7 @@ class Scenario(Resolved):
 
     def values(self) -> dict[str, Value]:
         """Inputs that carry a provenance of their own, by symbol."""
-        fields = {name: getattr(self.model, name) for name in MODEL_COUNTS}
+        fields = {name: getattr(self.model, name) for name in (*MODEL_COUNTS, *GROUPS)}
         fields |= {name: getattr(self.device, name) for name in _DEVICE_INPUTS}
         for part in (self.file.parallelism, self.file.workload):
             fields |= {name: getattr(part, name) for name in type(part).model_fields

@@ -9,6 +9,8 @@ from pydantic import model_validator
 from catalogue.entries.entry import Entry, Named
 from catalogue.reading.values import Count, CountOrZero, Flag, Unit, Value
 
+GROUPS = ("n_group", "topk_group")
+MOST_GROUPS = 8  # that a token picks: the sum over them is written out
 Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
 
 
@@ -49,6 +51,8 @@ class Model(Named):
     n_routed_experts: Count | None = None
     n_shared_experts: CountOrZero | None = None
     num_experts_per_tok: Count | None = None
+    n_group: Count | None = None
+    topk_group: Count | None = None
     router_bias: Flag = False
     router_scoring: Literal["sigmoid", "softmax"] | None = None
     expert_bias: Flag = False
@@ -79,7 +83,7 @@ class Model(Named):
             if getattr(self, name) is None:
                 kind = "mixture-of-experts" if name in moe else self.attention
                 raise ValueError(f"'{name}' is missing, a model with {kind} needs it")
-        if not self.is_moe and (extra := [n for n in (*moe, "router_bias", "expert_bias")
+        if not self.is_moe and (extra := [n for n in (*moe, *GROUPS, "router_bias", "expert_bias")
                                           if getattr(self, n)]):
             raise ValueError(f"'{extra[0]}' is given, but the model has no routed experts")
         if self.is_moe:
@@ -87,9 +91,26 @@ class Model(Named):
                 raise ValueError("'num_experts_per_tok' exceeds 'n_routed_experts'")
             if _over(self.first_k_dense_replace, self.num_hidden_layers):
                 raise ValueError("'first_k_dense_replace' exceeds 'num_hidden_layers'")
+            self._groups()
         if self.num_attention_heads.value % self.num_key_value_heads.value:
             raise ValueError("'num_key_value_heads' does not divide 'num_attention_heads'")
         return self
+
+    def _groups(self) -> None:
+        """The groups that a token picks are some of all, and hold as many experts as it chooses."""
+        given = [name for name in GROUPS if getattr(self, name) is not None]
+        if len(given) == 1:
+            lacking = next(name for name in GROUPS if name not in given)
+            raise ValueError(f"'{lacking}' is missing, it goes with '{given[0]}'")
+        if not (self.n_group and self.topk_group and self.n_routed_experts):
+            return
+        if _over(self.topk_group, self.n_group):
+            raise ValueError("'topk_group' exceeds 'n_group'")
+        if self.topk_group.value > MOST_GROUPS:
+            raise ValueError(f"'topk_group' exceeds {MOST_GROUPS}, more are not modelled")
+        share, chosen = self.topk_group.value / self.n_group.value, self.num_experts_per_tok
+        if chosen and chosen.value > share * self.n_routed_experts.value:
+            raise ValueError("'num_experts_per_tok' exceeds the experts of 'topk_group' groups")
 
     @model_validator(mode="after")
     def _attends(self) -> Model:

@@ -29,6 +29,7 @@ class Family:
         implied: our field -> (value, why): constants of the code that no field states as such.
         exactly: field of the configuration -> the values that the program models; None among
             them: it may also be absent or null.
+        groups: the fields that say from how many groups of experts a router picks how many.
         prediction: whether layers that predict further tokens may be stated.
         window: which layers ``sliding_window`` restricts.
         head_dim: what the configuration class takes where ``head_dim`` is absent; None: the
@@ -44,6 +45,7 @@ class Family:
     switches: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
     implied: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     exactly: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
     prediction: bool = False
     window: Window = "none"
     head_dim: int | None = None
@@ -66,6 +68,7 @@ _MOE_ZERO = {"n_shared_experts": True, "first_k_dense_replace": False}
 _SOFTMAX = {"scoring_func": ("softmax", None), "topk_method": ("greedy", None)}
 _NO_SHARED = {"n_shared_experts": (0, "the layers have no shared expert"),
               "first_k_dense_replace": (0, "every layer routes to experts")}
+GROUPS = ("n_group", "topk_group")
 _BIAS_ALL = ("attention_bias", "attention_output_bias")
 
 
@@ -79,7 +82,7 @@ def _deepseek_v3(code: str, **more: Any) -> Family:
         implied={"router_bias": (True, "topk_method noaux_tc adds e_score_correction_bias"),
                  "router_scoring": ("sigmoid", "")},
         exactly={"scoring_func": ("sigmoid",), "topk_method": ("noaux_tc",)},
-        prediction=True, **settings)
+        groups=GROUPS, prediction=True, **settings)
 
 
 _V3 = "deepseek_v3/modeling_deepseek_v3.py"
@@ -89,7 +92,8 @@ FAMILIES: dict[str, Family] = {
         architecture="DeepseekV2ForCausalLM", code="deepseek_v2/modeling_deepseek_v2.py",
         attention="mla", counts=_BASE | _MLA | _MOE, zero=_MOE_ZERO,
         implied={"router_scoring": ("softmax", "")},
-        exactly={"scoring_func": ("softmax",), "topk_method": ("greedy", "group_limited_greedy")}),
+        exactly={"scoring_func": ("softmax",), "topk_method": ("greedy", "group_limited_greedy")},
+        groups=GROUPS),
     "deepseek_v3": _deepseek_v3(_V3),
     "kimi_k2": _deepseek_v3(_V3),
     # indexer: wq_b from the query latent, wk, k_norm (LayerNorm, weight and bias), weights_proj
@@ -104,7 +108,7 @@ FAMILIES: dict[str, Family] = {
         implied={"router_bias": (True, "the gate has e_score_correction_bias"),
                  "router_scoring": ("sigmoid", "the gate applies sigmoid")},
         exactly={"scoring_func": ("sigmoid", None), "topk_method": ("noaux_tc", None)},
-        prediction=True),
+        groups=GROUPS, prediction=True),
     "qwen2": Family(
         architecture="Qwen2ForCausalLM", code="qwen2/modeling_qwen2.py", attention="gqa",
         counts=_BASE,
@@ -156,7 +160,8 @@ LARGEST = {
     "num_key_value_heads": 4_096, "head_dim": 4_096, "q_lora_rank": 65_536,
     "kv_lora_rank": 65_536, "qk_nope_head_dim": 4_096, "qk_rope_head_dim": 4_096,
     "v_head_dim": 4_096, "n_routed_experts": 8_192, "n_shared_experts": 64,
-    "num_experts_per_tok": 8_192, "index_n_heads": 4_096, "index_head_dim": 4_096,
+    "num_experts_per_tok": 8_192, "n_group": 8_192, "topk_group": 8_192, "index_n_heads": 4_096,
+    "index_head_dim": 4_096,
     "index_topk": 10_000_000, "sliding_window": 1_000_000_000,
     "max_position_embeddings": 1_000_000_000,
 }
@@ -183,7 +188,7 @@ text_config thinker_config use_bias use_mla use_parallel_residual use_qkv_bias v
 zero_expert_num
 """
 
-_SPECIAL = ("num_key_value_heads", "head_dim", "q_lora_rank", "sliding_window",
+_SPECIAL = (*GROUPS, "num_key_value_heads", "head_dim", "q_lora_rank", "sliding_window",
             "use_sliding_window", "layer_types", "mlp_layer_types", "qk_head_dim",
             "num_nextn_predict_layers", "num_mtp_layers")
 
@@ -202,14 +207,14 @@ diversity_penalty do_sample dtype early_stopping embd_pdrop encoder_no_repeat_ng
 eos_token_id ep_size exponential_decay_length_penalty finetuning_task forced_bos_token_id
 forced_eos_token_id gradient_checkpointing id2label initial_context_length initializer_range
 is_decoder keys_to_ignore_at_inference label2id length_penalty max_length max_window_layers
-min_length moe_router_dtype n_group no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
+min_length moe_router_dtype no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
 num_return_sequences original_max_position_embeddings output_attentions output_hidden_states
 output_router_logits output_scores pad_token_id partial_rotary_factor prefix pretraining_tp
 problem_type quantization_config remove_invalid_values repetition_penalty resid_pdrop return_dict
 return_dict_in_generate rms_norm_eps rope_interleave rope_parameters rope_scaling rope_theta
 rotary_dim routed_scaling_factor router_aux_loss_coef router_jitter_noise scale_fmt sep_token_id
 seq_aux suppress_tokens swiglu_alpha swiglu_limit task_specific_params temperature tf_legacy_loss
-tie_encoder_decoder tokenizer_class top_k top_p topk_group torch_dtype torchscript
+tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript
 transformers_version typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache use_mrope
 """
 IRRELEVANT = frozenset(_IRRELEVANT.split())

@@ -196,6 +196,8 @@ class _Reader:
         if self.get("max_position_embeddings") is not None:
             self.found["max_position_embeddings"] = self.stated(
                 "max_position_embeddings", ("max_position_embeddings",), family)
+        if any(self.get(name) is not None for name in family.groups):
+            self.groups(family)
         names = ("num_nextn_predict_layers", "num_mtp_layers")
         if family.prediction and any(self.get(name) is not None for name in names):
             self.found[names[0]] = self.stated(names[0], names, family)
@@ -257,6 +259,15 @@ class _Reader:
             self.refuse(key, "true or false")
         self.used[key] = ours or key
         return value
+
+    def groups(self, family: Family) -> None:
+        """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
+        stated = {name: self.stated(name, (name,), family) for name in family.groups}
+        limited = self.get("topk_method") != "greedy"
+        for name, value in stated.items():
+            self.found[name] = value if limited else 1
+            if not limited and value != 1:
+                self.comments[name] = "topk_method greedy chooses among all experts"
 
     def latent_attention(self) -> None:
         """Heads of MLA: one latent for all, so there is nothing to group."""

@@ -52,10 +52,10 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
     card = groups.card_inputs(name)
     exchange = groups.exchange_inputs(name, mode, expert > card["devices_per_node"])
     return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
-            "moe_layers": moe_layers(), "tensor_parallel": tensor, "expert_parallel": expert,
-            "pipeline_parallel": stages, "micro_batches": 1,
+            "exchange_gathered": 0, "moe_layers": moe_layers(), "tensor_parallel": tensor,
+            "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
             "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_ACT,
-            "dispatch_element_bytes": 1, **changed}
+            "dispatch_element_bytes": SCALED["fp8"], **changed}
 
 
 def model_inputs() -> Inputs:
@@ -73,9 +73,10 @@ def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: fl
     """Times of communication of a step of so many tokens [s], by name without the phase."""
     step = {f"{phase}_tokens": tokens, f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
     inputs = deployed(name, **deployment) | {"new_tokens": tokens, **step}
-    of_phase = {key: law for key, law in derivation.formulas.items() if key.startswith(phase)}
+    laws = {key: law for key, law in derivation.formulas.items()
+            if key.startswith((phase, "wanted"))}
     return {key.removeprefix(f"{phase}_"): time
-            for key, time in evaluate_all(of_phase, inputs).items()}
+            for key, time in evaluate_all(laws, inputs).items() if key.startswith(phase)}
 
 
 def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
@@ -134,26 +135,28 @@ def draw_sums(times: Seconds, lang: str) -> Figure:
     return figure
 
 
-def wanted(independent: Nodes, different: Nodes, grouped: Nodes) -> None:
+def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes) -> None:
     """On how many nodes a token is wanted, by how its experts are chosen."""
     model = catalogue.load_model(groups.MODEL)
     chosen = model.num_experts_per_tok.value
     table([{"nodes": nodes, "independent": fmt_fixed(independent(nodes), 2),
-            "different": fmt_fixed(different(nodes), 2), "grouped": fmt_fixed(grouped(nodes), 2),
+            "different": fmt_fixed(different(nodes), 2), "formula": fmt_fixed(formula(nodes), 2),
+            "grouped": fmt_fixed(grouped(nodes), 2),
             "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
-            "once": fmt_fixed(independent(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
-          {"nodes": "$n_a$", "independent": ("nodes, formula", "节点数，公式"),
-           "different": ("different experts", "专家互不相同"),
-           "grouped": ("from four groups", "限四组"),
+            "once": fmt_fixed(formula(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
+          {"nodes": "$n_a$", "independent": ("without groups", "不分组"),
+           "different": ("different experts", "不分组，专家互不相同"),
+           "formula": ("$w_a$, from four groups", "$w_a$，限四组"),
+           "grouped": ("from four groups, different experts", "限四组，专家互不相同"),
            "copies": ("over the network, low latency", "低延迟模式走网络的份数"),
            "once": ("over the network, normal", "普通模式走网络的份数")})
-    show(f"Groups as in the configuration of DeepSeek-V3: {source(model.n_routed_experts)}.",
-         f"专家组取自 DeepSeek-V3 的配置：{source(model.n_routed_experts)}。")
+    show(f"Groups as in the configuration of DeepSeek-V3: {source(model.n_group)}.",
+         f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
     for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
-        number(f"nodes-{key}", chosen / independent(nodes), fmt_fixed, digits=1)
-    number("nodes-formula", independent(8), fmt_fixed, digits=2)
+        number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
+    number("nodes-alone", independent(8), fmt_fixed, digits=2)
+    number("nodes-formula", formula(8), fmt_fixed, digits=2)
     number("nodes-grouped", grouped(8), fmt_fixed, digits=2)
-    number("nodes-over", independent(8) / grouped(8) - 1, fmt_percent, digits=0)
 
 
 def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:

@@ -18,9 +18,12 @@ from calc.physics.communication import (
     exchange,
     group,
     one_shot,
+    reduce_scatter,
     ring,
+    there_and_back,
     tree,
     two_shot,
+    wanted,
 )
 from calc.physics.experts import distinct_experts
 from calc.physics.step import operator_time
@@ -107,7 +110,8 @@ def network(**changes):
         "device_link_bandwidth": 196e9, "network_bandwidth": 25e9, "collective_alpha": 1e-5,
         "collective_efficiency": 1.0, "network_alpha": 2e-5, "network_efficiency": 1.0,
         "exchange_alpha": 5e-5, "exchange_efficiency": 1.0, "exchange_network_efficiency": 1.0,
-        "exchange_normal": 0, "num_experts_per_tok": 8} | changes)
+        "exchange_normal": 0, "exchange_gathered": 0, "num_experts_per_tok": 8,
+        "n_group": 1, "topk_group": 1} | changes)
 
 
 NETWORKS = st.builds(
@@ -203,6 +207,36 @@ class TestCollectives:
             times.append(float(exchange(q, g, 1.0, payload)))
         assert times[1] <= times[0] * (1 + 1e-6)
 
+    @given(NETWORKS, RANKS, PAYLOADS)
+    def test_scattering_is_gathering_backwards(self, q, ranks, payload):
+        g = group(q, ranks)
+        assert reduce_scatter(q, g, payload) == pytest.approx(all_gather(q, g, payload))
+        assert ranks > 1 or reduce_scatter(q, g, payload) == 0
+
+    @given(NETWORKS, st.integers(2, 16), PAYLOADS)
+    def test_two_rounds_are_an_all_reduce(self, q, ranks, payload):
+        q.devices_per_node = ranks
+        g = group(q, ranks)
+        both = reduce_scatter(q, g, payload / ranks) + all_gather(q, g, payload / ranks)
+        assert both == pytest.approx(two_shot(q, g, payload))
+
+    @given(st.integers(2, 64), st.integers(1, 16), PAYLOADS)
+    def test_gathering_sends_as_much_as_copies_to_as_many_experts_as_ranks(self, ranks, k, payload):
+        """Inside a node: e - 1 tokens arrive, or k (1 - 1/e)."""
+        q = network(full_mesh=0, devices_per_node=ranks, num_experts_per_tok=k, exchange_alpha=0.0,
+                    collective_alpha=0.0)
+        sent = [there_and_back(q, group(q, ranks), 1.0, (payload, 2 * payload), 1.0, (1.0, 1.0))
+                for q.exchange_gathered in (0, 1)]
+        assert sent[1] / sent[0] == pytest.approx(ranks / k)
+
+    @given(NETWORKS, RANKS, PAYLOADS, st.floats(1, 4), st.floats(1, 4))
+    def test_gathering_waits_for_the_fullest_sender_alone(self, q, ranks, payload, most, load):
+        q.exchange_gathered, q.collective_alpha, q.network_alpha = 1, 0.0, 0.0
+        g, width = group(q, ranks), (payload, payload)
+        even = there_and_back(q, g, 1.0, width, 1.0, (1.0, 1.0))
+        assert there_and_back(q, g, 1.0, width, 1.0, (load, load)) == even
+        assert there_and_back(q, g, 1.0, width, most, (1.0, 1.0)) == pytest.approx(most * even)
+
     def test_an_exchange_by_hand(self):
         """Two nodes of 8: half of 8 copies cross, or one of the token's 2 - 2/256 nodes."""
         q = network(exchange_alpha=0.0)
@@ -212,6 +246,28 @@ class TestCollectives:
         nodes = 2 * (1 - 0.5**8)
         assert exchange(q, g, 100.0, 7168.0) == pytest.approx(716800 * nodes / 2 / 25e9)
         assert exchange(q, group(q, 1), 100.0, 7168.0) == 0
+
+    @given(st.integers(2, 64), st.integers(1, 16))
+    def test_a_router_without_groups_chooses_among_all(self, places, k):
+        """So does one that picks all of its groups, where they fill the places evenly."""
+        every = places * (1 - (1 - 1 / places) ** k)
+        for groups in (1, 2, 4, 8):
+            if groups % places in (0, groups):
+                q = network(num_experts_per_tok=k, n_group=groups, topk_group=groups)
+                assert wanted(q, places) == pytest.approx(every)
+
+    @given(st.sampled_from([1, 2, 3, 4, 8, 16, 32]), st.integers(1, 16), st.integers(1, 8))
+    def test_groups_keep_a_token_on_fewer_places(self, places, k, picked):
+        found = [wanted(network(num_experts_per_tok=k, n_group=8, topk_group=few), places)
+                 for few in (picked, 8)]
+        assert 1 - 1e-9 <= found[0] <= found[1] * (1 + 1e-9)
+        assert found[0] <= min(places, k) * (1 + 1e-9)
+
+    def test_four_of_eight_groups_on_eight_nodes(self):
+        q = network(n_group=8, topk_group=4)
+        assert wanted(q, 8) == pytest.approx(4 * (1 - 0.75**8))
+        assert wanted(q, 1) == 1
+        assert wanted(q, 16) == pytest.approx(8 * (1 - (7 / 8) ** 8))
 
 
 AT_ONCE = {"host_peak": 1e40, "host_memory_bandwidth": 1e40, "host_link_bandwidth": 1e40,

@@ -11,7 +11,13 @@ from _fleet import ATTENTIONS, compositions, fleet, namespace, one, sampled, tab
 import calc
 import catalogue
 from calc.physics.breakdown import CLASSES
-from calc.physics.communication import all_gather, all_reduce, exchange, group
+from calc.physics.communication import (
+    all_gather,
+    all_reduce,
+    exchange,
+    group,
+    reduce_scatter,
+)
 from calc.physics.operators import LINK, MATRIX, VECTOR
 from calc.quantities.everything import PHASES
 
@@ -75,6 +81,9 @@ class TestRandom:
                         taken = all_reduce(q, ranks, row.payload)
                     elif row.collective == "all-gather":
                         taken = all_gather(q, ranks, row.payload)
+                    elif q.exchange_gathered:
+                        taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
+                            q, experts, row.payload)
                     else:
                         loads = (1 + found[f"{phase}_{name}_imbalance"]
                                  for name in ("rank", "node"))

@@ -181,6 +181,10 @@ def test_the_name_and_the_date(written):
     ("llama-3.1-8b", {"head_dim": 64}, "head_dim", 64),
     ("deepseek-v3", {"n_shared_experts": None}, "n_shared_experts", 0),
     ("deepseek-v3", {"head_dim": 64, "qk_head_dim": 192}, "qk_rope_head_dim", 64),
+    ("deepseek-v3", {}, "n_group", 8),
+    ("deepseek-v3", {}, "topk_group", 4),
+    ("deepseek-v3", {"n_group": None, "topk_group": None}, "n_group", None),
+    ("deepseek-v2-lite", {"n_group": 8, "topk_group": 3}, "topk_group", 1),  # greedy
     ("deepseek-v3", {"num_mtp_layers": 1}, "num_nextn_predict_layers", 1),
     ("deepseek-v3.2", {"mlp_layer_types": ["dense"] * 3 + ["sparse"] * 58,
                        "layer_types": ["indexed_attention"] * 61}, "first_k_dense_replace", 3),
