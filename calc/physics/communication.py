@@ -274,4 +274,4 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
     over_links = select(q.exchange_normal > 0, forwarded, near)
     moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
                        _over(over_links, g.inside_rate * q.exchange_efficiency))
-    return select(g.ranks > 1, q.exchange_alpha + moved, 0)
+    return select(g.ranks > 1, q.exchange_alpha + q.exchange_network_alpha + moved, 0)

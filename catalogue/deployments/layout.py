@@ -22,6 +22,7 @@ FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_toge
          "activations_in_share", "window_blocks_freed", "whole_selection")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
+    "exchange_network_alpha": Unit("s", exclusive=False),
     "exchange_network_efficiency": Unit("1", maximum=1),
     "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),

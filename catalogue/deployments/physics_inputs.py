@@ -31,6 +31,7 @@ MULTIPLY_ADD = 2
 USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
 # what is multiplied -> what is dispatched for it, scales included
 DISPATCHED = {"fp8": "fp8-row128", "fp4": "fp8-row128", "int8": "int8"}
+USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
 STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
@@ -64,6 +65,7 @@ NEUTRAL: dict[str, float] = {
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
     "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
     "prefix_hit_share": 0, "exchange_normal": 0, "exchange_gathered": 0, "separate_pools": 0,
+    "exchange_network_alpha": 0,
     "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
@@ -152,11 +154,11 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    modes = priors.all_to_all
     switch = scenario.file.mechanisms.get("exchange_normal")
-    exchange = modes.normal if switch is not None and switch.value else modes.low_latency
+    mode = "normal" if switch is not None and switch.value else "low_latency"
+    exchange = getattr(priors.all_to_all, mode)
+    found += _latencies(scenario, exchange, mode)
     found += [
-        Knob("exchange_alpha", _crossing(scenario, exchange).alpha, ("exchange_alpha",)),
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
@@ -217,10 +219,26 @@ def _found(kept: float) -> Value:
     return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
 
 
-def _crossing(scenario: Resolved, exchange: Any) -> Any:
-    """The level of an exchange that its slowest messages cross."""
-    inside = scenario.file.parallelism.expert_parallel.value <= _domain(scenario)
-    return exchange.node if inside else exchange.network
+def _latencies(scenario: Resolved, exchange: Any, mode: str) -> list[Knob]:
+    """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
+
+    Within a server there is no fabric. A latency between nodes that the card's file or the
+    deployment states is all of it.
+    """
+    node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
+    own = Knob("exchange_alpha", exchange.node.alpha, ("exchange_alpha",))
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
+        return [own]
+    within = experts <= _domain(scenario)
+    if exchange.network.alpha is not None and not within:
+        return [Knob("exchange_alpha", exchange.network.alpha, ("exchange_alpha",))]
+    crossing = node.fabric_link if within and node.fabric_link else node.network_link
+    added = library.load("links", crossing).exchange_alpha
+    if added is None and not within:
+        added = library.load("links", USUAL_NETWORK).exchange_alpha
+    if added is None:  # a fabric as fast as the links of a server
+        return [own]
+    return [own, Knob("exchange_network_alpha", getattr(added, mode), ("exchange_network_alpha",))]
 
 
 def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:

@@ -143,6 +143,13 @@ class Device(Named):
         return self
 
 
+class ExchangeLatency(Entry):
+    """What an all-to-all of experts pays besides, in either mode, to cross a link [s]."""
+
+    low_latency: Time
+    normal: Time
+
+
 class Link(Named):
     """A connection between devices. Bandwidths are ONE direction, never both added.
 
@@ -153,6 +160,7 @@ class Link(Named):
         links_per_device: how many they are [1].
         pair_bandwidth: between one pair of devices [B/s]; of one link in a full mesh.
         latency: of a small message, one way [s].
+        exchange_alpha: what an all-to-all of experts that crosses it pays besides that of a node.
     """
 
     topology: Literal["full-mesh", "switch", "point-to-point"]
@@ -160,6 +168,7 @@ class Link(Named):
     links_per_device: Count | None = None
     pair_bandwidth: LinkBandwidth | None = None
     latency: Latency | None = None
+    exchange_alpha: ExchangeLatency | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Link:

@@ -55,12 +55,22 @@ class Exchange(Group):
     efficiency: Share
 
 
+class Crossing(Group):
+    """The same between nodes; an alpha here [s] takes the place of that of card and fabric."""
+
+    alpha: Time | None = None
+    efficiency: Share
+
+
 class Levels(Group):
     """An exchange inside a node (bytes that leave the rank, over its links), and between nodes
-    (bytes that leave the node, over the rank's port); tokens that its buffers are made for."""
+    (bytes that leave the node, over the rank's port); tokens that its buffers are made for.
+
+    What a fabric between nodes adds to the alpha stands in the file of its link.
+    """
 
     node: Exchange
-    network: Exchange
+    network: Crossing
     buffer_tokens: Tokens
 
 

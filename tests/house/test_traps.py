@@ -240,7 +240,8 @@ class TestTools:
 
     def test_experts_of_their_own_ranks_reduced_as_well(self, attention):
         """Where tokens are sent to experts and back, no all-reduce follows the experts."""
-        inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4}
+        inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
+                                       "exchange_gathered": 0}
         inputs["first_k_dense_replace"] = np.minimum(inputs["first_k_dense_replace"],
                                                      inputs["num_hidden_layers"] - 1)
         within, across = (run(inputs, attention, expert_parallel=e) for e in (4, 16))

@@ -22,7 +22,8 @@ from workbench.formulas.samples import random_inputs
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100
 ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "collective_alpha",
-          "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
+          "network_alpha", "exchange_alpha", "exchange_network_alpha", "host_sync",
+          "request_overhead")
 RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
 EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
 

@@ -88,9 +88,11 @@ def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
     """Latency [s] and shares of links of an all-to-all in a mode, in a node or across several."""
     mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
     levels = getattr(mechanisms.all_to_all, mode)
-    return plain({"exchange_alpha": (levels.network if across else levels.node).alpha,
-                  "exchange_efficiency": levels.node.efficiency,
-                  "exchange_network_efficiency": levels.network.efficiency})
+    server = catalogue.load_node(SERVERS.get(device) or servers()[device])
+    added = getattr(catalogue.load_link(server.network_link).exchange_alpha, mode)
+    return {"exchange_network_alpha": added.value if across else 0} | plain({
+        "exchange_alpha": levels.node.alpha, "exchange_efficiency": levels.node.efficiency,
+        "exchange_network_efficiency": levels.network.efficiency})
 
 
 @cache

@@ -26,8 +26,7 @@ Line = tuple[float, float]  # latency, and time per token [s]
 Lines = Callable[[str, int, str], Line]  # of card, ranks and mode
 MODES = {"low_latency": 0, "normal": 1}
 NO_BYTES = 1e30  # bandwidth at which only latencies are left [B/s]
-TENSOR = (8, 16)
-RANKS = (8, 16, 32, 64)  # of expert parallelism
+TENSOR, RANKS = (8, 16), (8, 16, 32, 64)  # of tensor, and of expert parallelism
 NODES = (1, 2, 4, 8, 16, 32)
 PROMPT = 4096
 DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
@@ -75,8 +74,8 @@ def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: fl
     inputs = deployed(name, **deployment) | {"new_tokens": tokens, **step}
     laws = {key: law for key, law in derivation.formulas.items()
             if key.startswith((phase, "wanted"))}
-    return {key.removeprefix(f"{phase}_"): time
-            for key, time in evaluate_all(laws, inputs).items() if key.startswith(phase)}
+    return {key.removeprefix(f"{phase}_"): time for key, time in
+            evaluate_all(laws, inputs).items() if key.startswith(phase)}
 
 
 def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
@@ -139,12 +138,11 @@ def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes)
     """On how many nodes a token is wanted, by how its experts are chosen."""
     model = catalogue.load_model(groups.MODEL)
     chosen = model.num_experts_per_tok.value
-    table([{"nodes": nodes, "independent": fmt_fixed(independent(nodes), 2),
-            "different": fmt_fixed(different(nodes), 2), "formula": fmt_fixed(formula(nodes), 2),
-            "grouped": fmt_fixed(grouped(nodes), 2),
+    laws = {"alone": independent, "different": different, "formula": formula, "grouped": grouped}
+    table([{"nodes": nodes, **{key: fmt_fixed(law(nodes), 2) for key, law in laws.items()},
             "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
             "once": fmt_fixed(formula(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
-          {"nodes": "$n_a$", "independent": ("without groups", "不分组"),
+          {"nodes": "$n_a$", "alone": ("without groups", "不分组"),
            "different": ("different experts", "不分组，专家互不相同"),
            "formula": ("$w_a$, from four groups", "$w_a$，限四组"),
            "grouped": ("from four groups, different experts", "限四组，专家互不相同"),
@@ -154,9 +152,8 @@ def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes)
          f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
     for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
         number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
-    number("nodes-alone", independent(8), fmt_fixed, digits=2)
-    number("nodes-formula", formula(8), fmt_fixed, digits=2)
-    number("nodes-grouped", grouped(8), fmt_fixed, digits=2)
+    for key in ("alone", "formula", "grouped"):
+        number(f"nodes-{key}", laws[key](8), fmt_fixed, digits=2)
 
 
 def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:

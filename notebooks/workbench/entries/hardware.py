@@ -41,6 +41,7 @@ LABELS: dict[str, Text] = {
     "pair_bandwidth": ("per pair, one direction", "单对卡单方向带宽"),
     "links_per_device": ("links per device", "每卡链路数"),
     "latency": ("latency", "时延"),
+    "exchange_alpha": ("added to an all-to-all of experts", "专家 all-to-all 另加时延"),
     "devices_per_node": ("devices", "设备数"),
     "fabric_nodes": ("servers in the fabric", "超节点内服务器数"),
     "planes": ("switch planes", "交换平面数"),
@@ -52,6 +53,7 @@ HOST_LABELS: dict[str, Text] = {
     "memory_capacity": ("memory", "内存容量"), "memory_bandwidth": ("memory bandwidth", "内存带宽"),
 }
 PARTS: dict[str, Text] = {
+    "low_latency": ("low latency", "低延迟"), "normal": ("normal", "普通"),
     "idle": ("idle", "空载"), "full": ("full load", "满载"), "cny": ("CNY", "人民币"),
     "usd": ("USD", "美元"), "usd_rent": ("rent, USD", "租金，美元"),
 }

@@ -63,7 +63,8 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
 def _exchange(draw: random.Random) -> dict[str, Number]:
     """How tokens get to their experts: all to all, gathered; from groups of them, or from all."""
     groups, picked = draw.choice(((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6)))
-    return {"exchange_gathered": draw.choice((0, 0, 1)), "n_group": groups, "topk_group": picked}
+    return {"exchange_network_alpha": draw.choice((0, 2e-5)),
+            "exchange_gathered": draw.choice((0, 0, 1)), "n_group": groups, "topk_group": picked}
 
 
 def _mechanisms(draw: random.Random) -> dict[str, Number]:

@@ -110,7 +110,8 @@ def network(**changes):
         "device_link_bandwidth": 196e9, "network_bandwidth": 25e9, "collective_alpha": 1e-5,
         "collective_efficiency": 1.0, "network_alpha": 2e-5, "network_efficiency": 1.0,
         "exchange_alpha": 5e-5, "exchange_efficiency": 1.0, "exchange_network_efficiency": 1.0,
-        "exchange_normal": 0, "exchange_gathered": 0, "num_experts_per_tok": 8,
+        "exchange_normal": 0, "exchange_gathered": 0, "exchange_network_alpha": 0.0,
+        "num_experts_per_tok": 8,
         "n_group": 1, "topk_group": 1} | changes)
 
 
