@@ -22,8 +22,7 @@ from workbench.formulas.samples import random_inputs
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100
 ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "collective_alpha",
-          "network_alpha", "exchange_alpha", "exchange_network_alpha", "host_sync",
-          "request_overhead")
+          "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
 RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
 EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
 
@@ -71,6 +70,7 @@ def fleet(attention: str, seed: int) -> Inputs:
         "output_tokens": np.floor(between(1, 3000)),
         "max_num_batched_tokens": np.floor(between(1, 30_000)),
         "concurrency": np.floor(between(1, 5000)),
+        "exchange_network_alpha": maybe(between(1e-7, 1e-2)),
     }
 
 
