@@ -181,15 +181,16 @@ def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
     notebooks/latency.md, sections The time of one operator and The classes of a step.
     """
     tile, reached = q.gemm_tile_rows, getattr(q, f"{name}_gemm_efficiency")
-    share = q.hbm_efficiency
+    share, hidden = q.hbm_efficiency, q.load_overlap
     if isinstance(work, Routed):
+        hidden = sliced(q, q.expert_load_overlap, q.load_overlap)
         tile, share = q.expert_tile_rows, streaming(q)
         reached = sliced(q, reached, q.sliced_expert_gemm_efficiency)
     peak = getattr(q, f"{name}_peak") * reached * q.clock_factor
     padded = np.maximum(1, tile / np.maximum(rows, 1))
     whole = work.expanded_flops if isinstance(work, Attention) else 0
     return operator_time(((work.flops - whole) * padded + whole) / peak,
-                         work.bytes / (q.memory_bandwidth * share), q.load_overlap)
+                         work.bytes / (q.memory_bandwidth * share), hidden)
 
 
 def _core_time(q: Any, core: Core, batch: Composition) -> Number:

@@ -48,7 +48,8 @@ INPUTS = frozenset({
     *(f"{name}_dequantised" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
     "sliced_expert_gemm_efficiency",
-    "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap", "clock_factor",
+    "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
+    "expert_load_overlap", "clock_factor",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency",
     "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",

@@ -35,7 +35,7 @@ USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless 
 STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
-    "gemm_tile_rows", "expert_tile_rows", "load_overlap", "clock_factor",
+    "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
     "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",
@@ -52,7 +52,7 @@ SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of mod
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_streaming_efficiency": "expert_streaming_efficiency",
-        "expert_tile_rows": "gemm_tile_rows"}
+        "expert_tile_rows": "gemm_tile_rows", "expert_load_overlap": "load_overlap"}
 # kernels of every layer alike, where none are counted
 ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
          "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,

@@ -24,7 +24,7 @@ TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
 # what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
 OPTIONAL = {"sliced_gemm_efficiency", "sliced_streaming_efficiency", "expert_tile_rows",
-            "operators"}
+            "expert_load_overlap", "operators"}
 
 
 class ShareByDtype(Entry):
@@ -123,6 +123,7 @@ class Mechanisms(Named):
         gemm_tile_rows: rows that a matmul multiplies at least [1].
         expert_tile_rows: the same of experts [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
+        expert_load_overlap: the same of whole experts [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
             for few rows [1].
         mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
@@ -212,6 +213,7 @@ class Mechanisms(Named):
     sliced_gemm_efficiency: ShareByDtype | None = None
     sliced_streaming_efficiency: Share | None = None
     expert_tile_rows: Number | None = None
+    expert_load_overlap: ShareOrZero | None = None
     operators: Operators | None = None
 
     @property

@@ -71,6 +71,7 @@ def fleet(attention: str, seed: int) -> Inputs:
         "max_num_batched_tokens": np.floor(between(1, 30_000)),
         "concurrency": np.floor(between(1, 5000)),
         "exchange_network_alpha": maybe(between(1e-7, 1e-2)),
+        "expert_load_overlap": rng.random(SIZE),
     }
 
 

@@ -41,12 +41,13 @@ LAWS_OF_ALL_REDUCE: dict[str, Text] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A card and a dtype whose kernels were measured."""
+    """A card and a dtype whose kernels were measured, those of experts on experts of a model."""
 
     benchmark: str
     dtype: str
     label: Text
     kernel_of_few_rows: str
+    experts_of: str = "deepseek-v3"
 
 
 STREAMING = {"routed_expert": "expert_streaming_efficiency"}  # other classes: as any matrix
@@ -56,7 +57,8 @@ MEASURED = {
     "910b-int8": Measured("ascend-910b", "int8", ("Ascend 910B, INT8", "昇腾 910B，INT8"),
                           "moe-block"),
     "h800-fp8": Measured("nvidia-h800", "fp8", ("H800, FP8", "H800，FP8"), "grouped-gemm"),
-    "h20-fp8": Measured("nvidia-h20", "fp8", ("H20, FP8", "H20，FP8"), "grouped-gemm")}
+    "h20-fp8": Measured("nvidia-h20", "fp8", ("H20, FP8", "H20，FP8"), "grouped-gemm",
+                        "qwen3-235b-a22b")}
 
 
 @dataclass(frozen=True)
@@ -220,42 +222,48 @@ def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.
          "即分块中各条提示的末 token。")
 
 
-def experts_with_few_rows(law: Law) -> list[tuple[float, float]]:
+def experts_with_few_rows(law: Law) -> list[float]:
     """Time per weight of experts with few rows, by the law and as measured.
 
-    Returns the errors of the law and of reading alone, card by card [1].
+    Returns the errors of the law, card by card [1].
     """
     rows, errors = zip(*(_few_rows(entry, law) for entry in MEASURED.values()), strict=True)
-    table([row | {"error": signed(by_law), "alone": signed(alone)}
-           for row, (by_law, alone) in zip(rows, errors, strict=True)],
+    table([row | {"error": signed(error)} for row, error in zip(rows, errors, strict=True)],
           {"card": CARD, "rows": ("rows per expert", "每专家行数"), "tile": ("$m_e$", "$m_e$"),
            "compute": ("arithmetic of a tile (ps)", "一整块的计算（ps）"),
-           "memory": ("reading (ps)", "读取（ps）"), "law": ("by the law (ps)", "按本页算法（ps）"),
-           "measured": ("measured (ps)", "实测（ps）"), "error": ("error", "误差"),
-           "alone": ("error of reading alone", "只计读取的误差")})
+           "memory": ("weights and rows (ps)", "权重与行（ps）"),
+           "vector": ("vector unit (ps)", "向量单元（ps）"),
+           "law": ("by the law (ps)", "按本页算法（ps）"),
+           "measured": ("measured (ps)", "实测（ps）"), "error": ("error", "误差")})
     show("Times per weight.", "时间均为每个权重的时间。")
     return list(errors)
 
 
-def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], tuple[float, float]]:
+def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], float]:
     benchmark = catalogue.load("microbenchmarks", measured.benchmark)
     card = catalogue.load_device(benchmark.device)
     prior = catalogue.load("mechanisms", card.mechanisms)
-    dtype = measured.dtype
+    shape = catalogue.model_inputs(catalogue.load_model(measured.experts_of))
+    d, inside = shape["hidden_size"], shape["moe_intermediate_size"]
+    dtype, bandwidth = measured.dtype, card.memory_bandwidth.value
     rate = next(rate for rate in benchmark.rates if rate.kernel == measured.kernel_of_few_rows
                 and rate.dtype == dtype and rate.rate.unit == "B/s")
     tile = (prior.expert_tile_rows or prior.gemm_tile_rows).value
-    m = max(tile, math.sqrt(rate.rows[0] * rate.rows[1]))
-    compute = MULTIPLY_ADD * m / (
+    m = math.sqrt(rate.rows[0] * rate.rows[1])
+    moved = m * (2 * d + 3 * inside) * STORED["bf16"] / (3 * d * inside)
+    compute = MULTIPLY_ADD * max(tile, m) / (
         getattr(card.matrix_peak, dtype).value * prior.clock_factor.value
         * getattr(prior.grouped_gemm_efficiency, dtype).value)
-    memory = STORED[dtype] / (card.memory_bandwidth.value * prior.expert_streaming_efficiency.value)
-    times = {"compute": compute, "memory": memory, "measured": STORED[dtype] / rate.rate.value,
-             "law": float(law(compute, memory, prior.load_overlap.value))}
+    memory = (STORED[dtype] + moved) / (bandwidth * prior.expert_streaming_efficiency.value)
+    gathered = moved if measured.kernel_of_few_rows == "moe-block" else 0.0  # a matmul gathers none
+    vector = gathered / (bandwidth * card.hbm_efficiency.value)
+    times = {"compute": compute, "memory": memory, "vector": vector,
+             "measured": STORED[dtype] / rate.rate.value,
+             "law": vector + float(law(compute, memory, prior.expert_load_overlap.value))}
     row = {"card": measured.label, "rows": f"{rate.rows[0]}–{rate.rows[1]}",
-           "tile": fmt_fixed(tile, 0),
-           **{key: fmt_fixed(PICOSECONDS * time, 2) for key, time in times.items()}}
-    return row, (times["law"] / times["measured"] - 1, memory / times["measured"] - 1)
+           "tile": fmt_fixed(tile, 0), **{
+               key: fmt_fixed(PICOSECONDS * time, 2) for key, time in times.items()}}
+    return row, times["law"] / times["measured"] - 1
 
 
 def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr,

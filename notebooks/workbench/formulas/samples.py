@@ -111,6 +111,7 @@ def _kernels(draw: random.Random) -> dict[str, Number]:
         "attention_operators": draw.choice((8, 14)), "indexer_operators": draw.choice((0, 11)),
         "dense_mlp_operators": draw.choice((5, 7)), "routed_expert_operators": 10,
         "shared_expert_operators": draw.choice((0, 4)), "reference_operators": 28,
+        "expert_load_overlap": draw.choice((0, 0.5, 1)),
     }
 
 

@@ -30,8 +30,8 @@ TIMES = ("decode_step_time", "prefill_step_time", "burst_step_time", "ttft", "tp
 RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "prefill_throughput",
              "throughput_ceiling")
 # more of it is never slower: every rate and share of a rate, and every share that is hidden
-FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "host_overlap", "captured",
-          "device_hit_share")
+FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "expert_load_overlap",
+          "host_overlap", "captured", "device_hit_share")
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
 SLOWER = (*ALPHAS, "exchange_network_alpha", "operators_per_layer", "dequantisation_traffic",
           "gemm_tile_rows", "expert_tile_rows", "attention_operators", "routed_expert_operators",

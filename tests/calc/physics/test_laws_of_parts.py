@@ -45,6 +45,21 @@ class TestExperts:
     SKEWS = st.one_of(st.just(0.0), st.floats(1e-3, 10))
     SHAPES = st.integers(2, 1024).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n - 1)))
 
+    @both
+    @settings(max_examples=10)
+    @given(SEEDS)
+    def test_whole_experts_alone_hide_a_share_of_their_own(self, attention, seed):
+        """Slices hide what any matmul hides; of whole ones that share says nothing."""
+        inputs = fleet(attention, seed)
+        is_sliced = inputs["expert_parallel"] < inputs["tensor_parallel"]
+        for name, kept in (("expert_load_overlap", is_sliced), ("load_overlap", ~is_sliced)):
+            least, most = (run(inputs | {name: np.full_like(inputs[name], share)}, attention)
+                           for share in (0.0, 1.0))
+            for phase in PHASES:
+                serial, hidden = (found[f"{phase}_routed_expert_time"] for found in (least, most))
+                assert np.all(hidden[kept] == serial[kept])
+                assert np.all(hidden <= serial * (1 + ROUNDING))
+
     @given(SHAPES, SKEWS)
     def test_one_token_reads_k_and_endless_tokens_all(self, shape, skew):
         n, k = shape
