@@ -243,15 +243,19 @@ class TestAgainstMeasurements:
             checked += 1
         assert checked >= 2
 
-    @pytest.mark.parametrize("name", ["ascend-910b", "nvidia-b200", "nvidia-gb200", "nvidia-h100",
-                                      "nvidia-h200"])
+    @pytest.mark.parametrize("name", ["ascend-910b", "nvidia-a100", "nvidia-b200", "nvidia-gb200",
+                                      "nvidia-h100", "nvidia-h200"])
     def test_whole_experts_are_charged_once(self, name: str) -> None:
-        """Few rows and many: of what a block is charged, nothing is in a share as well."""
+        """Few rows and many: of what a block is charged, nothing is in a share as well.
+
+        Closest where the kernels are those of expert parallelism; on one card engines differ.
+        """
         blocks = {key: classes for key, classes in ratios(name).items() if key[0] == "moe-block"}
         assert blocks
-        for key, classes in blocks.items():
+        for (_, dtype), classes in blocks.items():
+            bound = 1.2 if name == "ascend-910b" or dtype == "fp8" else TYPICAL
             for rows, ratio in classes:
-                assert 1 / 1.2 <= ratio <= 1.2, (name, key, rows, ratio)
+                assert 1 / bound <= ratio <= bound, (name, dtype, rows, ratio)
 
     def test_the_check_can_fail(self) -> None:
         """Half the efficiency would be noticed."""
