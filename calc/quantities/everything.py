@@ -18,6 +18,7 @@ from calc.physics.memory import activations, added, budget, cache, candidate_sta
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.quantities.planning import planning, transfer_time
+from calc.quantities.steady import steady
 from calc.quantities.waves import chunk, decode_step, prefill_throughput, prompts, serving
 
 INPUTS = frozenset({
@@ -68,7 +69,7 @@ INPUTS = frozenset({
     "network_efficiency", "exchange_alpha", "exchange_network_alpha", "exchange_efficiency",
     "exchange_network_efficiency", "exchange_normal", "exchange_gathered", "dispatch_element_bytes",
     "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
-    "prefill_together", "separate_pools",
+    "prefill_together", "separate_pools", "mixed_steps", "think_time", "open_arrivals",
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
@@ -130,13 +131,16 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     steps = [step(attention, q, counted, stored, cached, composition)
              for composition in compositions]
     decoding, alone, rest = steps
-    served = serving(q, cut, requests, decoding, alone, rest, transfer_time(q, cached))
+    transfer = transfer_time(q, cached)
+    served = serving(q, cut, requests, decoding, alone, rest, transfer)
+    planned = planning(q, counted, stored, cached, memory, floor, cut, decoding, alone, served)
+    lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens,
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    return quantities | _named(floor, cut, served, distances(q, counted), spread(q), planning(
-        q, counted, stored, cached, memory, floor, cut, decoding, alone, served))
+    return quantities | _named(floor, cut, served, distances(q, counted), spread(q), planned,
+                               lasting)
 
 
 def _named(*parts: Any) -> dict[str, Number]:

@@ -65,7 +65,7 @@ NEUTRAL: dict[str, float] = {
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
     "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
     "prefix_hit_share": 0, "exchange_normal": 0, "exchange_gathered": 0, "separate_pools": 0,
-    "exchange_network_alpha": 0,
+    "exchange_network_alpha": 0, "think_time": 0, "open_arrivals": 0,
     "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
@@ -337,6 +337,8 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
         "dispatch_element_bytes": _dispatched(scenario, dtypes["routed_expert"]),
         "captured": float(bool(scenario.file.graphs)),
+        "mixed_steps": float(scenario.file.scheduling == "mixed"),
+        "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }
     return found

@@ -36,7 +36,8 @@ GROUPS = ("n_group", "topk_group")  # of experts; one where a router knows none
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "balancing", "length_distribution", "length_variation")
+_NOT_INPUTS = ("requests", "draft_tokens", "balancing", "length_distribution", "length_variation",
+               "arrivals", "arrival_rate")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 

@@ -18,7 +18,7 @@ from catalogue.entries.entry import (
     PrecisionName,
 )
 from catalogue.entries.hardware import Dtype
-from catalogue.entries.mechanisms import Number, ShareOrZero
+from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
@@ -192,6 +192,11 @@ class Workload(Entry):
     their lengths are distributed about ``input_tokens`` and ``output_tokens``:
     ``length_distribution``, of a lognormal one with ``length_variation``, standard deviation over
     mean.
+
+    ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
+    each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
+    independently at an ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are
+    in flight.
     """
 
     concurrency: Requests
@@ -202,6 +207,9 @@ class Workload(Entry):
     output_tokens: Length | None = None
     length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
     length_variation: Number | None = None
+    arrivals: Literal["burst", "closed-loop", "poisson"] = "burst"
+    think_time: TimeOrZero | None = None
+    arrival_rate: RequestRate | None = None
     max_num_batched_tokens: Tokens
     block_size: Length
     memory_utilization: Share
@@ -220,6 +228,11 @@ class Workload(Entry):
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
             raise ValueError("'length_variation' is given with a lognormal length_distribution, "
                              "and only with it")
+        if self.think_time is not None and self.arrivals != "closed-loop":
+            raise Misplaced("a 'think_time' is that of a closed loop, expected 'arrivals: "
+                            "closed-loop' beside it", "think_time")
+        if (self.arrivals == "poisson") != (self.arrival_rate is not None):
+            raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
         return self

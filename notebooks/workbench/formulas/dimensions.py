@@ -33,6 +33,11 @@ COUNTED_ANEW = {
     "loading_time": "devices of a node load together",
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",
+    **dict.fromkeys(
+        ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_time", "steady_load",
+         "return_wait", "random_wait", "steady_stall", "pool_wait", "steady_queue", "steady_e2e",
+         "steady_ttft", "steady_request_throughput", "steady_throughput", "prompt_growth"),
+        "a prompt and an answer are those of one request, of which others are counted"),
     "request_throughput": "a decode pool holds a request for each of its output tokens",
 }
 STEPS = ("decode_", "prefill_", "burst_")

@@ -55,6 +55,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "activations_in_share": draw.randint(0, 1), "window_blocks_freed": draw.randint(0, 1),
     }
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
+    inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
     if edge:
         _fill_exactly(draw, inputs, attention)
     return inputs | _kernels(draw) | _exchange(draw)
@@ -150,6 +151,12 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "device_hit_share": draw.choice((0, 0.5, 1)), "host_hit_share": draw.choice((0.2, 1)),
         "host_link_efficiency": draw.choice((0.8, 1)),
     }
+
+
+def _arrivals(draw: random.Random) -> dict[str, Number]:
+    """How requests arrive in a steady state, and what a step may hold."""
+    return {"mixed_steps": draw.randint(0, 1), "think_time": draw.choice((0, 0, 0.02, 5)),
+            "open_arrivals": draw.choice((0, 0, 1))}
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:

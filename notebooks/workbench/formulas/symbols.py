@@ -32,7 +32,8 @@ _FRACTIONAL = frozenset({
       for name in ("rank", "node")),
     "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
-    "block_waste", "absorbed_copies",
+    "block_waste", "absorbed_copies", "alone_share", "shared_chunk", "prompts_per_chunk",
+    "steady_users",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
@@ -46,7 +47,7 @@ _POSITIVE = frozenset({
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "reference_operators", "kv_imbalance",
     "micro_batches", "devices_per_node",
     "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
-    "burst_requests", "tokens_per_step", "front_end_rate",
+    "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

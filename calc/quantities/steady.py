@@ -1,0 +1,207 @@
+"""What users see who ask again and again: TTFT, TPOT and rates of a deployment in a steady state.
+
+``concurrency`` is the number of requests in flight, as one of them sees it, itself included. Each
+other one asks again, at a moment that has nothing to do with this one, so that its prompt comes in
+between. In a closed loop users think between an answer and the next question; arrivals that are
+independent (Poisson) are the limit of ever more users who think ever longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, select
+from calc.physics.step import Step
+from calc.quantities.waves import Prompts, Serving
+
+ROUNDING = 1e-9  # a pool that just keeps up needs no replica more
+MOST_BUSY = 0.99  # nearer to saturation the mean wait of independent arrivals has no bound
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A steady state: requests [request], shares and counts [1], times [s], rates per second."""
+
+    steady_others: Number
+    return_time: Number
+    alone_share: Number
+    prompt_work: Number
+    prompt_growth: Number
+    shared_chunk: Number
+    prompts_per_chunk: Number
+    riding_time: Number
+    steady_prefill: Number
+    prompt_interruption: Number
+    steady_load: Number
+    return_wait: Number
+    random_wait: Number
+    pool_wait: Number
+    steady_queue: Number
+    steady_stall: Number
+    steady_ttft: Number
+    steady_tpot: Number
+    steady_e2e: Number
+    steady_users: Number
+    steady_request_throughput: Number
+    steady_throughput: Number
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """A prompt among others: times [s], share and count [1], ``steady_others`` [request].
+
+    Attributes:
+        left: of its time with all ranks, what it takes on one of them [1].
+        own: its prefill, with what decodes beside it.
+        work: of the replica, if it is prefilled alone.
+        growth: of a chunk by one more prompt.
+        shared: share of the prompts that find room in a chunk with others.
+        together: prompts of a mean chunk.
+        riding: what those that decode add to a chunk.
+        interruption: of those that decode, beyond the steps that they make meanwhile.
+    """
+
+    others: Number
+    left: Number
+    own: Number
+    work: Number
+    growth: Number
+    shared: Number
+    together: Number
+    riding: Number
+    interruption: Number
+
+
+def _later(q: Any) -> Number:
+    """Tokens after the first, at least one where it divides [token]."""
+    return np.maximum(1, q.output_tokens - 1)
+
+
+def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: Step, burst: Step,
+            alone: Number) -> _Prompt:
+    """A prompt among those of others.
+
+    A chunk takes a constant part and a part for each of its prompts; the latter is known from a
+    chunk of one prompt and a full one. Where ranks share experts every rank has room for a prompt
+    in a step, and one more prompt adds only its tokens at the experts.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    ranks = np.maximum(1, q.expert_parallel / q.tensor_parallel)
+    others = select(q.separate_pools > 0, q.concurrency, np.minimum(
+        ranks * c, q.concurrency)) - 1
+    at_experts = prefill.routed_expert_time / prefill.step_time
+    whole = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+    wider = p.burst_tokens - p.prefill_tokens
+    slope = (burst.step_time - prefill.step_time) / np.where(wider > 0, wider, 1)
+    growth = np.minimum(whole, select(
+        wider > 0, slope * p.new_tokens / q.pipeline_parallel, whole))
+    in_step = ranks > 1
+    read = np.minimum(at_experts, decode.routed_expert_time / prefill.step_time)
+    left = select(in_step, 1 - at_experts + np.maximum(at_experts / ranks, read), 1)
+    growth = select(in_step, whole * at_experts / ranks, growth)
+    work = whole * left
+    ending = others / _later(q)
+    room = np.maximum(0, 1 - p.new_tokens * (1 + ending) / q.max_num_batched_tokens)
+    shared = select(in_step, 1, select(p.prompt_chunks > 1, 0, room))
+    each = (others + 1) / _later(q)
+    together = 1 + shared * (each / -np.expm1(-each) - 1)
+    mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
+    core = decode.core_time + decode.index_time
+    riding = select(mixed, core + c * growth / p.new_tokens, 0)
+    beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
+    saved = beside * (riding - pace)
+    interruption = np.maximum(0, work + p.prompt_chunks * saved
+                              - (work - growth + saved) * (1 - 1 / together))
+    return _Prompt(others, left, alone * left + p.prompt_chunks * riding, work, growth, shared,
+                   together, riding, interruption)
+
+
+def _waits(q: Any, p: Prompts, a: _Prompt, pace: Number, away: Number, rate: Number
+           ) -> tuple[Number, Number, Number]:
+    """Mean wait of a prompt [s]: right after an answer, at random, and in between.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    work = a.work + p.prompt_chunks * a.riding
+    ending = a.others / _later(q)
+    chunk = work / p.prompt_chunks + a.growth * (a.together - 1)
+    prefills = -np.expm1(-ending)
+    soon = (1 - prefills) * np.maximum(0, pace - away) + prefills * np.maximum(0, chunk - away)
+    with_me = ending * a.growth * (1 + a.shared) / 2
+    returned = select(away > 0, select(away > pace, pace / 2, soon), 0)
+    busy = np.minimum(MOST_BUSY, rate * (
+        work - (work - a.growth) * (1 - 1 / a.together)))
+    left = (1 - busy) * pace / 2 + busy * chunk / 2
+    arriving = np.minimum(MOST_BUSY, rate * a.growth)
+    ahead = left * ((1 - a.shared) / (1 - arriving) + a.shared * (1 + 2 * arriving))
+    back = with_me + returned
+    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + work)))
+    waiting = (1 - mixing) * back + mixing * ahead
+    return back, ahead, np.minimum(1, a.others) * waiting
+
+
+def _pool_queue(q: Any, a: _Prompt, base: Number, pool_ratio: Number) -> Number:
+    """Mean wait for a replica of a prefill pool with as many of them as keep up [s].
+
+    W (A + W - κ) = κ S / 2 with κ = (c - 1) S / replicas: a queue of constant service in a closed
+    network, whose arrivals see it without their own request.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    replicas = np.maximum(1, np.ceil(pool_ratio * q.data_parallel * (1 - ROUNDING)))
+    most = a.others * a.work / replicas
+    gap = base - most
+    return most * a.work / (gap + np.sqrt(gap * gap + 2 * most * a.work))
+
+
+def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
+           burst: Step, served: Serving, transfer: Number, pool_ratio: Number) -> Steady:
+    """What a request sees among others that come and go at other times than it does.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        requests_per_rank: requests in flight on the fullest data-parallel rank [request].
+        decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
+        served: what a wave of the same requests sees.
+        transfer: of a request's cache to the decode pool [s].
+        pool_ratio: prefill replicas per decode replica [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    apart = q.separate_pools > 0
+    pace = (decode.step_time + served.draft_time) / served.tokens_per_step
+    a = _prompt(q, p, requests_per_rank, pace, decode, prefill, burst, served.prefill_time)
+    away = q.think_time + q.request_overhead
+    back = select((away > pace) | (q.open_arrivals > 0), pace / 2,
+                  select(away > 0, pace - away, 0))
+    after = q.output_tokens - 1
+    crowded = a.others * (a.interruption + p.prompt_chunks * select(
+        (q.mixed_steps > 0) & ~apart, pace, 0) / a.together) - after * pace
+    load = select(apart, 0, np.maximum(
+        a.others * a.interruption + np.minimum(1, a.others) * back, crowded))
+    base = q.request_overhead + a.own + after * pace + select(apart, transfer, 0)
+    soon, ahead, waiting = _waits(q, p, a, pace, away, a.others / (base + load))
+    in_pool = _pool_queue(q, a, base, pool_ratio)
+    queue = select(apart, in_pool, waiting)
+    stall = np.maximum(0, load - queue) / _later(q)
+    most = a.own / p.prompt_chunks - pace  # beside prompts a token takes a chunk at most
+    stall = select((q.mixed_steps > 0) & ~apart, np.minimum(stall, np.maximum(0, most)), stall)
+    first = (q.request_overhead + a.own + select(apart, transfer, 0)
+             + np.maximum(queue, load - after * stall))
+    tpot = pace + stall
+    e2e = first + after * tpot
+    others = a.others
+    groups = q.concurrency / (1 + others)
+    asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
+    rate = groups * (others / e2e + asking)
+    users = groups * (1 + others * (e2e + q.think_time) / e2e)
+    return Steady(others, away, a.left, a.work, a.growth, a.shared, a.together, a.riding, a.own,
+                  a.interruption, load, soon, ahead, in_pool, queue, stall, first, tpot, e2e,
+                  users, rate, rate * q.output_tokens)
+
+
