@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import MEMORY, Change, Reason, Search, reasons
+from calc.choosing.lasting import STEADY, Lasting, lasting
 from calc.evidence import systems
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import bottleneck, token_parts
@@ -48,10 +49,11 @@ QUANTITIES: dict[str, str] = {
     "tpot": ESTIMATE,
     "e2e": ESTIMATE,
     "output_throughput": ESTIMATE,
+    **dict.fromkeys(STEADY, ESTIMATE),
 }
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
-LATENCIES = ("ttft", "e2e")  # need the length of prompts, not only the longest context
+LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the longest context
 
 
 def discrepancy() -> dict[str, float]:
@@ -110,6 +112,7 @@ class Estimate:
         documented: what a document prints beside what its formula gives, and ours.
         everything: all quantities of ``calc.evaluate``.
         applied: the calibration, if one is used.
+        lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
     """
 
     scenario: str
@@ -122,6 +125,7 @@ class Estimate:
     reasons: tuple[Reason, ...] = ()
     changes: tuple[Change, ...] = ()
     applied: Applied | None = None
+    lasting: Lasting | None = None
 
     @property
     def nearest(self) -> Change | None:
@@ -137,6 +141,10 @@ class Estimate:
                        "alternatives": [change.as_json() for change in self.changes[1:]]}
         if self.applied is not None:
             answer["calibration"] = self.applied.as_json()
+        if self.lasting is not None:
+            answer["arrivals"] = {"named": self.lasting.arrivals,
+                                  "steady_in_flight": self.lasting.in_flight,
+                                  "keeps_up": self.lasting.keeps_up}
         return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: vars(quantity) for name, quantity in self.quantities.items()},
@@ -223,12 +231,15 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         inputs |= applied.inputs
         knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
     everything = evaluate(inputs, attention)
-    stated = kinds(inputs)
-    if scenario.file.workload.output_tokens is None:
-        stated = {name: kind for name, kind in stated.items() if name not in LATENCIES}
+    steady = (None if scenario.file.workload.output_tokens is None
+              else lasting(scenario.file.workload, inputs, attention, everything))
+    left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
+    stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
     values = {name: _number(everything[name]) for name in stated
               if name not in ADDED or everything[name] > 0}
-    bounds = interval(inputs, knobs, attention, values, discrepancy())
+    bounds = interval(inputs, knobs, attention, values, _deviations())
+    if steady is not None:
+        _at_arrivals(steady, values, bounds)
     if applied is not None:
         fitted = applied.bounds(values, bounds)
     known = symbols()
@@ -249,7 +260,21 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     changes = Search(scenario, everything).changes() if why else []
     return Estimate(scenario.id, not why, binding, quantities, apart,
                     _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
-                    applied)
+                    applied, steady)
+
+
+def _deviations() -> dict[str, float]:
+    """``discrepancy``, that of a burst for each quantity of a steady state as well."""
+    own = discrepancy()
+    return own | {name: own[burst] for name, burst in STEADY.items() if burst in own}
+
+
+def _at_arrivals(steady: Lasting, values: dict[str, Any], bounds: dict[str, Any]) -> None:
+    """Move the steady quantities, and their intervals with them, to the requests in flight."""
+    for name, value in steady.values.items():
+        factor = value / values[name]
+        bounds[name] = tuple(factor * end for end in bounds[name])
+        values[name] = _number(value)
 
 
 def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:

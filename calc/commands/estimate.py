@@ -10,6 +10,7 @@ from rich.table import Table
 
 import calc
 from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
+from calc.choosing.lasting import STEADY, Lasting
 from calc.commands.printing import OK, console, plain, print_json
 from catalogue import Scenario, Value, load_scenario, symbols
 from catalogue.reading.amounts import human
@@ -73,12 +74,38 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     for column in ("quantity", "value", "80% interval", "kind"):
         table.add_column(column)
     for name, quantity in result.quantities.items():
-        table.add_row(known[name].en, human(quantity.value, quantity.unit), _spread(quantity),
+        of_burst = ", burst" if result.lasting and name in STEADY.values() else ""
+        table.add_row(known[name].en + of_burst, human(quantity.value, quantity.unit),
+                      _spread(quantity),
                       quantity.kind.replace("_", " "))
     screen.print(table)
+    if result.lasting is not None:
+        for line in arrivals(scenario, result.lasting):
+            screen.print(line, highlight=False, soft_wrap=True)
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
+
+
+def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
+    """How requests arrive in either answer, and which of them the scenario asks for."""
+    workload = scenario.file.workload
+    count = f"{workload.concurrency.value:,} requests"
+    rate = workload.arrival_rate.written if workload.arrival_rate else ""
+    lines = [f"Burst: {count} arrive at once."]
+    if not steady.keeps_up:
+        return [*lines, f"Steady state: there is none, {rate} is more "
+                        f"than {count} in flight let out; the queue grows without end."]
+    if steady.arrivals == "poisson":
+        asked = f"independent arrivals, {rate}"
+    else:
+        thinking = workload.think_time
+        after = (f"{human(thinking.value, 's')} after" if thinking and thinking.value
+                 else "right after")
+        asked = f"{workload.concurrency.value:,} users who each ask again {after} the answer"
+    named = "the burst" if steady.arrivals == "burst" else "the steady state"
+    return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.",
+            f"The scenario's arrivals are those of {named}."]
 
 
 def _explained(result: Estimate) -> list[str]:

@@ -111,7 +111,7 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
     together = 1 + shared * (each / -np.expm1(-each) - 1)
     mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
     core = decode.core_time + decode.index_time
-    riding = select(mixed, core + c * growth / p.new_tokens, 0)
+    riding = select(mixed, (c - 1) * (core / c + growth / p.new_tokens), 0)
     beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
     saved = beside * (riding - pace)
     interruption = np.maximum(0, work + p.prompt_chunks * saved
@@ -130,7 +130,7 @@ def _waits(q: Any, p: Prompts, a: _Prompt, pace: Number, away: Number, rate: Num
     ending = a.others / _later(q)
     chunk = work / p.prompt_chunks + a.growth * (a.together - 1)
     prefills = -np.expm1(-ending)
-    soon = (1 - prefills) * np.maximum(0, pace - away) + prefills * np.maximum(0, chunk - away)
+    soon = np.exp(-ending) * np.maximum(0, pace - away) + prefills * np.maximum(0, chunk - away)
     with_me = ending * a.growth * (1 + a.shared) / 2
     returned = select(away > 0, select(away > pace, pace / 2, soon), 0)
     busy = np.minimum(MOST_BUSY, rate * (

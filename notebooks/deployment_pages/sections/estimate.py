@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from calc.choosing.lasting import STEADY
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
 from workbench.entries.deployments import RESOURCES, named, reach
@@ -36,6 +37,7 @@ def times_and_rates(page: Page) -> None:
                 if name in replay else {}),
              **dict.fromkeys(("replay", "again") if replay and name not in replay else (), "–")}
             for name, answer in answers.items()]
+    rows += _steady(page) if "ttft" in answers and "tpot" in answers else []
     if replay:
         columns |= {"value": ("one wave of equal requests", "一批等长请求"),
                     "replay": ("the run, replayed", "逐步重放"),
@@ -51,6 +53,19 @@ def times_and_rates(page: Page) -> None:
              "该测试一次发出大量请求，因此另按同样的每步用时逐步重放整个过程"
              + ("；各请求长短不一而只知平均值，按指数分布抽取" if uneven else "")
              + "。闭式公式只描述一批等长的请求。")
+
+
+def _steady(page: Page) -> list[dict[str, object]]:
+    """Rows of a steady state, in which users ask again after each answer, beside those of a wave.
+
+    Args:
+        page: of a deployment that prefills and decodes.
+    """
+    found = page.deployed.answer.quantities
+    return [{"what": named(name), "value": fmt_quantity(found[name].value, found[name].unit),
+             "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
+                      f"{fmt_quantity(found[name].high, found[name].unit)}"}
+            for name in STEADY if name in found]
 
 
 def steps(page: Page) -> None:

@@ -1,0 +1,67 @@
+"""A deployment under the arrivals that its scenario names: how many requests are in flight, and so
+what a steady state comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.quantities.everything import evaluate
+
+STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
+          "steady_throughput": "output_throughput"}
+"""Quantities of a steady state, and what each is of a burst."""
+
+POINTS = 200  # numbers of requests in flight that are tried
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """A steady state.
+
+    Attributes:
+        arrivals: ``burst`` where the scenario names no other, ``closed-loop`` or ``poisson``.
+        in_flight: requests, of a burst and without thinking all of them [request].
+        values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
+    """
+
+    arrivals: str
+    in_flight: float
+    values: dict[str, float]
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the queue has a bound."""
+        return bool(self.values)
+
+
+def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
+            everything: Mapping[str, Any]) -> Lasting:
+    """The steady state of a deployment.
+
+    Of users who think, and of independent arrivals, only some are in flight: so many that as many
+    users, or as high a rate, belong to them. Both grow with the requests in flight.
+
+    Args:
+        workload: of the scenario: ``arrivals``, ``think_time``, ``arrival_rate``.
+        inputs: every input symbol, scalars in SI units.
+        attention: ``mla`` or ``gqa``.
+        everything: what ``calc.evaluate`` gives for them.
+    """
+    most = float(inputs["concurrency"])
+    at_most = {name: float(everything[name]) for name in STEADY}
+    if not inputs["open_arrivals"] and not inputs["think_time"]:
+        return Lasting(workload.arrivals, most, at_most)
+    counts = np.unique(np.geomspace(1, most, POINTS).round())
+    found = evaluate({**inputs, "concurrency": counts}, attention)
+    wanted, name = ((workload.arrival_rate.value, "steady_request_throughput")
+                    if inputs["open_arrivals"] else (most, "steady_users"))
+    reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
+    if wanted > reached[-1]:
+        return Lasting(workload.arrivals, most, {})
+    return Lasting(workload.arrivals, float(np.interp(wanted, reached, counts)), {
+        name: float(np.interp(wanted, reached, np.broadcast_to(found[name], counts.shape)))
+        for name in STEADY})
