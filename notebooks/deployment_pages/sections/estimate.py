@@ -55,7 +55,7 @@ def times_and_rates(page: Page) -> None:
              + "。闭式公式只描述一批等长的请求。")
 
 
-def _steady(page: Page) -> list[dict[str, object]]:
+def _steady(page: Page) -> list[dict[str, Any]]:
     """Rows of a steady state, in which users ask again after each answer, beside those of a wave.
 
     Args:
