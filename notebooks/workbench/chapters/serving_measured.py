@@ -378,3 +378,20 @@ def exercise_of_a_claim() -> None:
     number("exercise-claim", claim)
     number("exercise-most", round(users / interval))
     number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
+
+
+def beside_a_burst(found: Mapping[Text, Mapping[str, float]], shape: tuple[int, int]) -> None:
+    """TTFT and TPOT of a burst and of a steady state, by system; the first one's in sentences."""
+    names = ("ttft", "steady_ttft", "tpot", "steady_tpot")
+    headings = (("TTFT, burst", "TTFT，突发"), ("TTFT, steady", "TTFT，稳态"),
+                ("TPOT, burst", "TPOT，突发"), ("TPOT, steady", "TPOT，稳态"))
+    table([{"system": label} | {name: fmt_time(values[name]) for name in names}
+           for label, values in found.items()],
+          {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于"),
+           **dict(zip(names, headings, strict=True))})
+    first = next(iter(found.values()))
+    for key, count in zip(("requests", "prompt", "answer"), (first["concurrency"], *shape),
+                          strict=True):
+        number(f"steady-{key}", int(count))
+    for key, name in zip(("burst-ttft", "ttft", "burst-tpot", "tpot"), names, strict=True):
+        number(f"steady-{key}", first[name], fmt_time)
