@@ -17,7 +17,7 @@ from calc.physics.arrays import Number, select
 from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving
 
-ROUNDING = 1e-9  # a pool that just keeps up needs no replica more
+ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 MOST_BUSY = 0.99  # nearer to saturation the mean wait of independent arrivals has no bound
 
 
