@@ -208,7 +208,13 @@ class Spread:
 
 
 def spread(q: Any) -> Spread:
-    """The nodes and ranks of the experts of a token, source as ``wanted``."""
+    """On how many nodes and ranks of the expert-parallel group a token is wanted [1].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
     g = group(q, q.expert_parallel)
     return Spread(wanted(q, g.across), wanted(q, g.ranks))
 
