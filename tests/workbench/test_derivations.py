@@ -257,7 +257,7 @@ def test_normal_mode_forwards_a_token_once_to_each_rank(ranks, per_token):
     found = rank(tensor_parallel=1, data_parallel=ranks, expert_parallel=ranks, concurrency=ranks,
                  devices_per_node=8, full_mesh=0, device_link_bandwidth=1e11,
                  exchange_efficiency=1, network_bandwidth=1e30, exchange_normal=1,
-                 exchange_alpha=0, dispatch_element_bytes=1, n_group=1,
+                 exchange_alpha=0, dispatch_element_bytes=1, n_group=1, even_routing=1,
                  topk_group=1)["decode_exchange_time"]
     assert found == pytest.approx(58 * 7168 * 3 * per_token / 1e11, rel=1e-12)
 
