@@ -89,8 +89,7 @@ def _six(number: float) -> float:
 def with_fitted(text: str, fitted: Fitted) -> str:
     """A calibration's file with what was fitted at its end; all else as it stands.
 
-    >>> from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import Fitted
+    >>> from catalogue.entries.calibrations import Fitted
     >>> one = Fitted(values={"host_sync": 2e-5}, coordinates=[0.5], covariance=[[1.0]], noise=0.01,
     ...              rows=3, extent={"concurrency": (1, 4)})
     >>> print(with_fitted("metric: tpot  # kept\\n", one), end="")

@@ -235,6 +235,7 @@ def wanted(q: Any, places: Number) -> Number:
     groups, picked, k = q.n_group, q.topk_group, q.num_experts_per_tok
     own, part = np.maximum(1, groups / places), np.minimum(1, groups / places)
     all_ways, missed = _ways(groups, picked), 0.0
+    all_ways = select(all_ways > 0, all_ways, 1)
     for open_ones in range(int(np.max(picked)) + 1):
         chance = _ways(own, open_ones) * _ways(groups - own, picked - open_ones) / all_ways
         missed = missed + chance * np.maximum(0, 1 - part * open_ones / picked) ** k

@@ -50,7 +50,7 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
     less, and below the middle nothing is asked.
 
     >>> float(upper_quantile(1.0, 0.01).round(2))  # of an exponential variable: -ln 0.01 = 4.61
-    4.66
+    4.61
 
     Args:
         variance: of the variable, v [1].

@@ -164,6 +164,9 @@ def plan_c(overview: Overview) -> None:
     number("c-arithmetic", _rate(arithmetic), str)
 
 
+LIKE = 0.05  # two plans differ by less: no estimate of this book tells them apart
+
+
 def four_plans(overview: Overview) -> None:
     """S1: its four plans, by its own formula and derived."""
     plans = {name: overview.deployed[f"s1-plan-{name}"] for name in "abcd"}
@@ -181,8 +184,9 @@ def four_plans(overview: Overview) -> None:
     assert all(abs(recomputed[name] / printed[name] - factor) < AGREES
                for name, factor in factors.items())
     wide = Deployed(catalogue.load_scenario("s1-plan-d", overrides=["cluster.node=hgx-h20"]))
-    assert sorted(rates, key=lambda name: rates[name].value) == list("abcd")
-    assert rates["d"].low < rates["c"].value < rates["d"].value < rates["c"].high
+    assert sorted(rates, key=lambda name: rates[name].value)[:2] == list("ab")
+    assert rates["d"].low < rates["c"].value < rates["d"].high
+    assert abs(rates["c"].value / rates["d"].value - 1) < LIKE
     assert min(waits, key=lambda name: waits[name].value) == "c"
     assert wide.answers[summary.FIRST].value < (waits["c"].value + waits["d"].value) / 2
     assert max(plans, key=lambda name: plans[name].headroom) == "d"

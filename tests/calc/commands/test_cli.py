@@ -65,7 +65,8 @@ def test_the_verdict_and_the_kinds_are_told(cli):
     floor = calc.evaluate(catalogue.load_scenario("s2-910b1-awq").inputs(), "mla")["tpot_floor"]
     assert rows["floor under the time per output token"][0] == human(float(floor), "s")
     assert rows["floor under the time per output token"][-1] == "lower bound"
-    for name in ("time to first token", "end-to-end latency", "output throughput"):
+    for name in ("time to first token, burst", "end-to-end latency, burst",
+                 "output throughput, burst"):
         assert " – " in rows[name][1]
     assert "bound by L2 bandwidth" in out
     assert rows["routed expert"][1].endswith("%")
