@@ -36,10 +36,10 @@ PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "toke
 
 
 def link(name: str) -> str:
-    """A deployment's identifier as a link to its page, of a variant to its place on that."""
+    """A deployment's identifier as a link to its page, of a variant to that of its family."""
     family = name.startswith(error_tables.BLIND)
     page = "-".join(name.split("-")[:2]) if family else name
-    return f"[{name}](scenarios/{page}.ipynb{f'#{name}' * (page != name)})"
+    return f"[{name}](scenarios/{page}.ipynb)"
 
 
 def doubts(systems: Systems) -> None:
