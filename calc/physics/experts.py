@@ -42,12 +42,28 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     return n_routed_experts * (1 - left)
 
 
+def normal_quantile(exceeded: Number) -> Number:
+    """What a standard normal variable exceeds with a given probability [1]; nothing below 0.
+
+    Tukey's form, 4.91 ((1 - p)^0.14 - p^0.14), within 1% between 0.001 and 0.5.
+
+    >>> float(normal_quantile(0.1).round(2))
+    1.28
+
+    Args:
+        exceeded: the probability p [1].
+
+    Source: notebooks/compute.md, section The fullest rank.
+    """
+    return np.maximum(
+        0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
+
+
 def upper_quantile(variance: Number, exceeded: Number) -> Number:
     """What a gamma-distributed variable of mean 1 exceeds with a given probability [1].
 
-    Wilson and Hilferty: its cube root is nearly normal. The quantile of the normal distribution is
-    Tukey's, 4.91 (p^0.14 - (1 - p)^0.14), within 1% between 0.001 and 0.999. More variance is never
-    less, and below the middle nothing is asked.
+    Wilson and Hilferty: its cube root is nearly normal. More variance is never less, and below the
+    middle nothing is asked.
 
     >>> float(upper_quantile(1.0, 0.01).round(2))  # of an exponential variable: -ln 0.01 = 4.61
     4.61
@@ -58,8 +74,7 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
 
     Source: notebooks/compute.md, section The fullest rank.
     """
-    normal = np.maximum(
-        0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
+    normal = normal_quantile(exceeded)
     spread = select(variance > 0, select(variance > 0, variance, 1) ** 0.5, 0)
     # beyond its maximum the law would fall again
     spread = np.minimum(spread, 3 * normal / 2)

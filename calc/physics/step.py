@@ -16,7 +16,13 @@ import numpy as np
 
 from calc.physics.arrays import Number, select
 from calc.physics.communication import all_gather, all_reduce, group, there_and_back
-from calc.physics.experts import fullest, sliced, streaming
+from calc.physics.experts import (
+    EXPECTED_MAXIMUM,
+    fullest,
+    normal_quantile,
+    sliced,
+    streaming,
+)
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
 from calc.physics.shapes import Parameters
@@ -119,7 +125,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
 
     Source: notebooks/compute.md for operations and bytes, notebooks/latency.md for times.
     """
-    halves, decoding = q.micro_batches, composition.decoding
+    halves, decoding, clock = q.micro_batches, composition.decoding, slowest_clock(q)
     batch = composition.part(halves)
     projections = attention_work(attention, q, n, w, batch)
     core, scores = core_work(attention, q, c, batch), index_work(q, c, batch)
@@ -129,10 +135,11 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed))
+    times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed), clock)
              for name, work in classes.items()}
     classes |= {"core": core, "index": scores}
-    times |= {"core": _core_time(q, core, batch), "index": _index_time(q, scores, decoding)}
+    times |= {"core": _core_time(q, core, batch, clock),
+              "index": _index_time(q, scores, decoding, clock)}
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
@@ -170,11 +177,26 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
 def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
     """Rows that a class of matmuls multiplies [token]; of routed experts those of one."""
     if name == "routed_expert":
-        return routed.tokens * q.num_experts_per_tok / np.maximum(routed.hit, 1)
+        chosen = routed.slowest * routed.tokens * q.num_experts_per_tok
+        return chosen / np.maximum(routed.read, 1)
     return batch.logit_rows if name == "head" else batch.tokens
 
 
-def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
+def slowest_clock(q: Any) -> Number:
+    """Clock of the slowest of the cards that wait for one another, over nominal [1].
+
+    They are the ranks of tensor parallelism, or of expert parallelism where that is wider.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    together = np.maximum(q.tensor_parallel, q.expert_parallel)
+    return q.clock_factor * (1 - q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
+
+
+def _matmul_time(q: Any, name: str, work: Work, rows: Number, clock: Number) -> Number:
     """Time of a class of matmuls [s] of so many rows; tiles are multiplied whole.
 
     What is expanded of the cache has rows of its own, far more than a tile. Source:
@@ -186,14 +208,14 @@ def _matmul_time(q: Any, name: str, work: Work, rows: Number) -> Number:
         hidden = sliced(q, q.expert_load_overlap, q.load_overlap)
         tile, share = q.expert_tile_rows, streaming(q)
         reached = sliced(q, reached, q.sliced_expert_gemm_efficiency)
-    peak = getattr(q, f"{name}_peak") * reached * q.clock_factor
+    peak = getattr(q, f"{name}_peak") * reached * clock
     padded = np.maximum(1, tile / np.maximum(rows, 1))
     whole = work.expanded_flops if isinstance(work, Attention) else 0
     return operator_time(((work.flops - whole) * padded + whole) / peak,
                          work.bytes / (q.memory_bandwidth * share), hidden)
 
 
-def _core_time(q: Any, core: Core, batch: Composition) -> Number:
+def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     """Time of the attention core [s]: of its arithmetic or of its bytes.
 
     Source: notebooks/latency.md, section The attention core.
@@ -201,16 +223,16 @@ def _core_time(q: Any, core: Core, batch: Composition) -> Number:
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
     sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
     share = select(sparse, q.sparse_attention_efficiency, dense)
-    return np.maximum(core.flops / (q.core_peak * share * q.clock_factor),
+    return np.maximum(core.flops / (q.core_peak * share * clock),
                       core.bytes / _cache_rate(q, batch.decoding))
 
 
-def _index_time(q: Any, scores: Work, decoding: bool) -> Number:
+def _index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
     """Time of the scores of an indexer [s]: of their arithmetic or of its keys.
 
     Source: notebooks/latency.md, section The attention core.
     """
-    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * q.clock_factor),
+    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
                       scores.bytes / _cache_rate(q, decoding))
 
 

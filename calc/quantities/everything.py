@@ -16,7 +16,7 @@ from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
 from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
-from calc.physics.step import step
+from calc.physics.step import slowest_clock, step
 from calc.quantities.planning import planning, transfer_time
 from calc.quantities.steady import steady
 from calc.quantities.waves import chunk, decode_step, prefill_throughput, prompts, serving
@@ -50,7 +50,7 @@ INPUTS = frozenset({
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
     "sliced_expert_gemm_efficiency",
     "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
-    "expert_load_overlap", "clock_factor",
+    "expert_load_overlap", "clock_factor", "clock_spread",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency",
     "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
@@ -135,7 +135,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     served = serving(q, cut, requests, decoding, alone, rest, transfer)
     planned = planning(q, counted, stored, cached, memory, floor, cut, decoding, alone, served)
     lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
-    quantities |= {"decode_tokens": compositions[0].tokens,
+    quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}

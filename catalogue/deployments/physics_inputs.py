@@ -36,6 +36,7 @@ STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
     "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
+    "clock_spread",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
     "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",

@@ -156,6 +156,7 @@ class Mechanisms(Named):
         acceptance_decay: the same of a draft over that of the one before it [1].
         kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
         clock_factor: sustained over nominal clock under load [1].
+        clock_spread: its standard deviation over mean among cards of one kind [1].
         request_overhead: HTTP, tokenisation and scheduling of one request [s].
         front_end_rate: at which the front end lets requests in, one after another [request/s].
         host_stream_efficiency: share of the host's memory bandwidth of expert kernels [1].
@@ -200,6 +201,7 @@ class Mechanisms(Named):
     acceptance_decay: Share | None = None
     kv_imbalance: Number | None = None
     clock_factor: Share | None = None
+    clock_spread: ShareOrZero | None = None
     request_overhead: Time | None = None
     front_end_rate: RequestRate | None = None
     host_stream_efficiency: Share | None = None

@@ -54,6 +54,7 @@ def fleet(attention: str, seed: int) -> Inputs:
     moe = inputs["n_routed_experts"] > 0
     return inputs | {
         "load_overlap": rng.random(SIZE), "clock_factor": between(0.3, 1),
+        "clock_spread": maybe(between(0.001, 0.1)),
         "gemm_tile_rows": between(1, 256), "expert_tile_rows": between(1, 256),
         "operators_per_layer": between(1, 60),
         "dequantisation_traffic": maybe(between(0.5, 20)),

@@ -79,6 +79,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
     return found | {
         "multiply_add_flops": 2, "gemm_tile_rows": draw.choice((1, 16, 64)),
         "load_overlap": draw.choice((0, 0.5, 1)), "clock_factor": draw.choice((0.75, 1)),
+        "clock_spread": draw.choice((0, 0.02, 0.1)),
         "expert_streaming_efficiency": draw.choice((0.4, 0.8)),
         "mla_efficiency": draw.choice((0.4, 0.8)),
         "attention_efficiency": draw.choice((0.4, 0.7)),

@@ -36,7 +36,7 @@ FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "expert_load_ov
 SLOWER = (*ALPHAS, "exchange_network_alpha", "operators_per_layer", "dequantisation_traffic",
           "gemm_tile_rows", "expert_tile_rows", "attention_operators", "routed_expert_operators",
           "prefill_dequantisation_traffic", "selection_traffic", "placement_residual",
-          "kv_imbalance",
+          "kv_imbalance", "clock_spread",
           "dispatch_element_bytes", "activation_element_bytes", "kv_cache_element_bytes",
           "routed_expert_weight_bytes", "attention_weight_bytes", "offloaded_weight_bytes",
           "head_weight_bytes", "multiply_add_flops")
