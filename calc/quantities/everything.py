@@ -19,7 +19,14 @@ from calc.physics.shapes import count_parameters
 from calc.physics.step import slowest_clock, step
 from calc.quantities.planning import planning, transfer_time
 from calc.quantities.steady import steady
-from calc.quantities.waves import chunk, decode_step, prefill_throughput, prompts, serving
+from calc.quantities.waves import (
+    chunk,
+    decode_step,
+    fullest_cache,
+    prefill_throughput,
+    prompts,
+    serving,
+)
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -136,6 +143,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     planned = planning(q, counted, stored, cached, memory, floor, cut, decoding, alone, served)
     lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
+                   "fullest_cache": fullest_cache(q, floor),
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}

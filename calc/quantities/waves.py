@@ -14,8 +14,11 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
+from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.step import Step
 from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
+
+UNIFORM = 12.0  # square of the width of a uniform distribution over its variance
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,24 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
         decoding=False)
 
 
+def fullest_cache(q: Any, d: Decode) -> Number:
+    """Cache of the fullest data-parallel rank over the mean [1].
+
+    Requests of one length, each at any moment of its answer; what was measured between prompts, if
+    it is more.
+
+    Args:
+        q: input symbols as attributes.
+        d: batch of decode.
+
+    Source: notebooks/compute.md, section What a step is made of.
+    """
+    context = mean_context(q.input_tokens, q.output_tokens)
+    apart = q.output_tokens / context / (UNIFORM * d.decode_batch) ** 0.5
+    of_largest = normal_quantile(EXPECTED_MAXIMUM / q.data_parallel)
+    return np.maximum(q.kv_imbalance, 1 + apart * of_largest)
+
+
 def decode_step(q: Any, d: Decode) -> Composition:
     """A decode step [token]: each request's next token, and the drafts that are checked with it.
 
@@ -96,9 +117,10 @@ def decode_step(q: Any, d: Decode) -> Composition:
 
     Source: notebooks/compute.md, section What a step is made of.
     """
-    batch = d.decode_batch * q.kv_imbalance
+    fullest = fullest_cache(q, d)
+    batch = d.decode_batch * fullest
     tokens = d.decode_batch * (1 + q.draft_tokens)
-    skewed = tokens * q.kv_imbalance
+    skewed = tokens * fullest
     return Composition(
         tokens=tokens, logit_rows=tokens, attended=skewed * d.decode_multiplied_tokens,
         in_window=skewed * d.decode_window_tokens,

@@ -143,7 +143,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
     found: list[Knob] = []
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     priors = library.load("mechanisms", name)
-    without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1,
+    without = {"kv_imbalance": scenario.file.parallelism.data_parallel.value == 1
+               or _switched(scenario, "separate_pools"),  # no prompts between
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
@@ -174,10 +175,15 @@ def _priors(scenario: Resolved) -> list[Knob]:
     return found + _fetching(scenario)
 
 
+def _switched(scenario: Resolved, name: str) -> bool:
+    """Whether a deployment states one of ``SWITCHES`` and does not set it to 0."""
+    switch = scenario.file.mechanisms.get(name)
+    return switch is not None and bool(switch.value)
+
+
 def _gathered(scenario: Resolved) -> bool:
     """Whether ranks gather all tokens instead of sending each to its experts."""
-    switch = scenario.file.mechanisms.get("exchange_gathered")
-    return switch is not None and bool(switch.value)
+    return _switched(scenario, "exchange_gathered")
 
 
 def _dispatched(scenario: Resolved, dtype: str) -> float:

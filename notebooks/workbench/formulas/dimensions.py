@@ -22,6 +22,7 @@ Dimensions = dict[str, sympy.Rational]
 COUNTED_ANEW = {
     "exchange_buffers": "a row is the elements of one token",
     "expert_group_tokens": "a decode step takes one token of each request",
+    "fullest_cache": "the deviation of a mean falls with the number of requests in it",
     "kv_index_bytes_per_token": "the elements of an index key are those of one token",
     "kv_layer_bytes_per_token": "the elements of a cache entry are those of one token",
     "layer_activations": "widths are elements of one token",

@@ -95,8 +95,8 @@ def derive_phases(derivation: Derivation, name: str, template: Callable[[str], s
 def _decode() -> Composition:
     """Each request's next token and its drafts; the drafts of a request share what is read."""
     parts = sym.micro_batches
-    cached = sym.decode_batch * sym.kv_imbalance / parts
-    tokens = sym.decode_tokens * sym.kv_imbalance / parts
+    cached = sym.decode_batch * sym.fullest_cache / parts
+    tokens = sym.decode_tokens * sym.fullest_cache / parts
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
         attended=tokens * sym.decode_multiplied_tokens,

@@ -55,7 +55,8 @@ def test_no_estimate_has_more_throughput_than_the_ceiling(attention, seed):
 def test_the_floor_is_all_of_a_step_that_only_reads(attention):
     """Tight: with nothing to do but read, and no activations to speak of, the step is it."""
     inputs = fleet(attention, 7) | {
-        "even_routing": 1, "kv_imbalance": 1, "clock_factor": 1e9, "clock_spread": 0, "kernel_boundary": 0,
+        "even_routing": 1, "kv_imbalance": 1, "clock_factor": 1e9, "clock_spread": 0,
+        "kernel_boundary": 0,
         "activation_element_bytes": 1e-9, "logit_element_bytes": 1e-9, "draft_tokens": 0,
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,
         "host_gap_per_step": 0, "captured": 1,

@@ -1,0 +1,15 @@
+"""The largest of many: where it lies, and what a normal variable exceeds, in SymPy."""
+
+from __future__ import annotations
+
+import sympy
+
+# the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
+LARGEST = sympy.exp(-sympy.Rational("0.5772156649015329"))
+TUKEY = sympy.Rational(491, 100), sympy.Rational(14, 100)
+
+
+def normal_quantile(exceeded: sympy.Expr) -> sympy.Expr:
+    """What a standard normal variable exceeds with a probability, in Tukey's form; at least 0."""
+    scale, power = TUKEY
+    return sympy.Max(0, scale * ((1 - exceeded) ** power - exceeded ** power))
