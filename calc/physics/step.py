@@ -193,7 +193,7 @@ def slowest_clock(q: Any) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     together = np.maximum(q.tensor_parallel, q.expert_parallel)
-    return q.clock_factor * (1 - q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
+    return q.clock_factor / (1 + q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
 
 
 def _matmul_time(q: Any, name: str, work: Work, rows: Number, clock: Number) -> Number:
