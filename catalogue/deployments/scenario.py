@@ -16,7 +16,7 @@ from catalogue.deployments.physics_inputs import knobs as mechanisms
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
 from catalogue.entries.hardware import Device
-from catalogue.entries.models import Model
+from catalogue.entries.models import GROUPS, Model
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import ParamsError
@@ -32,7 +32,6 @@ MODEL_COUNTS = (
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
     "index_n_heads", "index_head_dim", "index_topk", "sliding_window", "full_attention_layers",
 )
-GROUPS = ("n_group", "topk_group")  # of experts; one where a router knows none
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
 # no formula's, or set by the physics
@@ -55,6 +54,7 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     if model.sliding_window is None:
         numbers["full_attention_layers"] = numbers["num_hidden_layers"]
     numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
+    # a router that knows no groups picks the one that there is
     numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in GROUPS}
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers

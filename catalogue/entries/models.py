@@ -9,7 +9,7 @@ from pydantic import model_validator
 from catalogue.entries.entry import Entry, Named
 from catalogue.reading.values import Count, CountOrZero, Flag, Unit, Value
 
-GROUPS = ("n_group", "topk_group")
+GROUPS = ("n_group", "topk_group")  # of experts: how many there are, how many a token picks
 MOST_GROUPS = 8  # that a token picks: the sum over them is written out
 Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from catalogue.entries.models import GROUPS
+
 Window = Literal["none", "every layer", "every layer if stated", "switched", "upper layers",
                  "by layer"]
 
@@ -68,7 +70,6 @@ _MOE_ZERO = {"n_shared_experts": True, "first_k_dense_replace": False}
 _SOFTMAX = {"scoring_func": ("softmax", None), "topk_method": ("greedy", None)}
 _NO_SHARED = {"n_shared_experts": (0, "the layers have no shared expert"),
               "first_k_dense_replace": (0, "every layer routes to experts")}
-GROUPS = ("n_group", "topk_group")
 _BIAS_ALL = ("attention_bias", "attention_output_bias")
 
 
