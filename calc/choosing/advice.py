@@ -19,6 +19,7 @@ from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
 from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.layout import DEGREES, cut_problem
+from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as supported
 from catalogue.entries.deployments import Precision
@@ -183,10 +184,7 @@ class Search:
                                   if precision.id != scenario.precision.id]
         self.cut: Cut = tuple(int(self.inputs[name])  # type: ignore[assignment]
                               for name in DEGREES)
-        node = scenario.node
-        domain = int(node.devices_per_node.value
-                     * (node.fabric_nodes.value if node.fabric_nodes else 1))
-        self.widest = max(domain, self.cut[0])
+        self.widest = max(scale_up_domain(scenario.node), self.cut[0])
         reserve = scenario.device.runtime_reserve
         self.margin = float(reserve.high - reserve.value) if reserve else 0.0
         self.cuts = self._by_distance(scenario.devices)
@@ -217,8 +215,10 @@ class Search:
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
         degrees = {name: np.array([[cut[i] for cut in tried]]) for i, name in enumerate(DEGREES)}
         quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
-        loads = np.array([[block_problem(*self.model, precision, cut) is None for cut in tried]
-                          for precision in precisions])
+        sliced = {(cut[0], cut[3]): cut for cut in tried}  # the other degrees slice no matrix
+        whole = [{degrees: block_problem(*self.model, precision, cut) is None
+                  for degrees, cut in sliced.items()} for precision in precisions]
+        loads = np.array([[row[cut[0], cut[3]] for cut in tried] for row in whole])
         return {"headroom_per_device": np.where(loads, quantities["headroom_per_device"], -np.inf),
                 "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from catalogue import library
+from catalogue.deployments.layout import cut_problem
 from catalogue.entries.deployments import Format, Precision
 
 
@@ -49,7 +50,7 @@ def block_problem(numbers: Mapping[str, float], attention: str, model: str, prec
     piece, block, stored = broken
     tp, pp, dp, _ = cut
     instead = [f"tensor_parallel of {_nearest(numbers, attention, precision, cut)}"]
-    if _broken(numbers, attention, precision, (tp, pp, dp, tp)) is None:
+    if _loads(numbers, attention, precision, (tp, pp, dp, tp)):
         instead.append(f"expert_parallel of {tp}")
     return "tensor_parallel", (
         f"tensor_parallel of {tp} cuts {piece.name} {piece.whole} of '{model}' into slices of "
@@ -112,11 +113,16 @@ def _slices(numbers: Mapping[str, float], attention: str, cut: tuple[int, int, i
 
 def _nearest(numbers: Mapping[str, float], attention: str, precision: Precision,
              cut: tuple[int, int, int, int]) -> int:
-    """The nearest tensor-parallel size whose slices hold whole blocks; 1 cuts nothing."""
+    """The nearest tensor-parallel size of as many ranks that loads; 1 cuts nothing."""
     tp, pp, dp, ep = cut
-    heads = int(numbers["num_attention_heads"])
-    sizes = [size for size in range(1, heads + 1) if heads % size == 0
-             and not numbers["intermediate_size"] % size
-             and not (numbers["moe_intermediate_size"] or 1) % max(1, size // ep)
-             and _broken(numbers, attention, precision, (size, pp, dp, ep)) is None]
+    ranks = tp * dp
+    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0
+             and _loads(numbers, attention, precision, (size, pp, ranks // size, ep))]
     return min(sizes, key=lambda size: abs(math.log(size / tp)))
+
+
+def _loads(numbers: Mapping[str, float], attention: str, precision: Precision,
+           cut: tuple[int, int, int, int]) -> bool:
+    """Whether a cut divides the model, into slices with whole blocks."""
+    return (cut_problem(numbers, attention, "", cut) is None
+            and _broken(numbers, attention, precision, cut) is None)

@@ -18,7 +18,7 @@ from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
-    from catalogue.entries.hardware import Device
+    from catalogue.entries.hardware import Device, Node
 
 CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
@@ -27,6 +27,7 @@ WIDE_BITS = 16
 WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 MULTIPLY_ADD = 2
+NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
 # mechanisms of a device that names none
 USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
 # what is multiplied -> what is dispatched for it, scales included
@@ -79,9 +80,6 @@ NEUTRAL: dict[str, float] = {
 SWITCHES = ("micro_batches", "exchange_normal", "exchange_gathered", "separate_pools",
             "prefill_together", "prefix_hit_share", "activations_in_share", "window_blocks_freed",
             "whole_selection", "dense_prefill_tokens")
-
-
-NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ def _latencies(scenario: Resolved, exchange: Any, mode: str) -> list[Knob]:
     own = Knob("exchange_alpha", exchange.node.alpha, ("exchange_alpha",))
     if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
         return [own]
-    within = experts <= _domain(scenario)
+    within = experts <= scale_up_domain(node)
     if exchange.network.alpha is not None and not within:
         return [Knob("exchange_alpha", exchange.network.alpha, ("exchange_alpha",))]
     crossing = node.fabric_link if within and node.fabric_link else node.network_link
@@ -309,9 +307,12 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def _domain(scenario: Resolved) -> int:
-    """Devices that reach each other over the scale-up links."""
-    node = scenario.node
+def scale_up_domain(node: Node) -> int:
+    """Devices that reach each other over the scale-up links [1].
+
+    Args:
+        node: an entry of ``params/nodes/``.
+    """
     fabric = node.fabric_nodes.value if node.fabric_nodes else 1
     return int(node.devices_per_node.value * fabric)
 
@@ -357,7 +358,7 @@ def _links(scenario: Resolved) -> dict[str, float]:
     inside = library.load("links", node.device_link)
     if node.fabric_link and scenario.file.cluster.nodes.value > 1:
         inside = library.load("links", node.fabric_link)
-        size = _domain(scenario)
+        size = scale_up_domain(node)
     else:
         size = int(node.devices_per_node.value)
     network = library.load("links", node.network_link)

@@ -7,15 +7,16 @@ import pytest
 import catalogue
 from catalogue import ParamsError
 from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.layout import cut_problem
 from catalogue.deployments.scenario import model_inputs
 
 V3, QWEN = "deepseek-v3", "qwen3-235b-a22b"
 
 
-def problem(model, precision, tensor, expert=1):
+def problem(model, precision, tensor, expert=1, data=1):
     entry = catalogue.load_model(model)
     found = block_problem(model_inputs(entry), entry.attention, model,
-                          catalogue.load_precision(precision), (tensor, 1, 1, expert))
+                          catalogue.load_precision(precision), (tensor, 1, data, expert))
     return found and found[1]
 
 
@@ -59,6 +60,22 @@ def test_the_nearest_cut_loads():
         told = problem(V3, "fp8-block", tensor)
         nearest = int(re.search(r"tensor_parallel of (\d+)$", told).group(1))
         assert problem(V3, "fp8-block", nearest) is None
+
+
+def test_what_is_told_instead_divides_the_model_too():
+    # of 24 ranks 12 hold whole blocks, but do not share 8 heads of keys, nor 24 of them 160 experts
+    told = problem("glm-4.5", "fp8-block", 24)
+    assert told.endswith("slices of 64, which are not whole blocks of 128 of 'fp8-block128', "
+                         "so no engine loads it; the nearest that loads is tensor_parallel of 4")
+
+
+def test_the_nearest_cut_keeps_the_ranks():
+    entry = catalogue.load_model(V3)
+    for tensor, data in ((32, 1), (32, 2), (128, 4)):
+        told = problem(V3, "fp8-block", tensor, data=data)
+        nearest = int(re.search(r"tensor_parallel of (\d+)$", told).group(1))
+        cut = (nearest, 1, tensor * data // nearest, 1)
+        assert cut_problem(model_inputs(entry), entry.attention, V3, cut) is None
 
 
 def test_a_deployment_that_no_engine_loads_is_refused_with_its_key():
