@@ -9,7 +9,7 @@ from typing import Any
 
 from calc.choosing.advice import DTYPE, Reason, reasons
 from calc.quantities.everything import evaluate
-from calc.serving.arrivals import Shape, shapes_of
+from calc.serving.arrivals import Shape, in_prefix_cache, shapes_of
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
@@ -104,7 +104,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
         transfer = Transfer(lambda tokens: tokens * per_token)
     shapes = _shapes(scenario, inputs, blocks * size)
-    cached = min(int(shape[0] * inputs["prefix_hit_share"]), shape[0] - 1)
+    cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     return System(pool, decode, transfer, (*shape, cached), shapes,
                   float(inputs["request_overhead"]),

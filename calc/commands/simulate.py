@@ -13,7 +13,7 @@ from rich.table import Table
 
 from calc.choosing.simulated import System, saturation, system_of
 from calc.commands.printing import OK, console, print_json
-from calc.serving.arrivals import ClosedLoop, Distribution, poisson
+from calc.serving.arrivals import ClosedLoop, Distribution, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Request
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     if lengths:
         cached = scenario.inputs()["prefix_hit_share"]
         system = replace(system, shapes=tuple(
-            (prompt, answer, min(int(prompt * cached), prompt - 1)) for prompt, answer in lengths))
+            (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     try:
         run = _run(system, arguments)

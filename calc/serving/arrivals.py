@@ -59,8 +59,21 @@ def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribut
                         for mean in (input_tokens, output_tokens))
     prompts = np.minimum(prompts, longest - 1).astype(int)
     answers = np.minimum(answers, longest - prompts).astype(int)
-    cached = np.minimum(prompts * cached_share, prompts - 1).astype(int)
+    cached = in_prefix_cache(prompts, cached_share).astype(int)
     return tuple(zip(prompts.tolist(), answers.tolist(), cached.tolist(), strict=True))
+
+
+def in_prefix_cache(prompt: Number, share: float) -> Number:
+    """Tokens of a prompt that a prefix cache holds: a share of them, never the last one [token].
+
+    >>> float(in_prefix_cache(100, 0.5)), float(in_prefix_cache(100, 1))
+    (50.0, 99.0)
+
+    Args:
+        prompt: its length [token].
+        share: of the prompt, before it is rounded down to tokens [1].
+    """
+    return np.floor(np.minimum(prompt * share, prompt - 1))
 
 
 def _factors(distribution: Distribution, variation: float) -> np.ndarray:
