@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,16 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     """
     there, back = (tokens * width for width in widths)
     # a port carries what its rank sends and what it receives, the busier way decides
-    ports = [np.maximum(load, most) for load in loads]
-    gathered = all_gather(q, g, most * there) + reduce_scatter(q, g, most * back)
-    return select(q.exchange_gathered > 0, gathered,
-                  sum(exchange(q, g, tokens, width, *ports) for width in widths))
+    rank_port, node_port = (np.maximum(load, most) for load in loads)
+
+    def sent() -> Number:
+        places = _spread(q, g) if _any_normal(q) else None
+        return sum(exchange(q, g, tokens, width, rank_port, node_port, places)
+                   for width in widths)
+
+    return either(
+        np.greater(q.exchange_gathered, 0),
+        lambda: all_gather(q, g, most * there) + reduce_scatter(q, g, most * back), sent)
 
 
 @dataclass(frozen=True)
@@ -215,7 +221,10 @@ def spread(q: Any) -> Spread:
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    g = group(q, q.expert_parallel)
+    return _spread(q, group(q, q.expert_parallel))
+
+
+def _spread(q: Any, g: Group) -> Spread:
     return Spread(wanted(q, g.across), wanted(q, g.ranks))
 
 
@@ -251,7 +260,7 @@ def _ways(of: Number, taken: Number) -> Number:
 
 
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
-             node_load: Number = 1) -> Number:
+             node_load: Number = 1, places: Spread | None = None) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
     Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
@@ -265,16 +274,17 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
         tokens: that one rank sends [token].
         token_bytes: of one token [B/token].
         rank_load, node_load: of the fullest rank and of the fullest node over the mean [1].
+        places: where a token is wanted, if it is known already [1].
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     copies = q.num_experts_per_tok * tokens * token_bytes
     near = rank_load * copies * (g.inside - 1) / g.ranks
     far = rank_load * copies * (g.ranks - g.inside) / g.ranks
-    if np.any(np.greater(q.exchange_normal, 0)):
-        sent = tokens * token_bytes
-        once = node_load * sent * wanted(q, g.across) * (g.across - 1) / g.across
-        forwarded = rank_load * sent * wanted(q, g.ranks) * (g.inside - 1) / g.inside
+    if _any_normal(q):
+        sent, places = tokens * token_bytes, places or _spread(q, g)
+        once = node_load * sent * places.wanted_nodes * (g.across - 1) / g.across
+        forwarded = rank_load * sent * places.wanted_ranks * (g.inside - 1) / g.inside
     else:
         once, forwarded = far, near
     over_network = select(q.exchange_normal > 0, once, far)
@@ -282,3 +292,8 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
     moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
                        _over(over_links, g.inside_rate * q.exchange_efficiency))
     return select(g.ranks > 1, q.exchange_alpha + q.exchange_network_alpha + moved, 0)
+
+
+def _any_normal(q: Any) -> bool:
+    """Whether any of the deployments exchanges in normal mode."""
+    return bool(np.any(np.greater(q.exchange_normal, 0)))

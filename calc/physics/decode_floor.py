@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.experts import distinct_experts, streaming
+from calc.physics.experts import distinct_experts, ranks_in_step, streaming
 from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
-from calc.physics.shapes import Parameters
+from calc.physics.shapes import Parameters, up_projections
 from calc.physics.work import multiplied_positions
+from catalogue.entries.deployments import MOST_DRAFTS
 
-MOST_DRAFTS = 8  # that an engine proposes in a step
 
 @dataclass(frozen=True)
 class Decode:
@@ -143,7 +143,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     Source: notebooks/memory.md, section A floor under the time per output token.
     """
     batch = ceil_div(requests_per_rank, q.pipeline_parallel)
-    group_tokens = batch * np.maximum(1, q.expert_parallel / q.tensor_parallel)
+    group_tokens = batch * ranks_in_step(q)
     even = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
     together = group_tokens * (1 + q.draft_tokens) / q.micro_batches
     hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew)
@@ -151,10 +151,9 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     besides_routed = w.moe_layer_weights - routed_layer_weights(q, n)
     final_norm = q.norm_weight_bytes * q.hidden_size
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
-    up = q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
     narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
-                   + q.num_hidden_layers * up / q.tensor_parallel * narrower
+                   + q.num_hidden_layers * up_projections(q) / q.tensor_parallel * narrower
                    + w.head_matrix_weights + final_norm)
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
     context = mean_context(q.input_tokens, q.output_tokens)

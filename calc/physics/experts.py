@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, either, select
 
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
@@ -101,14 +101,30 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     counting = ranks / np.maximum(chosen * tokens, 1)
     at_random = ranks * q.routing_skew / (experts + q.routing_skew)
     of_largest = EXPECTED_MAXIMUM / ranks
-    dealt = upper_quantile(others * (at_random + counting), of_largest)
-    placed = upper_quantile(others * (q.placement_residual**2 + counting), of_largest)
-    copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
-                            / (experts + q.redundant_experts))
-    placed = np.maximum(placed, select(ranks > 1, copies * ranks / experts, 0))
-    load = select(q.balanced_placement > 0, placed, dealt)
+
+    def dealt() -> Number:
+        return upper_quantile(others * (at_random + counting), of_largest)
+
+    def placed() -> Number:
+        spread = upper_quantile(others * (q.placement_residual**2 + counting), of_largest)
+        copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
+                                / (experts + q.redundant_experts))
+        return np.maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
+
+    load = either(np.greater(q.balanced_placement, 0), placed, dealt)
     most = ranks * np.minimum(1, experts / ranks / chosen)
     return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, most)))
+
+
+def ranks_in_step(q: Any) -> Number:
+    """Data-parallel ranks that share experts and so take every step together [1]: max(1, e/t).
+
+    Args:
+        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+
+    Source: notebooks/compute.md, section Distinct experts, uniform and skewed.
+    """
+    return np.maximum(1, q.expert_parallel / q.tensor_parallel)
 
 
 def sliced(q: Any, whole: Number, slices: Number) -> Number:

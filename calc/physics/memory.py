@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.shapes import MLA, Parameters
+from calc.physics.shapes import MLA, Parameters, up_projections
 
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
 # and to receive, whose messages carry the least and largest value [element] of so many channels
@@ -201,9 +201,8 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     mtp = select(np.greater(q.draft_tokens, 0), layer + joins + looked_up, 0)
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
-        up = q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
-        copies = copies + (q.absorbed_copies * q.activation_element_bytes * up / q.tensor_parallel
-                           * cache_layers(q, w, stage))
+        copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)
+                           / q.tensor_parallel * cache_layers(q, w, stage))
     return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
 
 

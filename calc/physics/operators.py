@@ -80,7 +80,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         c: cache per token [B/token].
-        made: composition of the step.
+        composition: of the step.
 
     Source: notebooks/compute.md, section The operator table.
     """

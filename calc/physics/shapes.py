@@ -138,6 +138,17 @@ class Parameters:
     active_parameters_with_embedding: Number
 
 
+def up_projections(q: Any) -> Number:
+    """Elements of MLA's up-projections of a layer from the latent vector, of all heads [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Attention.
+    """
+    return q.kv_lora_rank * q.num_attention_heads * (q.qk_nope_head_dim + q.v_head_dim)
+
+
 def count_parameters(attention: str, q: Any) -> Parameters:
     """Count a model's parameters [1].
 

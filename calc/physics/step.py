@@ -20,6 +20,7 @@ from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     fullest,
     normal_quantile,
+    ranks_in_step,
     sliced,
     streaming,
 )
@@ -271,7 +272,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))
-    mean = batch.together(q) / np.maximum(1, e / t)
+    mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     exchanged = n.moe_layers * there_and_back(
         q, experts, mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)

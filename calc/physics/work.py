@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.experts import distinct_experts, fullest
+from calc.physics.experts import distinct_experts, fullest, ranks_in_step
 from calc.physics.memory import Cache, Weights, expert_shards
-from calc.physics.shapes import MLA, Parameters
+from calc.physics.shapes import MLA, Parameters, up_projections
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Composition:
         """Tokens that meet the experts, of all ranks that share them [token]."""
         if self.group_tokens is not None:
             return self.group_tokens
-        return self.tokens * np.maximum(1, q.expert_parallel / q.tensor_parallel)
+        return self.tokens * ranks_in_step(q)
 
     def exchanged(self) -> Number:
         """Tokens of the rank that an exchange waits for [token]: its port carries them all."""
@@ -139,7 +139,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     """
     t, layers, width = q.tensor_parallel, q.num_hidden_layers, q.activation_element_bytes
     heads = q.num_attention_heads / t
-    up = q.kv_lora_rank * heads * (q.qk_nope_head_dim + q.v_head_dim) if attention == MLA else 0
+    up = up_projections(q) / t if attention == MLA else 0
     kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)

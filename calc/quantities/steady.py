@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
+from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving
 
@@ -90,7 +91,7 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ranks = np.maximum(1, q.expert_parallel / q.tensor_parallel)
+    ranks = ranks_in_step(q)
     others = select(q.separate_pools > 0, q.concurrency, np.minimum(
         ranks * c, q.concurrency)) - 1
     at_experts = prefill.routed_expert_time / prefill.step_time
@@ -203,5 +204,3 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     return Steady(others, away, a.left, a.work, a.growth, a.shared, a.together, a.riding, a.own,
                   a.interruption, load, soon, ahead, in_pool, queue, stall, first, tpot, e2e,
                   users, rate, rate * q.output_tokens)
-
-

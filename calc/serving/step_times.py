@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from calc.physics import experts
 from calc.physics.arrays import Number
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
@@ -30,7 +31,7 @@ def ranks_in_step(inputs: Mapping[str, Number]) -> int:
     Args:
         inputs: ``expert_parallel`` and ``tensor_parallel`` [1].
     """
-    return max(1, int(inputs["expert_parallel"]) // int(inputs["tensor_parallel"]))
+    return int(experts.ranks_in_step(SimpleNamespace(**inputs)))
 
 
 @dataclass(frozen=True, slots=True)

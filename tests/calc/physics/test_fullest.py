@@ -67,6 +67,12 @@ def test_spares_help_where_a_rank_holds_few_experts():
     assert waited[-1] < 1.3
 
 
+def test_an_array_of_placements_is_each_by_itself():
+    together = load(32, 640, balanced_placement=np.array([0, 1, 0]))
+    np.testing.assert_array_equal(
+        together, [load(32, 640, balanced_placement=by_load) for by_load in (0, 1, 0)])
+
+
 def test_placement_by_load_is_as_measured():
     """DeepSeek-R1 on 32 and 36 ranks, a spare each: TensorRT-LLM's blog 4, table 1."""
     for ranks, measured in ((32, 1.109), (36, 1.115)):

@@ -253,6 +253,17 @@ class TestCollectives:
         assert there_and_back(q, g, 1.0, width, 1.0, (load, load)) == even
         assert there_and_back(q, g, 1.0, width, most, (1.0, 1.0)) == pytest.approx(most * even)
 
+    def test_an_array_of_ways_to_exchange_is_each_by_itself(self):
+        q = network(devices_per_node=8)
+        normal, gathered = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
+
+        def exchanged(normal, gathered):
+            q.exchange_normal, q.exchange_gathered = normal, gathered
+            return there_and_back(q, group(q, 32), 64.0, (7168.0, 14336.0), 1.0, (1.5, 1.2))
+
+        np.testing.assert_array_equal(exchanged(normal, gathered), [
+            exchanged(*ways) for ways in zip(normal, gathered, strict=True)])
+
     def test_an_exchange_by_hand(self):
         """Two nodes of 8: half of 8 copies cross, or one of the token's 2 - 2/256 nodes."""
         q = network(exchange_alpha=0.0)
