@@ -19,6 +19,7 @@ from catalogue.entries import (
     measurements,
     mechanisms,
     models,
+    profiles,
 )
 from catalogue.entries.entry import Entry
 from catalogue.reading import words, yamlfile
@@ -42,6 +43,7 @@ KINDS: dict[str, type[Entry]] = {
     "mechanisms": mechanisms.Mechanisms,
     "formats": deployments.Format,
     "precisions": deployments.Precision,
+    "profiles": profiles.Profile,
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
     "claims": claims.DocumentFormulas,

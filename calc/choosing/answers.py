@@ -113,6 +113,7 @@ class Estimate:
         everything: all quantities of ``calc.evaluate``.
         applied: the calibration, if one is used.
         lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
+        engine: that the scenario names, with its release; None if it names none.
     """
 
     scenario: str
@@ -126,6 +127,7 @@ class Estimate:
     changes: tuple[Change, ...] = ()
     applied: Applied | None = None
     lasting: Lasting | None = None
+    engine: str | None = None
 
     @property
     def nearest(self) -> Change | None:
@@ -134,7 +136,8 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
-        answer: dict[str, Any] = {"scenario": self.scenario, "fits": self.fits}
+        answer: dict[str, Any] = {"scenario": self.scenario, "engine": self.engine,
+                                  "fits": self.fits}
         if not self.fits:
             answer |= {"reasons": [reason.as_json() for reason in self.reasons],
                        "nearest": self.nearest.as_json() if self.nearest else None,
@@ -260,7 +263,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     changes = Search(scenario, everything).changes() if why else []
     return Estimate(scenario.id, not why, binding, quantities, apart,
                     _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
-                    applied, steady)
+                    applied, steady, scenario.engine)
 
 
 def _deviations() -> dict[str, float]:

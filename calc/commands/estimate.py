@@ -11,8 +11,9 @@ from rich.table import Table
 import calc
 from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
 from calc.choosing.lasting import STEADY, Lasting
+from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
-from catalogue import Scenario, Value, load_scenario, symbols
+from catalogue import ParamsError, Scenario, Value, load_scenario, names, symbols
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import Symbol
 
@@ -23,6 +24,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
                          dest="settings", help="override, e.g. parallelism.tensor_parallel=16 or "
                                                "device=nvidia-h20")
+    command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
+                         help="the same under two engines and more, side by side: what differs, "
+                              "and which mechanism makes it; e.g. vllm@0.11,sglang@0.5.6")
     command.add_argument("--documented", action="store_true",
                          help="take of the device what the scenario's document states of it")
     command.add_argument("--calibration", metavar="NAME",
@@ -34,6 +38,11 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a deployment, an override or a calibration that cannot be used.
     """
+    if args.engines is not None:
+        if args.documented or args.calibration is not None:
+            raise ParamsError("--engines: compares predictions, expected neither --documented nor "
+                              "--calibration beside it.")
+        return compared.run(args)
     scenario = load_scenario(args.scenario, overrides=args.settings, documented=args.documented)
     applied = None
     if args.calibration is not None:
@@ -67,6 +76,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
     screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
                  f"per device {'to spare' if spare else 'short'}.")
+    screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
     for line in _explained(result):
         screen.print(line, highlight=False, soft_wrap=True)
     known = symbols()
@@ -85,6 +95,13 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
+
+
+def engine_line(scenario: Scenario) -> str:
+    """Which engine is meant; of a deployment that names none, what its values stand between."""
+    if scenario.engine is not None:
+        return f"Engine: {scenario.engine}."
+    return f"No engine named: values between those of {', '.join(names('profiles'))}."
 
 
 def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:

@@ -118,16 +118,21 @@ def knobs(scenario: Resolved) -> list[Knob]:
     """The mechanisms of a deployment: of its device, of its host where experts run on it.
 
     What the scenario states of one takes the place of the prior; what it states of whole experts
-    also that of slices, and what of all matmuls that of experts.
+    also that of slices, and what of all matmuls that of experts. What its engine does comes between
+    the two.
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
-    stated, found = scenario.file.mechanisms, _priors(scenario)
+    stated, given, found = scenario.file.mechanisms, scenario.given, _priors(scenario)
     named = {knob.name for knob in found}
-    found += [Knob(name, stated[name], (name,)) for name in STATED
-              if name in stated and name not in named]
-    return [Knob(knob.name, stated.get(knob.name, stated.get(_else(knob.name), knob.value)),
-                 knob.symbols) for knob in found]
+    found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
+              if name in scenario.mechanisms and name not in named]
+
+    def held(knob: Knob) -> Value:
+        prior = given.get(knob.name, knob.value)
+        return stated.get(knob.name, stated.get(_else(knob.name), prior))
+
+    return [Knob(knob.name, held(knob), knob.symbols) for knob in found]
 
 
 def _else(name: str) -> str:
@@ -154,7 +159,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    switch = scenario.file.mechanisms.get("exchange_normal")
+    switch = scenario.mechanisms.get("exchange_normal")
     mode = "normal" if switch is not None and switch.value else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
     found += _latencies(scenario, exchange, mode)
@@ -175,7 +180,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
 
 def _switched(scenario: Resolved, name: str) -> bool:
     """Whether a deployment states one of ``SWITCHES`` and does not set it to 0."""
-    switch = scenario.file.mechanisms.get(name)
+    switch = scenario.mechanisms.get(name)
     return switch is not None and bool(switch.value)
 
 
@@ -232,7 +237,7 @@ def _latencies(scenario: Resolved, exchange: Any, mode: str) -> list[Knob]:
     """
     node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
     own = Knob("exchange_alpha", exchange.node.alpha, ("exchange_alpha",))
-    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.mechanisms:
         return [own]
     within = experts <= scale_up_domain(node)
     if exchange.network.alpha is not None and not within:
@@ -323,7 +328,7 @@ def physics_inputs(scenario: Resolved) -> dict[str, float]:
     found |= _compute(scenario) | _links(scenario) | _host(scenario) | _operators(scenario)
     for knob in knobs(scenario):
         found |= dict.fromkeys(knob.symbols, knob.value.value)
-    found |= {name: value.value for name, value in scenario.file.mechanisms.items()
+    found |= {name: value.value for name, value in scenario.mechanisms.items()
               if name in SWITCHES}
     balancing = scenario.file.parallelism.balancing
     found |= {"balanced_placement": int(balancing == "periodic"),

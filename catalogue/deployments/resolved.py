@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import Model
-from catalogue.reading.values import Text
+from catalogue.reading.values import Text, Value
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A deployment with everything it names."""
+    """A deployment with everything it names.
+
+    Attributes:
+        given: mechanisms that its engine gives, by name.
+    """
 
     file: ScenarioFile
     path: Path
@@ -25,3 +30,9 @@ class Resolved:
     measured: Measurements | None
     host: Device | None = None
     family: Text | None = None
+    given: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def mechanisms(self) -> dict[str, Value]:
+        """Mechanisms that the deployment states, and those of its engine where it states none."""
+        return {**self.given, **self.file.mechanisms}

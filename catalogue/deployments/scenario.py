@@ -13,6 +13,7 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import Knob, peak_problem, physics_inputs
 from catalogue.deployments.physics_inputs import knobs as mechanisms
+from catalogue.deployments.profiles import Running, named, underlaid
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
 from catalogue.entries.hardware import Device
@@ -23,7 +24,8 @@ from catalogue.reading.errors import ParamsError
 from catalogue.reading.shared import symbols
 from catalogue.reading.values import Text, Value
 
-ROOTS = ("model", "device", "cluster", "precision", "parallelism", "workload")
+ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload")
+NAMES = ("model", "device", "engine", "precision")  # roots that are a name
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 MODEL_COUNTS = (
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
@@ -79,7 +81,18 @@ def device_inputs(device: Device) -> dict[str, int | float]:
 
 @dataclass(frozen=True)
 class Scenario(Resolved):
-    """A deployment with everything it names, its layout and its inputs."""
+    """A deployment with everything it names, its layout and its inputs.
+
+    Attributes:
+        running: the engine that it names, in its release; None if it names none.
+    """
+
+    running: Running | None = None
+
+    @property
+    def engine(self) -> str | None:
+        """The engine that it names with its release, ``vllm@0.11.0``; None if it names none."""
+        return self.running.name if self.running else None
 
     @property
     def id(self) -> str:
@@ -143,8 +156,12 @@ class Scenario(Resolved):
 
     def knobs(self) -> list[Knob]:
         """Everything that is known only within a range: plain inputs, then the mechanisms."""
+        return [knob for knob in self.every_knob() if knob.value.low < knob.value.high]
+
+    def every_knob(self) -> list[Knob]:
+        """Plain inputs, then the mechanisms, those included that are known exactly."""
         plain = [Knob(name, value, (name,)) for name, value in self.values().items()]
-        return [knob for knob in plain + mechanisms(self) if knob.value.low < knob.value.high]
+        return plain + mechanisms(self)
 
 
 @dataclass(frozen=True)
@@ -177,11 +194,13 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
     whole = family.of_the_whole(file)
-    shared: ScenarioFile = library.load("scenarios", path, file=whole)
+    engine = named(whole)
+    shared: ScenarioFile = library.load("scenarios", path,
+                                        file=underlaid(whole, engine) if engine else whole)
     _check_claims(shared, lambda *at: whole.where(at))
     of = {key: load_scenario(f"{path}{family.SEPARATOR}{key}", device) for key in keys}
-    named = file.data.get("pools")
-    pools = (of[named[0]], of[named[1]]) if named else None
+    pair = file.data.get("pools")
+    pools = (of[pair[0]], of[pair[1]]) if pair else None
     return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()), pools,
                   shared.documented)
 
@@ -232,7 +251,9 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    file: ScenarioFile = library.load("scenarios", path, own, file=raw)
+    engine = named(raw, own)
+    file: ScenarioFile = library.load("scenarios", path, own,
+                                      file=underlaid(raw, engine) if engine else raw)
 
     def entry(root: str) -> Any:
         inside = {key.partition(".")[2]: value for key, value in overridden.items()
@@ -255,7 +276,8 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         file, path, entry("model"), chosen,
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
         library.load("measurements", file.measured, beside=path) if file.measured else None)
-    scenario = replace(scenario, host=_host(scenario, where), family=whole if known else None)
+    scenario = replace(scenario, host=_host(scenario, where), family=whole if known else None,
+                       running=engine, given=engine.mechanisms if engine else {})
     _check_claims(file, where)
     _check_hardware(scenario, where)
     _check_layout(scenario, where)
@@ -268,13 +290,13 @@ def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
     Refuses an offload that has no processor to run on, or more of them than the nodes have.
     """
     offload, node = scenario.file.offload, scenario.node
-    named = (offload.host if offload else None) or node.host
-    if named is None:
+    chosen = (offload.host if offload else None) or node.host
+    if chosen is None:
         if offload:
             raise ParamsError(f"{where('offload')}: neither the offload nor the node '{node.id}' "
                               "names a host processor to compute on.")
         return None
-    host: Device = library.load("devices", named, beside=scenario.path)
+    host: Device = library.load("devices", chosen, beside=scenario.path)
     if host.type != "host":
         raise ParamsError(f"{where('offload', 'host')}: '{host.id}' is an accelerator, expected a "
                           "host processor.")
@@ -297,7 +319,7 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         if not equals or root not in ROOTS or not text:
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}.")
-        if not rest and root not in _ENTRIES:
+        if not rest and root not in NAMES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
         try:
             value = yamlfile.scalar(text) if rest else text

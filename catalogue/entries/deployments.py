@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import ConfigDict, field_validator, model_validator
 
 from catalogue.entries import trees
 from catalogue.entries.entry import (
@@ -184,6 +184,14 @@ class Parallelism(Entry):
     balancing: Literal["none", "periodic", "ideal"] = "none"
 
 
+BY_ENGINE = ("max_num_batched_tokens", "block_size", "memory_utilization")
+
+
+def _may_be_given(schema: dict[str, Any]) -> None:
+    """What an engine gives by default need not stand in a file; an editor must not ask for it."""
+    schema["required"] = [key for key in schema["required"] if key not in BY_ENGINE]
+
+
 class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
@@ -196,8 +204,11 @@ class Workload(Entry):
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
     independently at an ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are
-    in flight.
+    in flight. Of a deployment that names its engine, what it does not state of ``BY_ENGINE`` is
+    that engine's default.
     """
+
+    model_config = ConfigDict(json_schema_extra=_may_be_given)
 
     concurrency: Requests
     requests: Requests | None = None
@@ -323,6 +334,10 @@ class Documented(Entry):
 class ScenarioFile(Entry):
     """A deployment as written: names of catalogue entries, parallelism, workload, claims.
 
+    ``engine`` names what serves it, with its release (``vllm@0.11.0``): what the file does not say
+    of the workload, of scheduling and of mechanisms is as that engine does it
+    (``catalogue.deployments.profiles``).
+
     ``graphs`` says whether decode runs as a captured graph, else operator by operator;
     ``scheduling`` whether a step may hold prompts and decodes, or prompts go first;
     ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can
@@ -342,6 +357,7 @@ class ScenarioFile(Entry):
     section: Words | None = None
     model: ModelName
     device: DeviceName
+    engine: str | None = None
     cluster: Cluster
     parallelism: Parallelism
     precision: PrecisionName

@@ -1,0 +1,168 @@
+"""The engine that a deployment names, and what it inherits from it.
+
+What a deployment states itself holds before what its engine does, and that before the mechanisms
+of its device. ``engine: vllm@0.11.0`` names a release, ``vllm@0.11`` the newest of 0.11, ``vllm``
+the newest of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catalogue import library
+from catalogue.deployments.layout import mechanism_problems
+from catalogue.deployments.physics_inputs import USUAL
+from catalogue.engines.engine import load_engine
+from catalogue.entries.hardware import Device
+from catalogue.entries.models import Model
+from catalogue.entries.profiles import Profile, Scheduling, Statement, in_order
+from catalogue.library import Override
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.values import Value, is_path
+from catalogue.reading.yamlfile import YamlFile
+
+AT = "@"  # between an engine and its release
+
+
+@dataclass(frozen=True)
+class Running:
+    """An engine in one release, on a card and with a model: what it does there.
+
+    Attributes:
+        profile: the engine.
+        release: its version.
+        mechanisms, workload: values by name, with their provenance.
+        scheduling: how a step is filled; None where nothing is said.
+    """
+
+    profile: Profile
+    release: str
+    mechanisms: dict[str, Value]
+    workload: dict[str, Value]
+    scheduling: Scheduling | None
+
+    @property
+    def name(self) -> str:
+        """Engine and release, as a deployment names them."""
+        return f"{self.profile.id}{AT}{self.release}"
+
+
+def load_profile(name: str, beside: Path | None = None) -> Profile:
+    """The profile of an engine: an identifier, or the path of a reader's own file.
+
+    Raises ParamsError for an engine that is not known, and for what no mechanism can be.
+    """
+    if not is_path(name) and name not in library.names("profiles"):
+        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
+                          f"{', '.join(library.names('profiles'))}.")
+    profile: Profile = library.load("profiles", name, beside=beside)
+    for number, statement in enumerate(profile.statements):
+        for key, problem in mechanism_problems(statement.mechanisms):
+            file = library.read(library.locate("profiles", name, beside))
+            at = file.where(("statements", number, "mechanisms", key))
+            raise ParamsError(f"{at}: mechanisms: {problem}.")
+    return profile
+
+
+def releases(profile: Profile) -> list[str]:
+    """Every release of which a profile speaks, the oldest first."""
+    known = set(profile.releases)
+    if profile.flags is not None:
+        known |= set(load_engine(profile.flags).versions)
+    first = in_order(profile.since) if profile.since else ()
+    return sorted((version for version in known if in_order(version) >= first), key=in_order)
+
+
+def running(reference: str, device: Device, model: Model,
+            beside: Path | None = None) -> Running:
+    """An engine as a deployment names it, on its card and with its model.
+
+    Raises ParamsError, a clause without file and line, for an engine or a release that is not
+    known.
+    """
+    name, at, written = (part.strip() for part in reference.partition(AT))
+    profile = load_profile(name, beside)
+    release = _release(profile, written if at else None)
+    card = device.mechanisms or USUAL[device.type]
+    holding = [statement for statement in profile.statements
+               if statement.holds(release, card, model.attention)]
+    mechanisms: dict[str, Value] = {}
+    workload: dict[str, Value] = {}
+    scheduling = None
+    for statement in holding:
+        mechanisms |= statement.mechanisms
+        workload |= _workload(profile, statement, release)
+        scheduling = statement.scheduling or scheduling
+    return Running(profile, release, mechanisms, workload, scheduling)
+
+
+def _release(profile: Profile, written: str | None) -> str:
+    """The release that is meant: itself, or the newest whose version begins so."""
+    known = releases(profile)
+    if written is None:
+        return known[-1]
+    meant = [version for version in known if version == written] or [
+        version for version in known if version.startswith((f"{written}.", f"{written}rc"))]
+    if not written or not meant:
+        raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
+                          f"{', '.join(known)}.")
+    return meant[-1]
+
+
+def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:
+    """Defaults that a statement gives, those of flags read from the catalogue of flags."""
+    found: dict[str, Value] = {}
+    for key, flag in statement.flags.items():
+        state = load_engine(str(profile.flags)).state(flag, release)
+        if state is None or not isinstance(state.default, (int, float)):
+            continue  # decided when the engine starts, a later statement may say how
+        unit = "1" if key == "memory_utilization" else "token"
+        found[key] = Value(
+            state.default, unit, f"{state.default} {unit}".removesuffix(" 1"),
+            f"{profile.name['en']} {release}, {flag}", "vendor", state.default, state.default,
+            note={"en": f"Default of {flag} in the released source.",
+                  "zh": f"发布源码中 {flag} 的默认值。"})
+    given = {key: getattr(statement.workload, key) for key in type(statement.workload).model_fields}
+    return found | {key: value for key, value in given.items() if value is not None}
+
+
+def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Running | None:
+    """The engine that a deployment's file names, on its card and with its model; None if none.
+
+    What is wrong with card or model is told when the file is checked.
+
+    Args:
+        file: of the deployment.
+        given: overrides by key, in place of what the file says.
+
+    Raises ParamsError for an engine or a release that is not known, with its place.
+    """
+    own = given or {}
+    engine, device, model = (own[key].raw if key in own else file.data.get(key)
+                             for key in ("engine", "device", "model"))
+    if not (isinstance(engine, str) and isinstance(device, str) and isinstance(model, str)):
+        return None
+    try:
+        card: Device = library.load("devices", device, beside=file.path)
+        of: Model = library.load("models", model, beside=file.path)
+    except ParamsError:
+        return None
+    at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
+    try:
+        return running(engine, card, of, file.path)
+    except ParamsError as error:
+        raise ParamsError(f"{at}: {error}") from None
+
+
+def underlaid(file: YamlFile, engine: Running) -> YamlFile:
+    """A deployment's file over the defaults of its engine: what the file states itself holds."""
+    data: dict[str, Any] = dict(file.data)
+    own = data.get("workload", {})
+    if isinstance(own, Mapping):  # told when the file is checked, if it is not
+        data["workload"] = engine.workload | dict(own)
+    if engine.scheduling is not None:
+        data.setdefault("scheduling", engine.scheduling.value)
+    return YamlFile(file.path, data, file.lines)

@@ -1,0 +1,132 @@
+"""What an engine does to a deployment, release by release: the profile of an engine.
+
+Which flags an engine takes stands in ``params/engines/``, which is extracted from its source. Here
+stands what it does where a deployment says nothing: how it schedules, what its kernels reach on a
+class of cards, the defaults of what it is driven by.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, model_validator
+
+from catalogue.entries.entry import Entry, MechanismsName, Named
+from catalogue.reading.values import (
+    AnyQuantity,
+    Date,
+    Kind,
+    Length,
+    Share,
+    SourceKey,
+    Text,
+    Tokens,
+)
+
+_VERSION = re.compile(r"(?P<numbers>\d+(\.\d+){0,3})(rc(?P<candidate>\d+)|\.post(?P<post>\d+))?")
+_NUMBERS = 4  # that a version has at most
+
+
+def in_order(version: str) -> tuple[int, ...]:
+    """What sorts versions: a candidate comes before its release, what is posted after it.
+
+    >>> sorted(["1.2.0", "0.5.10.post1", "1.2.0rc5", "0.5.9"], key=in_order)
+    ['0.5.9', '0.5.10.post1', '1.2.0rc5', '1.2.0']
+
+    Raises ValueError for what is no version.
+    """
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        raise ValueError(f"'{version[:40]}' is not a release, expected one such as 0.11.0")
+    numbers = [int(number) for number in match["numbers"].split(".")]
+    candidate, post = match["candidate"], match["post"]
+    return (*numbers, *[0] * (_NUMBERS - len(numbers)),
+            -1 if candidate else int(post is not None), int(candidate or post or 0))
+
+
+def _version(text: str) -> str:
+    in_order(text)
+    return text
+
+
+Version = Annotated[str, AfterValidator(_version)]
+
+
+class Scheduling(Entry):
+    """Whether a step may hold prompts and decodes, or prompts go first; and where from."""
+
+    value: Literal["mixed", "prefill-first"]
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+
+class Defaults(Entry):
+    """What an engine takes for a key of a deployment's workload, where that is not given."""
+
+    max_num_batched_tokens: Tokens | None = None
+    block_size: Length | None = None
+    memory_utilization: Share | None = None
+
+
+class Statement(Entry):
+    """What an engine does in a range of releases, on a class of cards, with a kind of attention.
+
+    Attributes:
+        since, until: first and last release; absent, from the first and up to the newest.
+        cards: names of mechanisms, of which devices it holds; absent, of all.
+        attention: of which models it holds; absent, of all.
+        scheduling: how a step is filled.
+        workload: defaults that are decided when the engine starts, by card or model.
+        flags: keys of the workload, whose default is that of a flag (``params/engines/``).
+        mechanisms: by name, as a scenario's.
+    """
+
+    since: Version | None = None
+    until: Version | None = None
+    cards: list[MechanismsName] = []
+    attention: Literal["mla", "gqa"] | None = None
+    scheduling: Scheduling | None = None
+    workload: Defaults = Defaults()
+    flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization"], str] = {}
+    mechanisms: dict[str, AnyQuantity] = {}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Statement:
+        if self.since and self.until and in_order(self.since) > in_order(self.until):
+            raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
+        return self
+
+    def holds(self, release: str, card: str, attention: str) -> bool:
+        """Whether it speaks of a release, a class of cards and a kind of attention."""
+        at = in_order(release)
+        return ((self.since is None or in_order(self.since) <= at)
+                and (self.until is None or at <= in_order(self.until))
+                and (not self.cards or card in self.cards)
+                and self.attention in (None, attention))
+
+
+class Profile(Named):
+    """What an engine does; of two statements about one thing the later holds.
+
+    Attributes:
+        since: first release of which it speaks; absent, all that are known.
+        flags: the engine of ``params/engines/`` that has its flags and releases, if one does.
+        releases: with their dates, besides those of which the flags are known.
+        statements: from the general to the special.
+    """
+
+    since: Version | None = None
+    flags: str | None = None
+    releases: dict[Version, Date] = {}
+    statements: list[Statement]
+
+    @model_validator(mode="after")
+    def _released(self) -> Profile:
+        if self.flags is None and not self.releases:
+            raise ValueError("'releases' is missing, and no 'flags' say which there are")
+        if self.flags is None and any(statement.flags for statement in self.statements):
+            raise ValueError("'flags' is missing, of which a statement takes a default")
+        return self
