@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a deployment, an override or an engine that cannot be used.
     """
     named = [name.strip() for name in args.engines.split(",")]
-    if len(named) < FEWEST:
+    if len(named) < FEWEST or not all(named):
         raise ParamsError(f"--engines {args.engines[:60]}: expected two engines or more, such as "
                           "vllm@0.11,sglang@0.5.6.")
     scenarios = [load_scenario(args.scenario, overrides=[*args.settings, f"engine={name}"])

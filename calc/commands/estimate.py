@@ -13,7 +13,8 @@ from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
 from calc.choosing.lasting import STEADY, Lasting
 from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
-from catalogue import ParamsError, Scenario, Value, load_scenario, names, symbols
+from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
+from catalogue.deployments.profiles import fitting
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import Symbol
 
@@ -101,7 +102,7 @@ def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
         return f"Engine: {scenario.engine}."
-    return f"No engine named: values between those of {', '.join(names('profiles'))}."
+    return f"No engine named: values between those of {', '.join(fitting(scenario.device))}."
 
 
 def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:

@@ -25,6 +25,7 @@ from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import YamlFile
 
 AT = "@"  # between an engine and its release
+CANDIDATE = "rc"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
     return profile
 
 
+def fitting(device: Device) -> list[str]:
+    """Engines of the catalogue that run on a card of this type."""
+    return [name for name in library.names("profiles")
+            if device.type in load_profile(name).devices]
+
+
 def releases(profile: Profile) -> list[str]:
     """Every release of which a profile speaks, the oldest first."""
     known = set(profile.releases)
@@ -76,19 +83,22 @@ def releases(profile: Profile) -> list[str]:
     return sorted((version for version in known if in_order(version) >= first), key=in_order)
 
 
-def running(reference: str, device: Device, model: Model,
+def running(reference: str, device: Device, model: Model, drafts: bool,
             beside: Path | None = None) -> Running:
-    """An engine as a deployment names it, on its card and with its model.
+    """An engine as a deployment names it, on its card, with its model, with drafts or without.
 
     Raises ParamsError, a clause without file and line, for an engine or a release that is not
     known.
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
     profile = load_profile(name, beside)
+    if device.type not in profile.devices:
+        raise ParamsError(f"{profile.id} does not run on '{device.id}', expected one of "
+                          f"{', '.join(fitting(device))}.")
     release = _release(profile, written if at else None)
     card = device.mechanisms or USUAL[device.type]
     holding = [statement for statement in profile.statements
-               if statement.holds(release, card, model.attention)]
+               if statement.holds(release, card, model.attention, drafts)]
     mechanisms: dict[str, Value] = {}
     workload: dict[str, Value] = {}
     scheduling = None
@@ -100,31 +110,34 @@ def running(reference: str, device: Device, model: Model,
 
 
 def _release(profile: Profile, written: str | None) -> str:
-    """The release that is meant: itself, or the newest whose version begins so."""
+    """The release that is meant: itself, or the newest whose version begins so.
+
+    A candidate of a release only where there is no other.
+    """
     known = releases(profile)
-    if written is None:
-        return known[-1]
-    meant = [version for version in known if version == written] or [
-        version for version in known if version.startswith((f"{written}.", f"{written}rc"))]
-    if not written or not meant:
+    meant = known if written is None else (
+        [version for version in known if version == written]
+        or [version for version in known if version.startswith((f"{written}.", f"{written}rc"))])
+    if written is not None and not (written and meant):
         raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
                           f"{', '.join(known)}.")
-    return meant[-1]
+    return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
 
 
 def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:
     """Defaults that a statement gives, those of flags read from the catalogue of flags."""
     found: dict[str, Value] = {}
     for key, flag in statement.flags.items():
-        state = load_engine(str(profile.flags)).state(flag, release)
+        engine = load_engine(str(profile.flags))
+        state = engine.state(flag, release)
         if state is None or not isinstance(state.default, (int, float)):
             continue  # decided when the engine starts, a later statement may say how
         unit = "1" if key == "memory_utilization" else "token"
         found[key] = Value(
-            state.default, unit, f"{state.default} {unit}".removesuffix(" 1"),
-            f"{profile.name['en']} {release}, {flag}", "vendor", state.default, state.default,
-            note={"en": f"Default of {flag} in the released source.",
-                  "zh": f"发布源码中 {flag} 的默认值。"})
+            state.default, unit, f"{state.default} {unit}".removesuffix(" 1"), profile.source,
+            "vendor", state.default, state.default, engine.release(release).date,
+            note={"en": f"Default of {flag.lstrip('-')} in {release}.",
+                  "zh": f"{release} 中 {flag.lstrip('-')} 的默认值。"})
     given = {key: getattr(statement.workload, key) for key in type(statement.workload).model_fields}
     return found | {key: value for key, value in given.items() if value is not None}
 
@@ -150,9 +163,12 @@ def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Runnin
         of: Model = library.load("models", model, beside=file.path)
     except ParamsError:
         return None
+    workload = file.data.get("workload")
+    drafts = own["workload.draft_tokens"].raw if "workload.draft_tokens" in own else (
+        isinstance(workload, dict) and workload.get("draft_tokens"))
     at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
-        return running(engine, card, of, file.path)
+        return running(engine, card, of, bool(drafts), file.path)
     except ParamsError as error:
         raise ParamsError(f"{at}: {error}") from None
 

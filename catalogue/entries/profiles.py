@@ -16,6 +16,7 @@ from catalogue.entries.entry import Entry, MechanismsName, Named
 from catalogue.reading.values import (
     AnyQuantity,
     Date,
+    Flag,
     Kind,
     Length,
     Share,
@@ -72,12 +73,13 @@ class Defaults(Entry):
 
 
 class Statement(Entry):
-    """What an engine does in a range of releases, on a class of cards, with a kind of attention.
+    """What an engine does in a range of releases, on a class of cards, of a kind of model.
 
     Attributes:
         since, until: first and last release; absent, from the first and up to the newest.
         cards: names of mechanisms, of which devices it holds; absent, of all.
         attention: of which models it holds; absent, of all.
+        drafts: whether it holds with drafted tokens or without; absent, of both.
         scheduling: how a step is filled.
         workload: defaults that are decided when the engine starts, by card or model.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
@@ -88,6 +90,7 @@ class Statement(Entry):
     until: Version | None = None
     cards: list[MechanismsName] = []
     attention: Literal["mla", "gqa"] | None = None
+    drafts: Flag | None = None
     scheduling: Scheduling | None = None
     workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization"], str] = {}
@@ -99,26 +102,30 @@ class Statement(Entry):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         return self
 
-    def holds(self, release: str, card: str, attention: str) -> bool:
-        """Whether it speaks of a release, a class of cards and a kind of attention."""
+    def holds(self, release: str, card: str, attention: str, drafts: bool) -> bool:
+        """Whether it speaks of a release, a class of cards, a kind of attention, and drafts."""
         at = in_order(release)
         return ((self.since is None or in_order(self.since) <= at)
                 and (self.until is None or at <= in_order(self.until))
                 and (not self.cards or card in self.cards)
-                and self.attention in (None, attention))
+                and self.attention in (None, attention) and self.drafts in (None, drafts))
 
 
 class Profile(Named):
     """What an engine does; of two statements about one thing the later holds.
 
     Attributes:
+        devices: types of cards that it runs on.
         since: first release of which it speaks; absent, all that are known.
+        source: where its released packages are.
         flags: the engine of ``params/engines/`` that has its flags and releases, if one does.
         releases: with their dates, besides those of which the flags are known.
         statements: from the general to the special.
     """
 
+    devices: list[Literal["gpu", "npu"]]
     since: Version | None = None
+    source: SourceKey
     flags: str | None = None
     releases: dict[Version, Date] = {}
     statements: list[Statement]

@@ -45,8 +45,16 @@ def as_an_editor_reads(path: Path) -> Any:
     return json.loads(json.dumps(yaml.safe_load(path.read_text("utf-8")), default=str))
 
 
+
+
+def entry(kind: str, name: str) -> Any:
+    """An entry; of a deployment, what its engine gives by default included."""
+    return (catalogue.load_scenario(name).file if kind == "scenarios"
+            else catalogue.load(kind, name))
+
+
 ALL = [(kind, name, path, value) for kind, name in ENTRIES
-       for path, value in values(catalogue.load(kind, name))]
+       for path, value in values(entry(kind, name))]
 
 
 class TestWhatIsThere:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import catalogue
+from catalogue import Scenario
+from catalogue.deployments.profiles import fitting, load_profile
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments, mechanisms
 from workbench.showing.display import show, source, sourced
@@ -19,15 +21,28 @@ def inputs_and_sources(page: Page) -> None:
                         for name, value in shapes.items())
     cited = source(model.num_hidden_layers)
     show(f"Model: {model.name['en']}, {letters} ({cited}). Device: {device.name['en']}, "
-         f"{deployment.devices} of them. Stored as: {precision.name['en']}.",
+         f"{deployment.devices} of them. Stored as: {precision.name['en']}. "
+         f"{_engine(deployment)[0]}",
          f"模型：{model.name['zh']}，{letters}（{cited}）。设备：{device.name['zh']}，共 "
-         f"{deployment.devices} 个。存储精度：{precision.name['zh']}。")
+         f"{deployment.devices} 个。存储精度：{precision.name['zh']}。{_engine(deployment)[1]}")
     sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
             + deployments.settings(deployment))
     show("What the physics takes besides: peaks, links and the priors of mechanisms.",
          "物理模型另外用到的输入：峰值、链路，以及各机制的先验。")
     sourced(deployments.hardware(deployment), folded=("Peaks and links", "峰值与链路"))
     sourced(mechanisms.of_deployment(deployment), folded=("Mechanisms", "机制"), wide=True)
+
+
+def _engine(deployment: Scenario) -> tuple[str, str]:
+    """The engine that a deployment names, or between which its values stand."""
+    engine = deployment.running
+    if engine is not None:
+        named = engine.profile.name
+        return (f"Engine: {named['en']} {engine.release}; what is not stated is as it does it.",
+                f"引擎：{named['zh']} {engine.release}，未写明之处按其做法。")
+    names = [load_profile(name).name for name in fitting(deployment.device)]
+    return (f"No engine named: values between those of {', '.join(n['en'] for n in names)}.",
+            f"未指明引擎：取值介于{'、'.join(n['zh'] for n in names)}之间。")
 
 
 def _with_letter(name: str) -> tuple[str, str]:

@@ -242,8 +242,9 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
         values += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
                    offload.routed_experts),
                   (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
-    values += [((known[name].en, known[name].zh), file.mechanisms[name])
-              for name in SWITCHES if name in file.mechanisms]
+    stated = deployment.mechanisms
+    values += [((known[name].en, known[name].zh), stated[name])
+              for name in SWITCHES if name in stated]
     return [(label, value) for label, value in values if value is not None]
 
 

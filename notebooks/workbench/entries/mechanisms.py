@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import sympy
 from pydantic import BaseModel
@@ -103,6 +103,12 @@ def of_deployment(deployment: Scenario) -> Iterator[tuple[Text, Value]]:
     """The mechanisms that a deployment's estimate takes, with their labels."""
     for knob in knobs(deployment):
         yield _label(knob.name), knob.value
+
+
+def labelled(values: Mapping[str, Value]) -> Iterator[tuple[Text, Value]]:
+    """Values by their dotted names, each with its label."""
+    for name, value in values.items():
+        yield _label(name), value
 
 
 def _inside(item: BaseModel) -> Iterator[tuple[tuple[str, ...], Value]]:

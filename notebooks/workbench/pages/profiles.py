@@ -1,0 +1,73 @@
+"""What engines do to a deployment, release by release: the profiles as a table with sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import catalogue
+from catalogue.deployments.profiles import load_profile
+from catalogue.entries.profiles import Profile, Statement
+from catalogue.reading.values import Value
+from workbench.entries.mechanisms import labelled
+from workbench.showing.display import Footnotes, table, written
+
+Text = tuple[str, str]
+SCHEDULING: Text = ("how a step is filled", "每步如何装填")
+WAYS: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与解码同处一步"),
+                         "prefill-first": ("prompts first", "先做预填充")}
+DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
+FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
+
+
+def profile_table() -> None:
+    """Every statement of every profile: for which releases, cards and models, with its source."""
+    notes = Footnotes()
+    table([row for name in catalogue.names("profiles")
+           for profile in [load_profile(name)] for row in _rows(profile, notes)],
+          {"engine": ("engine", "引擎"), "releases": ("releases", "版本"),
+           "holds": ("holds of", "适用"), "what": ("what", "内容"),
+           "value": ("value (range)", "取值（范围）"), "source": ("source", "来源")},
+          sortable=True, folded=FOLDED)
+    notes.show()
+
+
+def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]:
+    for statement in profile.statements:
+        common: dict[str, Text | str] = {
+            "engine": (profile.name["en"], profile.name["zh"]),
+            "releases": _releases(profile, statement), "holds": _holds(statement)}
+        chosen = statement.scheduling
+        if chosen is not None:
+            stated = Value(1, "1", chosen.value, chosen.source, chosen.kind, 1, 1, chosen.date,
+                           note=chosen.note)
+            yield common | {"what": SCHEDULING, "value": WAYS[chosen.value],
+                            "source": notes.mark(stated)}
+        known = catalogue.symbols()
+        for key, flag in statement.flags.items():
+            yield common | {"what": (known[key].en, known[key].zh),
+                            "value": (f"default of `{flag}`", f"`{flag}` 的默认值"),
+                            "source": ("tables below", "下文各表")}
+        given = {key: value for key, value in statement.workload if value is not None}
+        for label, value in labelled(given | statement.mechanisms):
+            yield common | {"what": label, "value": written(value), "source": notes.mark(value)}
+
+
+def _releases(profile: Profile, statement: Statement) -> Text:
+    """First and last release, as far as either is stated."""
+    since, until = statement.since or profile.since, statement.until
+    if since and until:
+        return f"{since} to {until}", f"{since} 至 {until}"
+    if since:
+        return f"from {since}", f"{since} 起"
+    return (f"to {until}", f"至 {until}") if until else ("all", "全部")
+
+
+def _holds(statement: Statement) -> Text:
+    """Cards and models of which a statement speaks; of all: a dash."""
+    cards = [catalogue.load("mechanisms", name).name for name in statement.cards]
+    parts: list[Text] = [(name["en"], name["zh"]) for name in cards]
+    if statement.attention is not None:
+        parts.append((statement.attention.upper(),) * 2)
+    if statement.drafts is not None:
+        parts.append(DRAFTS[statement.drafts])
+    return ", ".join(en for en, _ in parts) or "–", "、".join(zh for _, zh in parts) or "–"

@@ -1,0 +1,182 @@
+"""An engine gives a deployment what it does not state: by release, by card, and in that order."""
+
+import re
+from pathlib import Path
+
+import pytest
+from _door import sentence, values
+
+import catalogue
+from catalogue.deployments.profiles import AT, fitting, load_profile, releases
+from catalogue.engines.engine import load_engine
+from catalogue.entries.profiles import in_order
+
+NAMES = catalogue.names("profiles")
+SERVER = "h200-r1-vllm-tp8"
+ALL = [(name, path, value) for name in NAMES for path, value in values(load_profile(name))]
+
+
+def load(*overrides: str, name: str = SERVER):
+    return catalogue.load_scenario(name, overrides=overrides)
+
+
+def knob(scenario, name: str):
+    return next(item.value for item in scenario.every_knob() if item.name == name)
+
+
+class TestReleases:
+    def test_a_candidate_comes_before_its_release_and_a_post_after_it(self):
+        assert sorted(["1.2", "1.2.0rc5", "1.2.0.post1", "0.10.2", "0.9.2"], key=in_order) == [
+            "0.9.2", "0.10.2", "1.2.0rc5", "1.2", "1.2.0.post1"]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_those_of_the_flags_are_known_and_sorted(self, name):
+        profile, known = load_profile(name), releases(load_profile(name))
+        assert known == sorted(known, key=in_order)
+        assert known
+        if profile.flags:
+            assert set(known) <= set(load_engine(profile.flags).versions) | set(profile.releases)
+
+    @pytest.mark.parametrize(("written", "meant"), [
+        ("vllm@0.11.0", "vllm@0.11.0"), ("vllm@0.11", "vllm@0.11.0"),
+        ("sglang@0.5.6", "sglang@0.5.6.post2"), (" vllm @ 0.9 ", "vllm@0.9.2"),
+        ("tensorrt-llm@1.2.0", "tensorrt-llm@1.2.0rc5")])
+    def test_the_newest_that_begins_so_is_meant(self, written, meant):
+        assert load(f"engine={written}").engine == meant
+
+    def test_a_number_begins_no_longer_one(self):
+        """0.5.10 and 0.5.15 are no releases of 0.5.1."""
+        assert "sglang has no release '0.5.1'" in sentence(load, "engine=sglang@0.5.1")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_without_a_release_the_newest_that_is_no_candidate(self, name):
+        profile = load_profile(name)
+        server = SERVER if "gpu" in profile.devices else "s0-scenario-1"
+        finals = [version for version in releases(profile) if "rc" not in version]
+        assert load(f"engine={name}", name=server).engine == f"{name}{AT}{finals[-1]}"
+
+
+class TestWhatItGives:
+    def test_its_own_statement_holds_before_the_engines_and_that_before_the_cards(self):
+        card = catalogue.load("mechanisms", "nvidia-h200")
+        stated = knob(load("engine=vllm@0.16.0"), "host_gap_per_step")
+        assert stated.value < card.host_gap_per_step.value  # asynchronous from there on
+        assert knob(load("engine=vllm@0.11.0"), "host_gap_per_step") == card.host_gap_per_step
+
+    def test_a_deployment_that_states_a_mechanism_keeps_it(self, tmp_path):
+        text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
+        own = ("mechanisms:\n  sliced_gemm_efficiency.fp8: {value: 0.5, source: arithmetic, "
+               "kind: assumed}\n  host_gap_per_step: {value: 2 ms, source: arithmetic, "
+               "kind: assumed}\n")
+        path = tmp_path / "mine.yml"
+        path.write_text(text + own, encoding="utf-8")
+        scenario = catalogue.load_scenario(path, overrides=["engine=vllm@0.33.0"])
+        assert knob(scenario, "sliced_gemm_efficiency.fp8").value == 0.5
+        assert knob(scenario, "host_gap_per_step").value == 2e-3
+
+    def test_what_it_states_of_whole_experts_holds_of_slices_before_the_engine(self, tmp_path):
+        text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(text + "mechanisms:\n  grouped_gemm_efficiency.fp8: {value: 0.5, "
+                        "source: arithmetic, kind: assumed}\n", encoding="utf-8")
+        assert knob(catalogue.load_scenario(path), "sliced_gemm_efficiency.fp8").value == 0.5
+
+    def test_a_default_of_a_flag_is_read_from_the_release(self):
+        catalogue_of_flags = load_engine("vllm")
+        for version in ("0.11.0", "0.33.0"):
+            share = load(f"engine=vllm@{version}").file.workload.memory_utilization
+            state = catalogue_of_flags.state("--gpu-memory-utilization", version)
+            assert share.value == state.default
+            assert version in share.note["en"]
+
+    def test_scheduling_is_the_engines_unless_stated(self, tmp_path):
+        assert load("engine=sglang@0.5.6").file.scheduling == "prefill-first"
+        assert load("engine=vllm@0.11.0").file.scheduling == "mixed"
+        text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(f"{text}scheduling: mixed\n", encoding="utf-8")
+        mine = catalogue.load_scenario(path, overrides=["engine=sglang@0.5.6"])
+        assert mine.file.scheduling == "mixed"
+
+    def test_what_is_drafted_is_not_scheduled_beside_the_step_in_sglang(self):
+        drafting = load(name="h200-r1-sglang-mtp")
+        prior = catalogue.load("mechanisms", "nvidia-h200").host_gap_per_step
+        assert knob(drafting, "host_gap_per_step") == prior
+        assert knob(load("engine=sglang@0.5.3"), "host_gap_per_step").value < prior.value
+
+    def test_another_card_has_other_kernels(self):
+        """Statements hold of the classes of cards that they name, not of those like them."""
+        for card, given in (("nvidia-h200-sxm", True), ("nvidia-h20", False)):
+            scenario = load("engine=sglang@0.5.6", f"device={card}")
+            assert ("mla_compute_efficiency" in scenario.given) == given
+
+    @pytest.mark.parametrize("name", ["s0-scenario-1", "s2-910b1-awq", "kt-4090-v03"])
+    def test_a_deployment_that_names_none_gets_nothing(self, name):
+        scenario = catalogue.load_scenario(name)
+        assert scenario.engine is None
+        assert scenario.given == {}
+        assert scenario.mechanisms == scenario.file.mechanisms
+
+
+class TestRefused:
+    @pytest.mark.parametrize(("engine", "says"), [
+        ("vlm@0.11", "there is no engine 'vlm', expected one of sglang, tensorrt-llm, vllm"),
+        ("vllm@0.99", "vllm has no release '0.99', expected one of 0.8.5.post1, 0.9.2"),
+        ("vllm@", "vllm has no release ''"),
+        ("vllm@0.2.7", "vllm has no release '0.2.7'"),  # of the former engine, of which nothing is said
+        ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of sglang")])
+    def test_what_nobody_has_is_told_with_its_line(self, tmp_path, engine, says):
+        text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(re.sub("^engine: .*", f"engine: {engine}", text, flags=re.MULTILINE),
+                        encoding="utf-8")
+        line = text[:text.index("\nengine:") + 1].count("\n") + 1
+        message = sentence(catalogue.load_scenario, path)
+        assert f"mine.yml:{line}: engine: {says}" in message
+        assert sentence(load, f"engine={engine}").startswith(f"--set engine: {says}")
+
+    @pytest.mark.parametrize(("old", "new", "says"), [
+        ("host_gap_per_step:", "host_gap:", "there is no mechanism 'host_gap'"),
+        ("since: 0.16.0", "since: 0.16.x", "'0.16.x' is not a release"),
+        ("scheduling:\n      value: mixed", "scheduling:\n      value: some", "mixed"),
+        ("cards: [nvidia-h200]", "cards: [nvidia-h2000]", "nearest names are nvidia-h200")])
+    def test_a_profile_with_an_error(self, tmp_path, old, new, says):
+        text = (catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8")
+        assert old in text
+        path = tmp_path / "mine.yml"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        message = sentence(load, f"engine={path}@0.33.0")
+        assert says in message
+        assert re.search(r"mine\.yml:\d+", message)
+
+    def test_an_engine_of_the_readers_own(self, tmp_path: Path):
+        path = tmp_path / "mine.yml"
+        path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")
+        assert load(f"engine={path}@0.11").engine == "mine@0.11.0"
+
+
+class TestValues:
+    def test_every_mechanism_lies_inside_its_range_and_has_a_note(self):
+        """Switches, 0 or 1, and defaults are known exactly."""
+        assert not [f"{name} {path}" for name, path, value in ALL if ".mechanisms." in path
+                    and not path.endswith("activations_in_share")
+                    and (value.note is None or not value.low < value.value < value.high)]
+
+    def test_nothing_rests_on_an_end_to_end_result(self):
+        """No measured system of the book is a source of what an engine does."""
+        systems = {value.source for name in catalogue.names("measurements")
+                   for _, value in values(catalogue.load("measurements", name))}
+        systems |= {catalogue.load("measurements", name).source
+                    for name in catalogue.names("measurements")}
+        assert not {value.source for _, path, value in ALL if ".mechanisms." in path} & systems
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_share_of_a_peak_names_its_dtype(self, name):
+        for statement in load_profile(name).statements:
+            assert not [key for key in statement.mechanisms
+                        if key.endswith("gemm_efficiency")]
+
+    def test_every_type_of_card_has_an_engine(self):
+        for device in map(catalogue.load_device, catalogue.names("devices")):
+            if device.type != "host":
+                assert fitting(device)
