@@ -12,6 +12,7 @@ from typing import Any
 from calc.commands.printing import BAD_INPUT, OK, print_json
 from catalogue import ROOT, ParamsError, load, load_family, names, sources, symbols
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
+from catalogue.deployments.profiles import load_profile
 from catalogue.deployments.stand_ins import lacking
 from catalogue.engines.engine import documents, engine_names, engine_of, launch_blocks, load_engine
 from catalogue.library import KINDS
@@ -27,7 +28,7 @@ _TELLING_KEYS = {
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
     "measurements": ("columns",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
-    "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
+    "profiles": ("statements",), "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 
 
@@ -90,7 +91,8 @@ def _check_file(file: str, notes: list[str]) -> None:
 
 
 def _check_entry(kind: str, reference: str) -> None:
-    load_family(reference) if kind == "scenarios" else load(kind, reference)
+    whole: dict[str, Callable[[str], Any]] = {"scenarios": load_family, "profiles": load_profile}
+    whole.get(kind, partial(load, kind))(reference)
 
 
 def _stand_ins(file: str) -> list[str]:

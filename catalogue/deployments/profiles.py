@@ -7,7 +7,7 @@ the newest of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from catalogue.entries.profiles import Profile, Scheduling, Statement, in_order
 from catalogue.library import Override
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.values import Value, is_path
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
@@ -54,18 +54,30 @@ class Running:
 def load_profile(name: str, beside: Path | None = None) -> Profile:
     """The profile of an engine: an identifier, or the path of a reader's own file.
 
-    Raises ParamsError for an engine that is not known, and for what no mechanism can be.
+    Raises ParamsError for an engine that is not known, for what no mechanism can be, and for a flag
+    that no release has.
     """
     if not is_path(name) and name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     profile: Profile = library.load("profiles", name, beside=beside)
-    for number, statement in enumerate(profile.statements):
-        for key, problem in mechanism_problems(statement.mechanisms):
-            file = library.read(library.locate("profiles", name, beside))
-            at = file.where(("statements", number, "mechanisms", key))
-            raise ParamsError(f"{at}: mechanisms: {problem}.")
+    for keys, problem in _problems(profile):
+        file = library.read(library.locate("profiles", name, beside))
+        raise ParamsError(f"{file.where(keys)}: {keys[-2]}: {problem}")
     return profile
+
+
+def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
+    """What is wrong with the statements of a profile, with the keys at fault."""
+    for number, statement in enumerate(profile.statements):
+        at = ("statements", number)
+        for key, problem in mechanism_problems(statement.mechanisms):
+            yield (*at, "mechanisms", key), f"{problem}."
+        for key, flag in statement.flags.items():
+            try:
+                load_engine(str(profile.flags)).lookup(flag)
+            except ParamsError as error:
+                yield (*at, "flags", key), str(error)
 
 
 def fitting(device: Device) -> list[str]:

@@ -46,6 +46,13 @@ def test_a_number_that_is_set(cli, key, value):
     assert ended_well(cli("estimate", "s0-scenario-1", "--set", f"{key}={value}", "--json"))
 
 
+@pytest.mark.parametrize("value", [
+    *ABSURD, "@", "vllm@", "@0.11.0", "vllm@@", "../vllm", "vllm@1.yml"])
+def test_an_engine_that_is_set(cli, value):
+    assert ended_well(cli("estimate", "h200-r1-vllm-tp8", "--set", f"engine={value}", "--json"))
+    assert ended_well(cli("estimate", "h200-r1-vllm-tp8", f"--engines=vllm,{value}", "--json"))
+
+
 def test_an_advice_leaves_something_to_do(cli):
     """No context of no tokens: what is proposed runs."""
     code, out, _ = cli("estimate", "s0-scenario-1", "--set", "workload.context_tokens=1", "--json")

@@ -123,7 +123,7 @@ class TestRefused:
         ("vlm@0.11", "there is no engine 'vlm', expected one of sglang, tensorrt-llm, vllm"),
         ("vllm@0.99", "vllm has no release '0.99', expected one of 0.8.5.post1, 0.9.2"),
         ("vllm@", "vllm has no release ''"),
-        ("vllm@0.2.7", "vllm has no release '0.2.7'"),  # of the former engine, of which nothing is said
+        ("vllm@0.2.7", "vllm has no release '0.2.7'"),  # of the former engine
         ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of sglang")])
     def test_what_nobody_has_is_told_with_its_line(self, tmp_path, engine, says):
         text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
@@ -137,6 +137,7 @@ class TestRefused:
 
     @pytest.mark.parametrize(("old", "new", "says"), [
         ("host_gap_per_step:", "host_gap:", "there is no mechanism 'host_gap'"),
+        ("--gpu-memory-utilization", "--gpu-memory", "no pinned release has '--gpu-memory'"),
         ("since: 0.16.0", "since: 0.16.x", "'0.16.x' is not a release"),
         ("scheduling:\n      value: mixed", "scheduling:\n      value: some", "mixed"),
         ("cards: [nvidia-h200]", "cards: [nvidia-h2000]", "nearest names are nvidia-h200")])
