@@ -1,10 +1,11 @@
 """Why a deployment does not run as asked, and the nearest one that does, found by trying.
 
 Changes are tried from what a user notices least to what costs most: another cut of the same cards,
-shorter prompt chunks, fewer requests or a shorter context (to half of what was asked), another
-precision, both, still fewer requests, more cards. Memory decides, in closed form, for all cuts and
-precisions at once; where it can be had, with room for the upper end of what an engine may reserve.
-What is told of a change is what the runtime gives for it.
+a cache dealt over ranks where no cut suffices, shorter prompt chunks, fewer requests or a shorter
+context (to half of what was asked), another precision, both, still fewer requests, more cards.
+Memory decides, in closed form, for all cuts and precisions at once; where it can be had, with room
+for the upper end of what an engine may reserve. What is told of a change is what the runtime gives
+for it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.layouts import SHARED, Cut, cuts, divisors, shares
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
 from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.layout import DEGREES, cut_problem
+from catalogue.deployments.layout import DEGREES
 from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as supported
@@ -39,7 +41,6 @@ ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on 
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
 MOST_NODES = 128  # that are tried
 Text = dict[str, str]
-Cut = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -137,30 +138,6 @@ def _on_device(scenario: Scenario) -> list[str] | None:
     return [name for name in scenario.precision.multiply.dtypes if name != "routed_expert"]
 
 
-def cuts(inputs: Mapping[str, Any], attention: str, model: str, devices: int,
-         widest: int) -> list[Cut]:
-    """Every valid (tensor, pipeline, data, expert) parallel size on so many cards.
-
-    Args:
-        inputs: input symbols of the model.
-        attention: ``mla`` or ``gqa``.
-        model: its identifier.
-        devices: tensor x pipeline x data.
-        widest: largest tensor-parallel size; one that leaves the scale-up links is slow.
-    """
-    possible = []
-    for tp in _divisors(devices):
-        for pp in _divisors(devices // tp) if tp <= widest else ():
-            dp = devices // tp // pp
-            possible += [(tp, pp, dp, ep) for ep in _divisors(tp * dp)
-                      if cut_problem(inputs, attention, model, (tp, pp, dp, ep)) is None]
-    return possible
-
-
-def _divisors(number: int) -> list[int]:
-    return [part for part in range(1, number + 1) if number % part == 0]
-
-
 class Search:
     """The changes of one deployment that make it run.
 
@@ -192,7 +169,7 @@ class Search:
 
     def changes(self) -> list[Change]:
         """What makes it run, nearest first: on these cards, then on the fewest of their kind."""
-        steps = (self._cut, self._chunk, self._requests, self._context, self._precision,
+        steps = (self._cut, self._deal, self._chunk, self._requests, self._context, self._precision,
                  self._precision_and_cut, self._few_requests, self._more_cards)
         every = [self._told(settings) for step in steps for settings in step() if settings]
         return [change for number, change in enumerate(every)
@@ -250,6 +227,16 @@ class Search:
                 place := self._first(self._all()["headroom_per_device"][:1])):
             yield self._settings(0, self.cuts[place[1]])
 
+    def _deal(self) -> Iterator[dict[str, str | int]]:
+        """The cache of a request over the fewest ranks, where no cut of the same cards suffices."""
+        if (not self.asked or self.found["headroom_per_device"] >= 0
+                or any(self._cut())):
+            return
+        for size in shares(*self.model):
+            if self._workload(**{SHARED: size})["headroom_per_device"] >= 0:
+                yield {f"parallelism.{SHARED}": size}
+                return
+
     def _workload(self, **changed: float) -> Mapping[str, Any]:
         return evaluate(self.inputs | changed, self.attention, decode=False)
 
@@ -272,7 +259,7 @@ class Search:
     def _context(self) -> Iterator[dict[str, str | int]]:
         """A shorter context, to what a request needs, or to half where only that is known."""
         workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
-        size = int(self.inputs["block_size"])
+        size = int(self.inputs["block_size"] * self.inputs[SHARED])
         room = int(self.found["kv_blocks"] // self.found["requests_per_rank"]) * size
         least = (max(1, asked // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
@@ -317,7 +304,7 @@ class Search:
         if (not self.precisions or self.found["headroom_per_device"] >= 0
                 or (self.cuts and self._first(self._all()["headroom_per_device"][:1]))):
             return
-        within = [count for count in _divisors(per_node) if count > self.scenario.devices]
+        within = [count for count in divisors(per_node) if count > self.scenario.devices]
         whole = (per_node * nodes for nodes in range(1, MOST_NODES + 1))
         for devices in (*within[:-1], *(count for count in whole
                                         if count > self.scenario.devices)):
@@ -365,7 +352,8 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
     """What is changed, and what comes out."""
     cut = tuple(int(getattr(changed.file.parallelism, name).value) for name in DEGREES)
     tp, pp, dp, ep = cut
-    layout = f"TP{tp}×PP{pp}×DP{dp}, EP{ep}"
+    dealt = changed.file.parallelism.decode_context_parallel
+    layout = f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f", DCP{dealt.value}" if dealt else "")
     cards = changed.devices
     same = cards == asked.devices
     en, zh = [], []

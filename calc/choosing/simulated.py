@@ -87,7 +87,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     stages = int(inputs["pipeline_parallel"])
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
     blocks = int(quantities["kv_blocks"]) // stages
-    size = int(inputs["block_size"])
+    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
     why = reasons(scenario, quantities)
     if blocks * size < sum(shape):
         reason = why[0].text["en"] if why else "its cache does not hold one request."

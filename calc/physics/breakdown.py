@@ -12,7 +12,7 @@ from calc.physics.arrays import Number
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
 DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "fetch",
-          "all_reduce", "exchange", "pipeline")
+          "all_reduce", "exchange", "pipeline", "context_exchange")
 BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
 LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
 
@@ -69,7 +69,8 @@ def bound_by(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     pieces = parts(inputs, quantities, phase)
     sums: dict[str, Number] = {
         BANDWIDTH: pieces["vector"], CACHE: pieces["dequantisation"], COMPUTE: 0.0,
-        LINKS: pieces["all_reduce"] + pieces["exchange"] + pieces["pipeline"],
+        LINKS: (pieces["all_reduce"] + pieces["exchange"] + pieces["pipeline"]
+                + pieces["context_exchange"]),
         HOST: pieces["host"] + pieces["offload"] + pieces["fetch"],
         OVERHEAD: pieces["boundary"] + pieces["host_gap"]}
     for name in CLASSES:

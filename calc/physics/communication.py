@@ -9,11 +9,18 @@ its port of the network. All bandwidths are of ONE direction [B/s], payloads are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.shapes import MLA
+
+if TYPE_CHECKING:
+    from calc.physics.memory import Cache
+    from calc.physics.work import Composition
+
+LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
 
 
 @dataclass(frozen=True)
@@ -174,6 +181,75 @@ def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
     passed = (g.across - 1) * (q.network_alpha + _over(
         payload, g.across_rate * q.network_efficiency))
     return select(g.ranks > 1, summed + passed, 0)
+
+
+def pairwise(q: Any, g: Group, payload: Number) -> Number:
+    """All-to-all over a group [s]: each rank has a part of its own for every other one.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: that a rank sends to each other rank [B].
+
+    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    """
+    near = select(g.inside > 1, q.collective_alpha + _over(
+        (g.inside - 1) * payload, g.inside_rate * q.collective_efficiency), 0)
+    far = select(g.across > 1, q.network_alpha + _over(
+        (g.ranks - g.inside) * payload, g.across_rate * q.network_efficiency), 0)
+    return near + far
+
+
+def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number) -> Number:
+    """What ranks send in a layer of which each attends to its part of a request's cache [s].
+
+    Queries of all their heads are gathered; each rank then gets back the outputs of its own heads,
+    which are weighed by their log-sum-exp. That is gathered first and the weighed outputs are
+    reduced and scattered, or it travels with the outputs, all to all.
+
+    Args:
+        q: input symbols as attributes.
+        g: the ranks that share a cache.
+        tokens: of the rank [token].
+        key, value: elements of a query and of an output, per head [1].
+
+    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    """
+    rows = tokens * q.num_attention_heads / q.tensor_parallel
+    width = q.activation_element_bytes
+    scattered = (all_gather(q, g, rows * g.ranks * LSE_WIDTH * width)
+                 + reduce_scatter(q, g, rows * value * width))
+    return all_gather(q, g, rows * key * width) + select(
+        q.context_all_to_all > 0, pairwise(q, g, rows * (value + LSE_WIDTH) * width), scattered)
+
+
+def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Number:
+    """What ranks that share the cache of a request send for it, all layers [s].
+
+    In decode queries and outputs. A prompt needs what was cached before it: of MLA the latent
+    vectors are gathered, to be expanded; grouped-query attention sends queries and outputs again.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        c: cache per token [B/token].
+        batch: composition of the micro-batch.
+
+    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    """
+    ranks = q.decode_context_parallel
+    if not np.any(np.greater(ranks, 1)):
+        return 0.0
+    g, layers = group(q, ranks), q.num_hidden_layers
+    if attention == MLA and not batch.decoding:
+        entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
+        sent = all_gather(q, g, batch.read * entry / ranks)
+    elif attention == MLA:
+        latent = q.kv_lora_rank
+        sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
+    else:
+        sent = outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
+    return select(np.greater(batch.read, 0), layers * sent, 0)
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],

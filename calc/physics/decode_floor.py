@@ -78,7 +78,7 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
 
 
 def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
-    """What a step reads of the cache for one request, all layers of all stages [B/request].
+    """What a rank reads of the cache for one request in a step, all layers and stages [B/request].
 
     A layer without a window reads what is attended to, and every index key if an indexer has to
     choose; a layer with a window reads its window and no index keys. Every stage's layers are read
@@ -99,24 +99,29 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
     entries = q.full_attention_layers * attended + windowed * in_window
     keys = q.full_attention_layers * mean_context(*lengths)
-    return attended, in_window, entries * entry + keys * c.kv_index_bytes_per_token
+    read = (entries * entry + keys * c.kv_index_bytes_per_token) / q.decode_context_parallel
+    return attended, in_window, read
 
 
-def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number) -> Number:
+def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
+                    accepted_length: Number = 0) -> Number:
     """Tokens that a step yields for a request [1]: 1 + a + a (a b) + a (a b) (a b^2) + …, d drafts.
 
     A draft counts if it and all before it are accepted; each is accepted less often than the one
-    before it.
+    before it. An engine may also print the length itself.
 
     >>> float(tokens_per_step(0.5, 1.0, 2))
     1.75
     >>> float(tokens_per_step(0.8, 0.5, 2).round(2))
     2.12
+    >>> float(tokens_per_step(0.8, 0.5, 2, accepted_length=2.5))
+    2.5
 
     Args:
         acceptance: probability a that the first draft is accepted [1].
         decay: by what it falls from one draft to the next, b [1].
         draft_tokens: drafts of a step, d, at most ``MOST_DRAFTS`` [token].
+        accepted_length: what is stated of the result, the step's own token included; 0: nothing.
 
     Source: notebooks/serving.md, section Drafted tokens.
     """
@@ -124,7 +129,8 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number) -> 
     for draft in range(MOST_DRAFTS):
         counted = counted * acceptance * decay**draft
         total = total + counted * np.clip(draft_tokens - draft, 0, 1)
-    return total
+    return select(np.greater(accepted_length, 0),
+                  np.minimum(accepted_length, 1 + draft_tokens), total)
 
 
 def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
@@ -162,7 +168,8 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
     expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
-    accepted = tokens_per_step(q.mtp_acceptance, q.acceptance_decay, q.draft_tokens)
+    accepted = tokens_per_step(
+        q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     floor = (dense_time + expert_time + kv_time) / accepted
     whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)

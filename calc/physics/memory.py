@@ -364,8 +364,10 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * (q.num_hidden_layers - q.full_attention_layers)
                         / q.num_hidden_layers)
-    per_request = ceil_div(q.context_tokens, q.block_size)
-    in_window = np.minimum(per_request, ceil_div(q.sliding_window - 1, q.block_size) + 1)
+    # a block of every rank that shares the cache of a request
+    together = q.block_size * q.decode_context_parallel
+    per_request = ceil_div(q.context_tokens, together)
+    in_window = np.minimum(per_request, ceil_div(q.sliding_window - 1, together) + 1)
     in_window = select(q.window_blocks_freed > 0, in_window, per_request)
     # a layer with a window keeps the last blocks of a request, of any block its share of them
     full = cached - windowed + windowed * in_window / per_request

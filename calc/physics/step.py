@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-from calc.physics.communication import all_gather, all_reduce, group, there_and_back
+from calc.physics.communication import (
+    all_gather,
+    all_reduce,
+    context_exchange,
+    group,
+    there_and_back,
+)
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     fullest,
@@ -86,6 +92,7 @@ class Step:
     all_reduce_time: Number
     exchange_time: Number
     pipeline_time: Number
+    context_exchange_time: Number
     boundary_time: Number
     offload_time: Number
     fetch_time: Number
@@ -95,6 +102,7 @@ class Step:
     hidden_time: Number
     device_time: Number
     host_time: Number
+    draft_pass_time: Number
     step_time: Number
 
 
@@ -126,7 +134,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
 
     Source: notebooks/compute.md for operations and bytes, notebooks/latency.md for times.
     """
-    halves, decoding, clock = q.micro_batches, composition.decoding, slowest_clock(q)
+    halves, clock = q.micro_batches, slowest_clock(q)
     batch = composition.part(halves)
     projections = attention_work(attention, q, n, w, batch)
     core, scores = core_work(attention, q, c, batch), index_work(q, c, batch)
@@ -140,26 +148,27 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
              for name, work in classes.items()}
     classes |= {"core": core, "index": scores}
     times |= {"core": _core_time(q, core, batch, clock),
-              "index": _index_time(q, scores, decoding, clock)}
+              "index": _index_time(q, scores, batch.decoding, clock)}
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
+    shared = context_exchange(attention, q, c, batch)
     boundary = kernels * q.kernel_boundary
     offload = _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
     compute = halves * (sum(times.values()) + vector_time + widened + boundary + offload
                         + fetched.fetch_time)
-    communication = halves * (reduced + exchanged + passed_on)
-    # a single token: kernels that are fused have no boundary between them
-    saved = select(decoding & np.less_equal(composition.tokens, 1),
-                   np.minimum(q.single_token_path, halves * boundary), 0)
+    communication = halves * (reduced + exchanged + passed_on + shared)
+    saved = _saved_time(q, composition, halves * boundary)
     on_host = halves * (offload + fetched.fetch_time)
     hidden = hidden_time(q, compute - on_host - saved, communication, on_host)
     device = compute + communication - hidden - saved
-    host = halves * kernels * _launch_time(q, decoding)
+    host = halves * kernels * _launch_time(q, batch)
+    drafted = device / q.num_hidden_layers + halves * _around_the_draft(
+        q, times["head"], batch.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -169,10 +178,11 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
-        pipeline_time=passed_on, boundary_time=boundary, offload_time=offload,
-        fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
+        pipeline_time=passed_on, context_exchange_time=shared, boundary_time=boundary,
+        offload_time=offload, fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
-        step_time=np.maximum(device, host) + q.host_gap_per_step)
+        draft_pass_time=drafted, step_time=np.maximum(device, host) + q.host_gap_per_step
+        + prompts_drafted(q, drafted, batch.decoding))
 
 
 def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
@@ -319,14 +329,51 @@ def _kernels(q: Any, n: Parameters) -> Number:
     return q.operators_per_layer * counted / q.reference_operators
 
 
-def _launch_time(q: Any, decoding: bool) -> Number:
+def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
+    """What a fused path for a single token saves [s]: boundaries between kernels, at most all.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    alone = composition.decoding & np.less_equal(composition.tokens, 1)
+    return select(alone, np.minimum(q.single_token_path, boundaries), 0)
+
+
+def _launch_time(q: Any, batch: Composition) -> Number:
     """Time in which the host launches an operator of a step, one by one [s].
 
-    A captured graph is launched as one; prefill has too many shapes to be captured. Source:
-    notebooks/latency.md, section Between the kernels, and the host.
+    A captured graph is launched as one, if there is one for so many tokens; prefill has too many
+    shapes to be captured. Source: notebooks/latency.md, section Between the kernels, and the host.
     """
-    launched = 1 - q.captured if decoding else 1
-    return launched * q.host_time_per_operator
+    in_graph = q.captured * np.less_equal(batch.tokens, q.largest_graph) if batch.decoding else 0
+    return (1 - in_graph) * q.host_time_per_operator
+
+
+def _around_the_draft(q: Any, head_time: Number, tokens: Number, clock: Number) -> Number:
+    """What a pass of the drafting layer takes beyond a mean layer of a step with its head [s].
+
+    A projection joins the hidden state with the embedding of the next token, whole on every rank;
+    the head comes once, of which a mean layer has a part already. Source: notebooks/latency.md,
+    section One step.
+    """
+    d, width = q.hidden_size, q.activation_element_bytes
+    flops = q.multiply_add_flops * 2 * d * d * np.maximum(tokens, q.gemm_tile_rows)
+    moved = (2 * d * d + 3 * d * tokens) * width
+    joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
+                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
+    return joined + head_time * (1 - 1 / q.num_hidden_layers)
+
+
+def prompts_drafted(q: Any, draft_pass: Number, decoding: bool) -> Number:
+    """What the drafting layer adds to a step of prefill [s]: prompts pass it too, once.
+
+    Args:
+        q: input symbols as attributes.
+        draft_pass: time of a pass of the tokens of the step [s].
+        decoding: whether it is a decode step, whose drafts are counted by themselves.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    return 0 if decoding else select(q.draft_tokens > 0, draft_pass, 0)
 
 
 def hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:

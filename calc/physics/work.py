@@ -187,7 +187,8 @@ def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number)
 def head_rows(q: Any, batch: Composition) -> Number:
     """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
 
-    In decode the rows of a request are its heads times its tokens; tokens of sparse attention have
+    In decode the rows of a request are its heads, those of all ranks that share its cache, times
+    its tokens; tokens of sparse attention have
     positions of their own each, and tiles of their own. Expanded, a prompt's tokens fill them.
 
     Args:
@@ -199,7 +200,8 @@ def head_rows(q: Any, batch: Composition) -> Number:
     heads = q.num_attention_heads / q.tensor_parallel
     alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
     checked = 1 + q.draft_tokens
-    together = (ceil_div(heads * checked, q.core_tile_rows) * q.core_tile_rows / checked
+    gathered = heads * q.decode_context_parallel
+    together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
                 if batch.decoding else heads)
     return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
 
@@ -217,13 +219,15 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     """
     layers, width = q.num_hidden_layers, q.activation_element_bytes
     full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
-    heads = q.num_attention_heads / q.tensor_parallel
+    # ranks that share a cache: the heads of all of them at a part of the positions each
+    shared = q.decode_context_parallel if batch.decoding else 1
+    heads = q.num_attention_heads / q.tensor_parallel * shared
     _, core_width = _widths(attention, q, heads, batch.absorbed)
     rows = head_rows(q, batch) if attention == MLA else heads
     flops = q.multiply_add_flops * rows * core_width * (
-        full * batch.attended + windowed * batch.in_window)
+        full * batch.attended + windowed * batch.in_window) / shared
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    cached = entry * (full * batch.read + windowed * batch.read_in_window)
+    cached = entry * (full * batch.read + windowed * batch.read_in_window) / shared
     expanded = batch.expanded if attention == MLA else 0
     return Core(flops, cached + layers * heads * core_width * width * (batch.tokens + expanded),
                 rows)

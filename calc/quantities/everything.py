@@ -38,7 +38,7 @@ INPUTS = frozenset({
     "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
     "sliding_window", "full_attention_layers",
     "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
-    "redundant_experts",
+    "redundant_experts", "decode_context_parallel", "context_all_to_all",
     *(f"{name}_weight_bytes" for name in (
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")),
@@ -64,7 +64,7 @@ INPUTS = frozenset({
     "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
     "l2_bandwidth", "dequantisation_traffic",
     "prefill_dequantisation_traffic", "kernel_boundary",
-    "operators_per_layer", "host_time_per_operator", "captured",
+    "operators_per_layer", "host_time_per_operator", "captured", "largest_graph",
     *(f"{name}_operators" for name in (
         "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert", "reference")),
     "host_gap_per_step",
@@ -75,7 +75,8 @@ INPUTS = frozenset({
     "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
     "network_efficiency", "exchange_alpha", "exchange_network_alpha", "exchange_efficiency",
     "exchange_network_efficiency", "exchange_normal", "exchange_gathered", "dispatch_element_bytes",
-    "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
+    "draft_tokens", "mtp_acceptance", "acceptance_decay", "accepted_length",
+    "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools", "mixed_steps", "think_time", "open_arrivals",
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",

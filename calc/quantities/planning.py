@@ -80,6 +80,7 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
         decoded * prefill.step_time * p.prompt_chunks / stages,
-        1 - q.context_tokens / (m.blocks_per_request * q.block_size),
+        1 - q.context_tokens / (
+            m.blocks_per_request * q.block_size * q.decode_context_parallel),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
         / q.storage_bandwidth, on_host, fetched * q.stored_share * experts)

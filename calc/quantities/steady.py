@@ -111,7 +111,7 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
     each = (others + 1) / _later(q)
     together = 1 + shared * (each / -np.expm1(-each) - 1)
     mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
-    core = decode.core_time + decode.index_time
+    core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = select(mixed, (c - 1) * (core / c + growth / p.new_tokens), 0)
     beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
     saved = beside * (riding - pace)

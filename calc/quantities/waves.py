@@ -176,9 +176,9 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     ttft = q.request_overhead + first + select(apart, transfer, 0)
     later = np.maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)
-    layer = (decode.device_time - decode.head_time) / q.num_hidden_layers
-    draft = q.draft_tokens * (layer + decode.head_time)
-    accepted = tokens_per_step(q.mtp_acceptance, q.acceptance_decay, q.draft_tokens)
+    draft = q.draft_tokens * decode.draft_pass_time
+    accepted = tokens_per_step(
+        q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     pace = (decode.step_time + draft) / accepted
     tpot = pace + stall
     e2e = ttft + (q.output_tokens - 1) * tpot

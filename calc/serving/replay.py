@@ -50,7 +50,7 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
         mean = max(1.0, row[name])
         drawn = draw.exponential(mean, count) if unequal else np.full(count, mean)
         lengths.append(np.maximum(1, np.rint(drawn)).astype(int))
-    size = int(inputs["block_size"])
+    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
     longest = int((lengths[0] + lengths[1]).max())
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,

@@ -14,7 +14,7 @@ from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
-from calc.physics.step import hidden_time, step
+from calc.physics.step import hidden_time, prompts_drafted, step
 from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
 from calc.serving.requests import Step
 
@@ -46,6 +46,7 @@ class _Part:
         launch: of all operators by the host.
         core: of the requests that decode beside prompts.
         tokens: of the rank, in the step [token].
+        beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step.
     """
 
     compute: float
@@ -55,6 +56,7 @@ class _Part:
     launch: float = 0.0
     core: float = 0.0
     tokens: float = 0.0
+    beside_layer: float = 0.0
 
 
 class Clock:
@@ -109,9 +111,9 @@ class Clock:
         prefill = any(step.prefill for step in steps)
         shared = self._shared(sum(part.tokens for part in own),
                               max(part.tokens for part in own), not prefill)
-        return max(self._joined(part, shared) for part in own)
+        return max(self._joined(part, shared, not prefill) for part in own)
 
-    def _joined(self, own: _Part, shared: _Part) -> float:
+    def _joined(self, own: _Part, shared: _Part, decoding: bool) -> float:
         """A rank's own part and the part of all ranks, with what overlaps [s]."""
         compute = own.compute + shared.compute
         communication = own.communication + shared.communication
@@ -121,7 +123,9 @@ class Clock:
             hidden = float(hidden_time(
                 self._q, compute - on_host - own.saved, communication, on_host))
         device = compute + communication - hidden - own.saved
-        return max(device, own.launch) + own.core
+        drafted = device / self._q.num_hidden_layers + own.beside_layer
+        return (max(device, own.launch) + own.core
+                + float(prompts_drafted(self._q, drafted, decoding)))
 
     def _own(self, step: Step) -> _Part:
         """What a rank does whatever the others do, its experts without a token."""
@@ -154,7 +158,8 @@ class Clock:
         return _Part(
             float(timed.compute_time), float(timed.communication_time),
             halves * float(timed.offload_time + timed.fetch_time), float(timed.saved_time),
-            float(timed.host_time), core, float(composition.tokens))
+            float(timed.host_time), core, float(composition.tokens),
+            float(timed.draft_pass_time - timed.device_time / self._q.num_hidden_layers))
 
     def _chunks(self, step: Step) -> Composition:
         """Chunks of prompts, and the tokens of requests that decode beside them."""
@@ -203,5 +208,5 @@ class Clock:
     def _time(self, composition: Composition, core_only: bool = False) -> float:
         timed = self._timed(composition)
         if core_only:
-            return float(timed.core_time + timed.index_time)
+            return float(timed.core_time + timed.index_time + timed.context_exchange_time)
         return float(timed.step_time - self._q.host_gap_per_step)

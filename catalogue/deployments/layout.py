@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
 FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
-         "activations_in_share", "window_blocks_freed", "whole_selection")  # 0 or 1
+         "activations_in_share", "window_blocks_freed", "whole_selection",
+         "context_all_to_all")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_alpha": Unit("s", exclusive=False),
@@ -33,6 +34,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "micro_batches": Unit("1", minimum=1, exclusive=False, maximum=2, integer=True),
     "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
     "dense_prefill_tokens": Unit("token", exclusive=False),
+    "largest_graph": Unit("token"),
     "sparse_attention_efficiency": Unit("1", maximum=1),
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
@@ -101,6 +103,38 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
 def _copies(routed: int, copies: int, ranks: int) -> int:
     """Fewest redundant experts, no fewer than are asked for, that can be dealt out evenly."""
     return -(-(routed + copies) // ranks) * ranks - routed
+
+
+def context_problem(numbers: Mapping[str, float], attention: str, model: str, tensor: int,
+                    shared: int) -> str | None:
+    """Why the cache of a request cannot be dealt over so many ranks; None if it can.
+
+    >>> latent = {"num_key_value_heads": 128, "index_topk": 0}
+    >>> context_problem(latent, "mla", "r1", 8, 8)
+    >>> context_problem(latent, "mla", "r1", 8, 3)
+    'decode_context_parallel of 3 does not divide tensor_parallel 8'
+
+    Args:
+        numbers: input symbols of the model.
+        attention: ``mla`` or ``gqa``.
+        model: what messages call it.
+        tensor: tensor-parallel size.
+        shared: ranks that the cache is dealt over.
+    """
+    if shared == 1:
+        return None
+    key = f"decode_context_parallel of {shared}"
+    if shared > tensor or tensor % shared:
+        return (f"{key} {'exceeds' if shared > tensor else 'does not divide'} tensor_parallel "
+                f"{tensor}")
+    heads = int(numbers["num_key_value_heads"])
+    copies = tensor if attention == "mla" else max(1, tensor // heads)
+    if copies % shared:
+        return (f"{key} needs as many copies of the cache, but of {heads} num_key_value_heads of "
+                f"'{model}' {tensor} tensor-parallel ranks keep {copies}")
+    if numbers["index_topk"]:
+        return (f"{key} of a model with an indexer is not derived, expected 1 for '{model}'")
+    return None
 
 
 def link_problem(node: Node, link: Link) -> str | None:

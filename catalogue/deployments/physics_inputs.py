@@ -71,6 +71,8 @@ NEUTRAL: dict[str, float] = {
     "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
+    "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
+    "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0,
     "activations_in_share": 1, "window_blocks_freed": 1,
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
@@ -79,7 +81,8 @@ NEUTRAL: dict[str, float] = {
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "exchange_normal", "exchange_gathered", "separate_pools",
             "prefill_together", "prefix_hit_share", "activations_in_share", "window_blocks_freed",
-            "whole_selection", "dense_prefill_tokens")
+            "whole_selection", "dense_prefill_tokens", "context_all_to_all",
+            "largest_graph")
 
 
 @dataclass(frozen=True)
@@ -336,6 +339,8 @@ def physics_inputs(scenario: Resolved) -> dict[str, float]:
     workload = scenario.file.workload
     if workload.draft_tokens:
         found["draft_tokens"] = workload.draft_tokens.value
+    if workload.length_accepted:
+        found["accepted_length"] = workload.length_accepted.value
     return found
 
 

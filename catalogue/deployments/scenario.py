@@ -37,8 +37,8 @@ MODEL_COUNTS = (
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "balancing", "length_distribution", "length_variation",
-               "arrivals", "arrival_rate")
+_NOT_INPUTS = ("requests", "draft_tokens", "accepted_length", "acceptance", "balancing",
+               "length_distribution", "length_variation", "arrivals", "arrival_rate")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 
@@ -136,6 +136,7 @@ class Scenario(Resolved):
         for part in (self.file.parallelism, self.file.workload):
             fields |= {name: getattr(part, name) for name in type(part).model_fields
                       if name not in _NOT_INPUTS}
+        fields["accepted_length"] = self.file.workload.length_accepted
         return {name: value for name, value in fields.items() if value is not None}
 
     def inputs(self) -> dict[str, int | float]:
@@ -362,6 +363,8 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     if found := (layout.cut_problem(*model, cut)
                  or block_problem(*model, scenario.precision, cut)):
         raise ParamsError(f"{where('parallelism', found[0])}: {found[1]}.")
+    if problem := layout.context_problem(*model, tp, int(numbers["decode_context_parallel"])):
+        raise ParamsError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
 
 
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, field_validator, model_validator
 
-from catalogue.entries import trees
+from catalogue.entries import drafts, trees
 from catalogue.entries.entry import (
     DeviceName,
     Entry,
@@ -42,6 +42,7 @@ from catalogue.reading.values import (
 )
 
 MOST_DRAFTS = 8  # that the formulas count
+AcceptedLength = Annotated[Value, Unit("1", minimum=1, exclusive=False)]
 Drafts = Annotated[Value, Unit("1", integer=True, exclusive=False, spread=False,
                                maximum=MOST_DRAFTS)]
 
@@ -173,7 +174,8 @@ class Parallelism(Entry):
     ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
     none); experts and copies together are spread over the expert-parallel ranks. ``balancing``:
     experts lie as they are numbered (none) or by their measured load (periodic), or every rank is
-    taken to get its share (ideal).
+    taken to get its share (ideal). ``decode_context_parallel`` of the tensor-parallel ranks deal
+    the cache of a request among them (absent: each has all that its heads need).
     """
 
     tensor_parallel: Count
@@ -181,6 +183,7 @@ class Parallelism(Entry):
     data_parallel: Count
     expert_parallel: Count
     redundant_experts: CountOrZero | None = None
+    decode_context_parallel: Count | None = None
     balancing: Literal["none", "periodic", "ideal"] = "none"
 
 
@@ -196,7 +199,10 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none). Where requests are simulated,
+    ``draft_tokens`` are proposed per request and step (absent: none). What comes of them is stated
+    as engines print it, in place of ``mtp_acceptance`` and ``acceptance_decay``: tokens of a step,
+    its own included (``accepted_length``), or how often the first draft counts, the second, …
+    (``acceptance``; one counts if all before it do). Where requests are simulated,
     their lengths are distributed about ``input_tokens`` and ``output_tokens``:
     ``length_distribution``, of a lognormal one with ``length_variation``, standard deviation over
     mean.
@@ -213,6 +219,8 @@ class Workload(Entry):
     concurrency: Requests
     requests: Requests | None = None
     draft_tokens: Drafts | None = None
+    accepted_length: AcceptedLength | None = None
+    acceptance: list[ShareOrZero] | None = None
     context_tokens: Length | None = None
     input_tokens: Length | None = None
     output_tokens: Length | None = None
@@ -246,7 +254,13 @@ class Workload(Entry):
             raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
+        drafts.check(self.draft_tokens, self.accepted_length, self.acceptance)
         return self
+
+    @property
+    def length_accepted(self) -> Value | None:
+        """Tokens of a step as they are stated, or from how often its drafts count [1]."""
+        return drafts.length_of(self.acceptance) if self.acceptance else self.accepted_length
 
 
 class Offload(Entry):

@@ -25,9 +25,10 @@ def cut(scenario: Scenario) -> str:
     """How a deployment is cut: ``TP8×DP4``, with what is larger than one."""
     parallel = scenario.file.parallelism
     degrees = {"TP": parallel.tensor_parallel, "PP": parallel.pipeline_parallel,
-               "DP": parallel.data_parallel, "EP": parallel.expert_parallel}
+               "DP": parallel.data_parallel, "EP": parallel.expert_parallel,
+               "DCP": parallel.decode_context_parallel}
     return "×".join(f"{name}{degree.value}" for name, degree in degrees.items()
-                    if degree.value > 1 or name == "TP")
+                    if degree and (degree.value > 1 or name == "TP"))
 
 
 def quantity(family: Sequence[Deployed]) -> str:

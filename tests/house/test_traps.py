@@ -20,7 +20,7 @@ from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-            "redundant_experts": 0}
+            "redundant_experts": 0, "decode_context_parallel": 1}
 # a single token on one card that holds everything, nothing cached, at a byte per weight
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,

@@ -73,7 +73,7 @@ def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: fl
     step = {f"{phase}_tokens": tokens, f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
     inputs = deployed(name, **deployment) | {"new_tokens": tokens, **step}
     laws = {key: law for key, law in derivation.formulas.items()
-            if key.startswith((phase, "wanted"))}
+            if key.startswith((phase, "wanted")) and "@" not in key}
     return {key.removeprefix(f"{phase}_"): time for key, time in
             evaluate_all(laws, inputs).items() if key.startswith(phase)}
 

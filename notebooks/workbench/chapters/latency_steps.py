@@ -53,7 +53,8 @@ BARS: dict[Text, tuple[str, ...]] = {
     ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
         ("router", "head", "vector"),
     ("kernel boundaries", "算子间隔"): ("boundary",),
-    ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),
+    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
+                                 "context_exchange"),
     WAITING: ()}
 
 

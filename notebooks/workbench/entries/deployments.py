@@ -28,7 +28,8 @@ PARTS: dict[Text, tuple[str, ...]] = {
     ("attention core", "注意力核心"): ("core", "index"),
     ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
         ("router", "head", "vector"),
-    ("communication", "通信"): ("all_reduce", "exchange", "pipeline"),
+    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
+                                 "context_exchange"),
     ("experts on the host", "主机上的专家"): ("offload",),
     ("experts: loading to the card", "专家：加载到卡上"): ("fetch",),
     ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),

@@ -241,10 +241,10 @@ def _gqa(composition: Composition) -> list[Operator]:
 
 def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
-
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
     """
-    layers, full, elements = sym.num_hidden_layers, sym.full_attention_layers, heads * width
+    layers, full = sym.num_hidden_layers, sym.full_attention_layers
+    elements = heads * composition.sharing_ranks * width
     entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
     return [Operator(name, "every", count, "matrix", "core",

@@ -34,6 +34,7 @@ class Composition:
             and with a window, and whose index keys are read, summed over the requests [token].
         expanded: cached positions whose keys and values MLA expands again, in prefill [token].
         absorbed: 1 where MLA absorbs its up-projections instead of expanding, else 0 [1].
+        sharing_ranks: ranks whose heads all attend to this rank's part of the cache [1].
         decoding: whether it is a decode step.
     """
 
@@ -48,6 +49,7 @@ class Composition:
     read_keys: sympy.Expr
     expanded: sympy.Expr
     absorbed: sympy.Expr
+    sharing_ranks: sympy.Expr
     decoding: bool
 
 
@@ -93,10 +95,14 @@ def derive_phases(derivation: Derivation, name: str, template: Callable[[str], s
 
 
 def _decode() -> Composition:
-    """Each request's next token and its drafts; the drafts of a request share what is read."""
+    """Each request's next token and its drafts; the drafts of a request share what is read.
+
+    Positions are those of this rank's part of the cache.
+    """
     parts = sym.micro_batches
-    cached = sym.decode_batch * sym.fullest_cache / parts
-    tokens = sym.decode_tokens * sym.fullest_cache / parts
+    held = parts * sym.decode_context_parallel
+    cached = sym.decode_batch * sym.fullest_cache / held
+    tokens = sym.decode_tokens * sym.fullest_cache / held
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
         attended=tokens * sym.decode_multiplied_tokens,
@@ -106,7 +112,7 @@ def _decode() -> Composition:
         read=cached * sym.decode_attended_tokens,
         read_in_window=cached * sym.decode_window_tokens,
         read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0),
-        absorbed=sympy.Integer(1), decoding=True)
+        absorbed=sympy.Integer(1), sharing_ranks=sym.decode_context_parallel, decoding=True)
 
 
 def _chunk(phase: str) -> Composition:
@@ -119,4 +125,4 @@ def _chunk(phase: str) -> Composition:
         in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
         indexed=absorbed * of_step * (sym.cached_tokens + (sym.new_tokens + 1) / 2), read=cached,
         read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
-        absorbed=absorbed, decoding=False)
+        absorbed=absorbed, sharing_ranks=sympy.Integer(1), decoding=False)

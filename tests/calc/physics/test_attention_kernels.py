@@ -23,7 +23,7 @@ def deployment(name, *overrides, **changes):
 class TestTiles:
     @pytest.mark.parametrize("seed", SEEDS)
     def test_rows_are_the_heads_and_less_than_a_tile_more(self, seed):
-        inputs = fleet("mla", seed) | {"index_topk": 0}
+        inputs = fleet("mla", seed) | {"index_topk": 0, "decode_context_parallel": 1}
         found = run(inputs, "mla")
         heads = inputs["num_attention_heads"] / inputs["tensor_parallel"]
         spare = found["decode_head_rows"] - heads
@@ -33,14 +33,15 @@ class TestTiles:
 
     @pytest.mark.parametrize("seed", SEEDS)
     def test_tiles_of_one_row_are_the_heads(self, seed):
-        found = run(fleet("mla", seed), "mla", core_tile_rows=1, sparse_tile_rows=1)
+        found = run(fleet("mla", seed), "mla", core_tile_rows=1, sparse_tile_rows=1,
+                    decode_context_parallel=1)
         heads = fleet("mla", seed)["num_attention_heads"] / fleet("mla", seed)["tensor_parallel"]
         for phase in PHASES:
             np.testing.assert_allclose(found[f"{phase}_head_rows"], heads, rtol=1e-12)
 
     def test_grouped_queries_have_none(self):
         inputs = fleet("gqa", 1)
-        found = run(inputs, "gqa", core_tile_rows=64)
+        found = run(inputs, "gqa", core_tile_rows=64, decode_context_parallel=1)
         np.testing.assert_array_equal(
             found["decode_head_rows"], inputs["num_attention_heads"] / inputs["tensor_parallel"])
 

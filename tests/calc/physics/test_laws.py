@@ -70,7 +70,7 @@ class TestWholeAndParts:
         inputs = fleet(attention, seed)
         found = run(inputs, attention)
         busy = {name: inputs["micro_batches"] * found[f"{phase}_{name}_time"] for name in DEVICE}
-        across = ("all_reduce", "exchange", "pipeline")
+        across = ("all_reduce", "exchange", "pipeline", "context_exchange")
         assert_close(sum(busy[name] for name in across), found[f"{phase}_communication_time"])
         assert_close(sum(busy[name] for name in busy if name not in across),
                      found[f"{phase}_compute_time"])
@@ -130,7 +130,7 @@ class TestWholeAndParts:
     @given(SEEDS)
     def test_a_rank_alone_communicates_nothing(self, attention, phase, seed):
         found = run(fleet(attention, seed), attention, tensor_parallel=1, expert_parallel=1,
-                    pipeline_parallel=1)
+                    pipeline_parallel=1, decode_context_parallel=1)
         assert (found[f"{phase}_communication_time"] == 0).all()
 
     @FEW

@@ -15,6 +15,9 @@ class TestScenarios:
         ("parallelism.tensor_parallel=7", "14 devices, but the cluster has 16"),
         ("parallelism.data_parallel=3", "24 devices, but the cluster has 16"),
         ("parallelism.expert_parallel=3", "expert_parallel of 3"),
+        ("parallelism.decode_context_parallel=3", "3 does not divide tensor_parallel 8"),
+        ("parallelism.decode_context_parallel=16", "16 exceeds tensor_parallel 8"),
+        ("parallelism.decode_context_parallel=0", "out of range"),
         ("parallelism.tensor_parallel=0", "out of range"),
         ("parallelism.tensor_parallel=8.5", "not a whole number"),
         ("device=ascend-910b22", "nearest names are ascend-910b2"),
@@ -31,6 +34,18 @@ class TestScenarios:
     ])
     def test_overrides(self, setting, says):
         assert says in sentence(catalogue.load_scenario, "s0-scenario-1", overrides=[setting])
+
+    @pytest.mark.parametrize(("deployment", "settings", "says"), [
+        ("h20-qwen3-8b", ["cluster.devices=2", "parallelism.tensor_parallel=2"],
+         "of 8 num_key_value_heads of 'qwen3-8b' 2 tensor-parallel ranks keep 1"),
+        ("h200-v32-vllm-tp8", [], "2 of a model with an indexer is not derived"),
+    ])
+    def test_a_cache_that_cannot_be_dealt(self, deployment, settings, says):
+        """Of grouped-query attention only copies are dealt; keys of an indexer are whole."""
+        message = sentence(catalogue.load_scenario, deployment, overrides=[
+            *settings, "parallelism.decode_context_parallel=2"])
+        assert message.startswith("--set parallelism.decode_context_parallel:")
+        assert says in message
 
     def test_heads_that_do_not_divide(self):
         settings = ["cluster.nodes=3", "parallelism.tensor_parallel=24",

@@ -1,0 +1,55 @@
+"""Ways to lay a model out on so many cards: its cuts, and over how many ranks a cache is dealt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from catalogue.deployments.layout import context_problem, cut_problem
+
+Cut = tuple[int, int, int, int]
+SHARED = "decode_context_parallel"
+
+
+def cuts(inputs: Mapping[str, Any], attention: str, model: str, devices: int,
+         widest: int) -> list[Cut]:
+    """Every valid (tensor, pipeline, data, expert) parallel size on so many cards.
+
+    Args:
+        inputs: input symbols of the model, and over how many ranks a cache is dealt.
+        attention: ``mla`` or ``gqa``.
+        model: its identifier.
+        devices: tensor x pipeline x data.
+        widest: largest tensor-parallel size; one that leaves the scale-up links is slow.
+    """
+    possible = []
+    for tp in divisors(devices):
+        if tp > widest or context_problem(inputs, attention, model, tp, int(inputs[SHARED])):
+            continue
+        for pp in divisors(devices // tp):
+            dp = devices // tp // pp
+            possible += [(tp, pp, dp, ep) for ep in divisors(tp * dp)
+                         if cut_problem(inputs, attention, model, (tp, pp, dp, ep)) is None]
+    return possible
+
+
+def shares(inputs: Mapping[str, Any], attention: str, model: str) -> list[int]:
+    """Over how many ranks the cache of a request can be dealt, more than now, fewest first [1].
+
+    Args:
+        inputs: input symbols of the deployment.
+        attention: ``mla`` or ``gqa``.
+        model: its identifier.
+    """
+    tensor = int(inputs["tensor_parallel"])
+    return [size for size in divisors(tensor) if size > inputs[SHARED]
+            and context_problem(inputs, attention, model, tensor, size) is None]
+
+
+def divisors(number: int) -> list[int]:
+    """Its divisors, ascending.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    return [part for part in range(1, number + 1) if number % part == 0]

@@ -1,0 +1,112 @@
+"""A cache that is dealt over ranks: what a group holds, reads, multiplies and sends."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, run, sampled, where
+
+import calc
+import catalogue
+from calc.choosing import layouts
+from calc.quantities.everything import PHASES
+
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+LONG = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1, "concurrency": 1}
+
+
+def dealt(attention):
+    """Deployments without an indexer, of tensor ranks that all keep a copy of each cache."""
+    inputs = dict(sampled(attention))
+    if attention == "gqa":
+        inputs["num_key_value_heads"] = np.ones_like(inputs["tensor_parallel"])
+    return inputs | {"index_topk": 0, "index_n_heads": 0, "index_head_dim": 0, "draft_tokens": 0,
+                     "decode_context_parallel": inputs["tensor_parallel"]}
+
+
+@both
+class TestLaws:
+    def test_one_rank_sends_nothing_for_its_cache(self, attention):
+        found = run(dealt(attention), attention, decode_context_parallel=1)
+        for phase in PHASES:
+            assert not np.any(found[f"{phase}_context_exchange_time"])
+
+    def test_a_group_holds_the_cache_once(self, attention):
+        """Together the ranks have room for the same tokens at any share, in blocks of their own."""
+        inputs = dealt(attention) | {"window_blocks_freed": 0}
+        shared = inputs["decode_context_parallel"]
+        alone, group = (run(inputs, attention, decode_context_parallel=size)
+                        for size in (1, shared))
+        np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
+        tokens = [found["blocks_per_request"] * inputs["block_size"] * size
+                  for found, size in ((alone, 1), (group, shared))]
+        assert not where(tokens[1] < inputs["context_tokens"], tokens[1])
+        assert not where(tokens[1] - inputs["context_tokens"] >= inputs["block_size"] * shared)
+        assert not where(group["kv_per_device"] > alone["kv_per_device"] * (1 + 1e-12))
+        assert not where(group["max_concurrency"] < alone["max_concurrency"])
+
+    def test_ranks_read_the_cache_once_and_multiply_as_much(self, attention):
+        inputs = dealt(attention) | {"core_tile_rows": 1}
+        shared = inputs["decode_context_parallel"]
+        alone, group = (run(inputs, attention, decode_context_parallel=size)
+                        for size in (1, shared))
+        np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
+        np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
+        np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
+        assert not where(group["tpot_floor"] > alone["tpot_floor"] * (1 + 1e-12))
+
+    def test_more_ranks_send_longer(self, attention):
+        """No group of two or more is free, and none is quicker than one within it."""
+        inputs = dealt(attention) | {"tensor_parallel": 16, "collective_alpha": 1e-6}
+        inputs["num_attention_heads"] = 16 * np.ceil(inputs["num_attention_heads"] / 16)
+        times = [run(inputs, attention, decode_context_parallel=size, full_mesh=0)[
+            "decode_context_exchange_time"] for size in (1, 2, 4, 8, 16)]
+        for shorter, longer in pairwise(times):
+            assert not where(longer <= shorter, shorter, longer)
+
+    def test_all_to_all_starts_less_often(self, attention):
+        inputs = dealt(attention) | {"devices_per_node": 64}
+        scattered, sent = (run(inputs, attention, context_all_to_all=switch)[
+            "decode_context_exchange_time"] for switch in (0, 1))
+        least = np.where(inputs["decode_context_parallel"] > 1, inputs["num_hidden_layers"]
+                         * inputs["collective_alpha"], 0)
+        assert not where(scattered - sent < least * (1 - 1e-9), scattered, sent)
+
+    def test_a_prompt_without_a_past_sends_nothing(self, attention):
+        inputs = dealt(attention) | {"prefix_hit_share": 0, "max_num_batched_tokens": 1e6,
+                                     "input_tokens": 4096, "draft_tokens": 0}
+        assert not np.any(run(inputs, attention)["prefill_context_exchange_time"])
+        later = run(inputs, attention, prefix_hit_share=0.5)["prefill_context_exchange_time"]
+        assert not where((later > 0) != (inputs["decode_context_parallel"] > 1), later)
+
+
+class TestDeployments:
+    def test_v3_holds_eight_times_the_requests_on_eight_ranks(self):
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+        inputs = scenario.inputs() | LONG
+        alone, group = (calc.evaluate(inputs | {"decode_context_parallel": size}, "mla")
+                        for size in (1, 8))
+        assert group["max_concurrency"] // alone["max_concurrency"] in (8, 9)
+        assert group["decode_core_time"] < alone["decode_core_time"]
+
+    def test_sixteen_heads_fill_the_tiles_that_they_share(self):
+        """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
+        inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs() | {"core_tile_rows": 64}
+        flops = [calc.evaluate(inputs | {"decode_context_parallel": size}, "mla")[
+            "decode_core_flops"] for size in (1, 2, 4, 8)]
+        np.testing.assert_allclose(np.array(flops) / flops[-1], [4, 2, 1, 1])
+
+    def test_it_is_advised_where_no_cut_holds_a_long_context(self):
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+            "workload.input_tokens=131000 token", "workload.output_tokens=72 token",
+            "workload.concurrency=30 request", "model.n_routed_experts=252"])
+        answer = calc.estimate(scenario)
+        key = f"parallelism.{layouts.SHARED}"
+        offered = [change for change in answer.changes if set(change.settings) == {key}]
+        cut = [change for change in answer.changes if change.settings and all(
+            name.startswith("parallelism.") and name != key for name in change.settings)
+            and change.devices == scenario.devices]
+        assert bool(offered) != bool(cut)
+        for change in offered:
+            assert "DCP" in change.text["en"]
+            assert change.quantities["headroom_per_device"] >= 0

@@ -1,0 +1,82 @@
+"""Bad input of a deployment: acceptances, lengths and experts that are none, each one sentence."""
+
+import pytest
+from _door import sentence
+
+import catalogue
+from calc.commands.simulate import read_lengths
+
+NAME = "h200-r1-sglang-mtp"
+
+
+def stated(tmp_path, section, line):
+    """A deployment with a line more in one of its sections, and the number of that line."""
+    text = (catalogue.ROOT / "scenarios" / f"{NAME}.yml").read_text(encoding="utf-8").splitlines()
+    at = text.index(f"{section}:") + 1
+    path = tmp_path / "mine.yml"
+    path.write_text("\n".join([*text[:at], f"  {line}", *text[at:], ""]), encoding="utf-8")
+    return path, at + 1
+
+
+SAID = "source: arithmetic, kind: assumed"
+
+
+@pytest.mark.parametrize(("section", "line", "says"), [
+    ("mechanisms", f"mtp_acceptance: {{value: 1.2, {SAID}}}", "expected at most 1"),
+    ("mechanisms", f"mtp_acceptance: {{value: 0.9, range: [0.8, 1.1], {SAID}}}",
+     "expected at most 1"),
+    ("mechanisms", f"acceptance_decay: {{value: 2, {SAID}}}", "expected at most 1"),
+    ("mechanisms", f"mtp_acceptance: {{value: -0.5, {SAID}}}", "at least 0"),
+    ("mechanisms", f"mtp_acceptance: {{value: 50 token, {SAID}}}", "expected a plain number"),
+    ("mechanisms", f"largest_graph: {{value: 0 token, {SAID}}}", "expected more than 0"),
+    ("mechanisms", f"context_all_to_all: {{value: 2, {SAID}}}", "expected 0 or 1"),
+    ("workload", "length_distribution: gaussian", "'constant', 'exponential' or 'lognormal'"),
+    ("workload", "length_variation: 0.5", "given with a lognormal length_distribution"),
+    ("workload", "arrivals: sometimes", "'burst', 'closed-loop' or 'poisson'"),
+    ("parallelism", "decode_context_parallel: 3", "3 does not divide tensor_parallel 8"),
+    ("parallelism", "redundant_experts: -1", "at least 0"),
+    ("parallelism", "balancing: always", "'none', 'periodic' or 'ideal'"),
+])
+def test_is_refused_at_its_line(tmp_path, section, line, says):
+    path, at = stated(tmp_path, section, line)
+    message = sentence(catalogue.load_scenario, path)
+    assert message.startswith(f"{path}:{at}: ")
+    assert says in message
+
+
+@pytest.mark.parametrize(("settings", "says"), [
+    (["workload.input_tokens=-5 token"], "out of range, expected more than 0"),
+    (["workload.output_tokens=0 token"], "out of range, expected more than 0"),
+    (["workload.length_distribution=lognormal", "workload.length_variation=-1"],
+     "expected more than 0"),
+    (["workload.length_distribution=lognormal", "workload.length_variation=0"],
+     "expected more than 0"),
+])
+def test_lengths_that_no_request_has(settings, says):
+    message = sentence(catalogue.load_scenario, NAME, overrides=settings)
+    assert message.startswith("--set workload.")
+    assert says in message
+
+
+@pytest.mark.parametrize("line", ["-5,10", "10,-5", "0,10", "1.5,10", "10", "ten,10", "1e3,10"])
+def test_a_file_with_a_length_that_is_none(tmp_path, line):
+    path = tmp_path / "lengths.csv"
+    path.write_text(f"input_tokens,output_tokens\n100,10\n{line}\n", encoding="utf-8")
+    message = sentence(read_lengths, path)
+    assert message.startswith(f"{path}:3: ")
+    assert "whole numbers of at least 1" in message
+
+
+@pytest.mark.parametrize(("ranks", "redundant", "says"), [
+    (512, 0, "does not divide n_routed_experts 256 of 'deepseek-v3', redundant_experts of 256"),
+    (512, 128, "256 routed and 128 redundant experts of 'deepseek-v3', redundant_experts of 256"),
+])
+def test_more_ranks_than_experts(ranks, redundant, says):
+    """Every rank has at least one expert, a copy if need be."""
+    many = [f"cluster.nodes={ranks // 8}", "parallelism.tensor_parallel=1",
+            f"parallelism.data_parallel={ranks}", f"parallelism.expert_parallel={ranks}"]
+    message = sentence(catalogue.load_scenario, NAME, overrides=[
+        *many, f"parallelism.redundant_experts={redundant}"])
+    assert message.startswith("--set parallelism.expert_parallel: ")
+    assert says in message
+    catalogue.load_scenario(NAME, overrides=[*many, "parallelism.redundant_experts=256"])
