@@ -1,5 +1,7 @@
 """The layer that drafts, which prompts pass too; steps that are too large for a captured graph."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, run, sampled, where
@@ -83,5 +85,5 @@ class TestLargestGraph:
         inputs = sampled(attention)
         times = [run(inputs, attention, largest_graph=size)["decode_step_time"]
                  for size in (1, 64, 512, 4096)]
-        for smaller, larger in zip(times[:-1], times[1:], strict=True):
+        for smaller, larger in pairwise(times):
             assert not where(larger > smaller)

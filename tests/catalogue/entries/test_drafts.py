@@ -101,7 +101,8 @@ class TestBadInput:
         assert "expected 'draft_tokens' beside it" in message
 
     @pytest.mark.parametrize(("drafts", "says"), [
-        (-1, "at least 0"), (1.5, "not a whole number"), (MOST_DRAFTS + 1, f"at most {MOST_DRAFTS}"),
+        (-1, "at least 0"), (1.5, "not a whole number"),
+        (MOST_DRAFTS + 1, f"at most {MOST_DRAFTS}"),
     ])
     def test_drafts_that_no_step_has(self, tmp_path, drafts, says):
         path, line = written(tmp_path, drafts=drafts)
