@@ -134,8 +134,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
 
     Source: notebooks/compute.md for operations and bytes, notebooks/latency.md for times.
     """
-    halves, clock = q.micro_batches, slowest_clock(q)
-    batch = composition.part(halves)
+    halves, batch, clock = q.micro_batches, composition.part(q.micro_batches), slowest_clock(q)
     projections = attention_work(attention, q, n, w, batch)
     core, scores = core_work(attention, q, c, batch), index_work(q, c, batch)
     routed = routed_expert_work(q, n, batch)
@@ -156,8 +155,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     reduced, exchanged, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
     shared = context_exchange(attention, q, c, batch)
-    boundary = kernels * q.kernel_boundary
-    offload = _offload_time(q, n, batch, routed)
+    boundary, offload = kernels * q.kernel_boundary, _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
     compute = halves * (sum(times.values()) + vector_time + widened + boundary + offload
                         + fetched.fetch_time)
@@ -167,8 +165,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     hidden = hidden_time(q, compute - on_host - saved, communication, on_host)
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
-    drafted = device / q.num_hidden_layers + halves * _around_the_draft(
-        q, times["head"], batch.tokens, clock)
+    drafted = _draft_pass_time(q, device, times["head"], batch.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -348,10 +345,12 @@ def _launch_time(q: Any, batch: Composition) -> Number:
     return (1 - in_graph) * q.host_time_per_operator
 
 
-def _around_the_draft(q: Any, head_time: Number, tokens: Number, clock: Number) -> Number:
-    """What a pass of the drafting layer takes beyond a mean layer of a step with its head [s].
+def _draft_pass_time(q: Any, device: Number, head_time: Number, tokens: Number, clock: Number
+                     ) -> Number:
+    """A pass of the tokens of a step through the layer that drafts [s].
 
-    A projection joins the hidden state with the embedding of the next token, whole on every rank;
+    A mean layer of the step, with what is around it. A projection joins the hidden state with the
+    embedding of the next token, whole on every rank;
     the head comes once, of which a mean layer has a part already. Source: notebooks/latency.md,
     section One step.
     """
@@ -360,7 +359,8 @@ def _around_the_draft(q: Any, head_time: Number, tokens: Number, clock: Number) 
     moved = (2 * d * d + 3 * d * tokens) * width
     joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                            moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    return joined + head_time * (1 - 1 / q.num_hidden_layers)
+    around = joined + head_time * (1 - 1 / q.num_hidden_layers)
+    return device / q.num_hidden_layers + q.micro_batches * around
 
 
 def prompts_drafted(q: Any, draft_pass: Number, decoding: bool) -> Number:
