@@ -349,10 +349,9 @@ def _draft_pass_time(q: Any, device: Number, head_time: Number, tokens: Number, 
                      ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
-    A mean layer of the step, with what is around it. A projection joins the hidden state with the
-    embedding of the next token, whole on every rank;
-    the head comes once, of which a mean layer has a part already. Source: notebooks/latency.md,
-    section One step.
+    A mean layer of the step, a projection before it that joins the hidden state with the embedding
+    of the next token, whole on every rank, and the head, of which a mean layer has a part already.
+    Source: notebooks/latency.md, section One step.
     """
     d, width = q.hidden_size, q.activation_element_bytes
     flops = q.multiply_add_flops * 2 * d * d * np.maximum(tokens, q.gemm_tile_rows)
