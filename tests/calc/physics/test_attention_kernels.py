@@ -173,7 +173,8 @@ class TestIndexer:
             61 * scores * inputs["selection_traffic"])
 
     def test_a_card_without_the_dtype_multiplies_wider(self):
-        scenario = catalogue.load_scenario("h200-v32-vllm-tp8", "ascend-910b2")
+        scenario = catalogue.load_scenario("h200-v32-vllm-tp8", "ascend-910b2",
+                                           ["engine=vllm-ascend"])
         assert scenario.inputs()["index_peak"] == scenario.inputs()["core_peak"]
 
     def test_what_a_deployment_states_is_checked(self, tmp_path):
