@@ -19,9 +19,9 @@ from calc.intervals.gradient import Traced, slopes, traced
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
+from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
-from calc.physics.work import multiplied_positions
 from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import transfer_time
 from calc.quantities.waves import (

@@ -15,8 +15,8 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.experts import distinct_experts, ranks_in_step, streaming
 from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
+from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
-from calc.physics.work import multiplied_positions
 from catalogue.entries.deployments import MOST_DRAFTS
 
 

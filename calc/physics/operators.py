@@ -17,6 +17,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.experts import distinct_experts, fullest
 from calc.physics.memory import Cache, expert_shards
+from calc.physics.positions import unfused
 from calc.physics.shapes import MLA
 from calc.physics.work import Composition, head_rows
 
@@ -215,6 +216,8 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
     shared = q.decode_context_parallel if composition.decoding else 1
     moved = s.heads * shared * per_head * s.width * (s.tokens + again)
     windowed = q.num_hidden_layers - q.full_attention_layers
+    written = (0 if composition.decoding or not unfused(q)
+               else q.score_traffic * s.heads / q.micro_batches)
     for name, count, attended, read in (
             ("core", q.full_attention_layers, composition.attended, composition.read),
             ("core_window", windowed, composition.in_window, composition.read_in_window)):
@@ -222,7 +225,8 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
             yield Row(name, "every", count, MATRIX, "core",
                       q.multiply_add_flops * head_rows * per_head * attended / shared
                       / q.micro_batches,
-                      activation_bytes=moved, kv_bytes=entry * read / shared / q.micro_batches)
+                      activation_bytes=moved + written * attended,
+                      kv_bytes=entry * read / shared / q.micro_batches)
 
 
 def _gated(q: Any, s: _Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,

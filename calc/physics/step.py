@@ -24,6 +24,7 @@ from calc.physics.communication import (
 )
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
+    distinct_experts,
     fullest,
     normal_quantile,
     ranks_in_step,
@@ -32,6 +33,7 @@ from calc.physics.experts import (
 )
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
+from calc.physics.positions import unfused
 from calc.physics.shapes import Parameters
 from calc.physics.work import (
     Attention,
@@ -226,13 +228,18 @@ def _matmul_time(q: Any, name: str, work: Work, rows: Number, clock: Number) -> 
 def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     """Time of the attention core [s]: of its arithmetic or of its bytes.
 
-    Source: notebooks/latency.md, section The attention core.
+    Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
+    them. Source: notebooks/latency.md, section The attention core.
     """
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
     sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
     share = select(sparse, q.sparse_attention_efficiency, dense)
-    return np.maximum(core.flops / (q.core_peak * share * clock),
-                      core.bytes / _cache_rate(q, batch.decoding))
+    moved = core.bytes / _cache_rate(q, batch.decoding)
+    fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
+    if batch.decoding:
+        return fused
+    matmuls = core.flops / (q.core_peak * q.attention_gemm_efficiency * clock)
+    return select(unfused(q), matmuls + moved, fused)
 
 
 def _index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
@@ -294,7 +301,8 @@ def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> 
     Source: notebooks/latency.md, section Experts on the host.
     """
     k = q.num_experts_per_tok
-    weights = q.offloaded_share * n.moe_layers * routed.hit * n.routed_expert_parameters
+    read = _read_by_groups(q, routed)
+    weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
     flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
              * n.routed_expert_parameters * k * routed.tokens)
     # a token travels if any of its experts is on the host
@@ -308,6 +316,19 @@ def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> 
         + weights * q.offloaded_weight_bytes
         / (q.host_memory_bandwidth * q.host_stream_efficiency)
         + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync, 0)
+
+
+def _read_by_groups(q: Any, routed: Routed) -> Number:
+    """Experts of a layer that the host reads, whole groups of tokens and the rest one by one [1].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    limit = np.where(np.greater(q.host_group_tokens, 0), q.host_group_tokens, 1)
+    groups = np.floor(routed.tokens / limit)
+    whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
+                                    q.routing_skew)
+                   for tokens in (limit, routed.tokens - groups * limit))
+    return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)
 
 
 def _kernels(q: Any, n: Parameters) -> Number:

@@ -14,6 +14,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.experts import distinct_experts, fullest, ranks_in_step
 from calc.physics.memory import Cache, Weights, expert_shards
+from calc.physics.positions import unfused
 from calc.physics.shapes import MLA, Parameters, up_projections
 
 
@@ -154,36 +155,6 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
                      projections, again, up)
 
 
-def prefill_absorbed(q: Any, prompt: Number) -> Number:
-    """Whether MLA prefills absorbed [1]: if an indexer picks positions, and the prompt is long.
-
-    Args:
-        q: input symbols as attributes.
-        prompt: its tokens, cached ones included [token].
-
-    Source: notebooks/compute.md, section Sparse attention.
-    """
-    return select((q.index_topk > 0) & np.greater(prompt, q.dense_prefill_tokens), 1, 0)
-
-
-def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number) -> Number:
-    """Positions that the core multiplies for a token, mean, in a layer without a window [token].
-
-    Without an indexer those that the token sees. A kernel of sparse attention takes a fixed number,
-    padded where fewer exist, unless it stops at them; a dense one takes all.
-
-    Args:
-        q: input symbols as attributes.
-        picked: that the indexer picks of those that the token sees [token].
-        seen: that the token sees [token].
-        absorbed: 1 if the kernel is that of sparse attention or of decode.
-
-    Source: notebooks/compute.md, section Sparse attention.
-    """
-    chosen = select(q.whole_selection > 0, q.index_topk, picked)
-    return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
-
-
 def head_rows(q: Any, batch: Composition) -> Number:
     """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
 
@@ -229,8 +200,24 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
     cached = entry * (full * batch.read + windowed * batch.read_in_window) / shared
     expanded = batch.expanded if attention == MLA else 0
-    return Core(flops, cached + layers * heads * core_width * width * (batch.tokens + expanded),
-                rows)
+    written = 0 if batch.decoding else score_bytes(q, batch)
+    return Core(flops, cached + written
+                + layers * heads * core_width * width * (batch.tokens + expanded), rows)
+
+
+def score_bytes(q: Any, batch: Composition) -> Number:
+    """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Scores that are written.
+    """
+    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
+    positions = full * batch.attended + windowed * batch.in_window
+    heads = q.num_attention_heads / q.tensor_parallel
+    return select(unfused(q), q.score_traffic * heads * positions, 0)
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:

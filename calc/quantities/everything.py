@@ -62,6 +62,7 @@ INPUTS = frozenset({
     "mla_efficiency", "mla_compute_efficiency",
     "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
     "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
+    "score_traffic",
     "l2_bandwidth", "dequantisation_traffic",
     "prefill_dequantisation_traffic", "kernel_boundary",
     "operators_per_layer", "host_time_per_operator", "captured", "largest_graph",
@@ -81,7 +82,7 @@ INPUTS = frozenset({
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
-    "host_overlap",
+    "host_overlap", "host_group_tokens",
     "fetched_share", "stored_share", "device_hit_share", "host_hit_share", "host_link_efficiency",
     "storage_bandwidth",
 })

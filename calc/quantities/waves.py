@@ -15,8 +15,14 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
+from calc.physics.positions import (
+    multiplied_positions,
+    prefill_absorbed,
+    prefill_positions,
+    unfused,
+)
 from calc.physics.step import Step
-from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
+from calc.physics.work import Composition
 
 UNIFORM = 12.0  # square of the width of a uniform distribution over its variance
 
@@ -30,6 +36,7 @@ class Prompts:
     prompt_chunks: Number
     prefill_tokens: Number
     prefill_attended: Number
+    prefill_unfused: Number
     prefill_absorbed: Number
     prefill_multiplied: Number
     prefill_in_window: Number
@@ -63,8 +70,9 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
     attended = mean_attended(q.index_topk, cached, new)
     absorbed = prefill_absorbed(q, cached + new)
     return Prompts(
-        cached, new, chunks, tokens, attended, absorbed,
-        multiplied_positions(q, attended, mean_context(cached, new), absorbed),
+        cached, new, chunks, tokens, attended, select(unfused(q), 1, 0), absorbed,
+        multiplied_positions(q, attended, prefill_positions(
+            q, cached, new, tokens, mean_context(cached, new)), absorbed),
         mean_attended(q.sliding_window, cached, new), before, rest, burst_chunks,
         rest * new / burst_chunks)
 

@@ -12,10 +12,11 @@ from calc.physics import experts
 from calc.physics.arrays import Number
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
+from calc.physics.positions import multiplied_positions, prefill_absorbed, prefill_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
 from calc.physics.step import hidden_time, prompts_drafted, step
-from calc.physics.work import Composition, multiplied_positions, prefill_absorbed
+from calc.physics.work import Composition
 from calc.serving.requests import Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
@@ -170,7 +171,8 @@ class Clock:
         picked, in_window = (mean_attended(bound, cached, new)
                              for bound in (q.index_topk, q.sliding_window))
         absorbed = float(prefill_absorbed(q, (cached + new).max()))  # one kernel for the step
-        multiplied = multiplied_positions(q, picked, seen, absorbed)
+        multiplied = multiplied_positions(
+            q, picked, prefill_positions(q, cached, new, new, seen), absorbed)
         tokens, before = float(new.sum()) + riding, float(cached.sum())
         return Composition(
             tokens, float(len(new) + riding), float((new * multiplied).sum()),

@@ -27,6 +27,8 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "exchange_network_efficiency": Unit("1", maximum=1),
     "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
+    "host_vector_efficiency": Unit("1", maximum=1),
+    "score_traffic": Unit("B", exclusive=False),
     "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
     "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
     "device_hit_share": Unit("1", exclusive=False, maximum=1),

@@ -11,21 +11,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalogue import library
-from catalogue.deployments.precision_support import peak_of, widened
+from catalogue.deployments.precision_support import (
+    HOST_DTYPES,
+    host_peaks,
+    on_vectors,
+    peak_of,
+    widened,
+)
 from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import efficiency
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
-    from catalogue.entries.hardware import Device, Node
+    from catalogue.entries.hardware import Node
 
 CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE = "sparse_attention_efficiency"
 WIDE_BITS = 16
 WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
-HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 MULTIPLY_ADD = 2
 NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
 # mechanisms of a device that names none
@@ -54,21 +59,23 @@ SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of mod
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_streaming_efficiency": "expert_streaming_efficiency",
-        "expert_tile_rows": "gemm_tile_rows", "expert_load_overlap": "load_overlap"}
+        "expert_tile_rows": "gemm_tile_rows", "expert_load_overlap": "load_overlap",
+        "host_vector_efficiency": "host_gemm_efficiency"}
 # kernels of every layer alike, where none are counted
 ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
          "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,
          "reference_operators": 1.0}
-STATED = ("host_overlap", "storage_bandwidth")  # a knob of the deployments that state it
+STATED = ("host_overlap", "storage_bandwidth", "score_traffic")  # knobs where they are stated
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
+OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
 NEUTRAL: dict[str, float] = {
     "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
-    "host_sync": 0, "micro_batches": 1, "draft_tokens": 0, "prefill_together": 0,
-    "prefix_hit_share": 0, "exchange_normal": 0, "exchange_gathered": 0, "separate_pools": 0,
-    "exchange_network_alpha": 0, "think_time": 0, "open_arrivals": 0,
-    "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
+    "host_sync": 0, "host_group_tokens": 0, "score_traffic": 0, "micro_batches": 1,
+    "draft_tokens": 0, "prefill_together": 0, "prefix_hit_share": 0, "exchange_normal": 0,
+    "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
+    "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
@@ -162,8 +169,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
         table = priors.sparse_attention_efficiency
         found.append(Knob(SPARSE_SHARE, table.wide if cached >= WIDE_BITS else table.narrow,
                           (SPARSE_SHARE,)))
-    switch = scenario.mechanisms.get("exchange_normal")
-    mode = "normal" if switch is not None and switch.value else "low_latency"
+    mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
     found += _latencies(scenario, exchange, mode)
     found += [
@@ -177,7 +183,9 @@ def _priors(scenario: Resolved) -> list[Knob]:
     if offload and scenario.host and scenario.host.mechanisms:
         priors = library.load("mechanisms", scenario.host.mechanisms)
         paid = FETCHING if offload.fetched else COMPUTING
-        found += [Knob(key, getattr(priors, key), (key,)) for key in paid]
+        shares = OF_VECTORS if on_vectors(offload.format) else {}
+        found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
+                  for key in paid for name in [shares.get(key, key)]]
     return found + _fetching(scenario)
 
 
@@ -309,7 +317,7 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
         return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
                           f"'{scenario.precision.id}' multiplies, nor of {' or '.join(WIDE)}")
-    if offload and host and not offload.fetched and not _host_peaks(host):
+    if offload and host and not offload.fetched and not host_peaks(host, offload.format):
         return "offload", (f"'{host.id}' computes the experts and states no peak of "
                            f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")
     return None
@@ -389,17 +397,14 @@ def _host(scenario: Resolved) -> dict[str, float]:
     link = (scenario.device.host_bandwidth
             or library.load("links", HOST_LINK).device_bandwidth)
     share = offload.routed_experts.value
-    peaks = _host_peaks(host)  # one that only holds experts needs none
+    peaks = host_peaks(host, offload.format)  # one that only holds experts needs none
     peak = {"host_peak": offload.hosts.value * max(peaks)} if peaks else {}
     return peak | {
         "offloaded_share": 0 if offload.fetched else share,
         "fetched_share": share if offload.fetched else 0, "stored_share": _stored(offload),
         "offloaded_weight_bytes": library.load("formats", offload.format).bytes_per_element,
         "host_memory_bandwidth": offload.hosts.value * host.memory_bandwidth.value,
+        "host_group_tokens": offload.group_tokens.value if offload.group_tokens else 0,
         "host_link_bandwidth": link.value,
     }
 
-
-def _host_peaks(host: Device) -> list[float]:
-    """What a processor computes with, as far as it is stated [FLOP/s]."""
-    return [peak.value for dtype in HOST_DTYPES if (peak := peak_of(host, dtype))]

@@ -9,6 +9,7 @@ from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.reading.values import Value
 
+HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
 
 
@@ -35,6 +36,28 @@ def peak_of(device: Device, dtype: str) -> Value | None:
     if unit is None and device.type == "host":
         unit = device.vector_peak
     return getattr(unit, dtype, None)
+
+
+def on_vectors(stored: str) -> bool:
+    """Whether kernels of a processor multiply a format on its vector unit, whatever else it has.
+
+    Args:
+        stored: name of the format.
+    """
+    return bool(library.load("formats", stored).host_unit == "vector")
+
+
+def host_peaks(host: Device, stored: str) -> list[float]:
+    """What a processor computes experts of a format with, as far as it is stated [FLOP/s].
+
+    Args:
+        host: the processor.
+        stored: name of the format.
+    """
+    vectors = host.vector_peak if on_vectors(stored) else None
+    peaks = [getattr(vectors, dtype, None) if vectors else peak_of(host, dtype)
+             for dtype in HOST_DTYPES]
+    return [peak.value for peak in peaks if peak]
 
 
 def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:

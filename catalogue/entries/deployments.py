@@ -65,6 +65,8 @@ class Format(Named):
 
     Attributes:
         block: the shape of a group, where engines refuse to load a slice with part of one.
+        host_unit: what a processor's kernels multiply it with; a matrix unit is only used if it
+            has one.
     """
 
     bits: Count
@@ -72,6 +74,7 @@ class Format(Named):
     zero_bits: CountOrZero
     group_size: CountOrZero
     block: Block | None = None
+    host_unit: Literal["matrix", "vector"] = "matrix"
 
     @model_validator(mode="after")
     def _complete(self) -> Format:
@@ -271,6 +274,7 @@ class Offload(Entry):
         format: how they are stored there.
         hosts: processors that compute them, or out of whose memory they are fetched [1].
         host: the processor; absent, that of the node.
+        group_tokens: that the host's kernels take at once; absent, all of a step [token].
         fetched: whether chosen experts are loaded to the cards, else the host computes them.
         on_storage: of all routed experts, the share on the node's drives; absent, none [1].
     """
@@ -279,11 +283,15 @@ class Offload(Entry):
     format: FormatName
     hosts: Count
     host: DeviceName | None = None
+    group_tokens: Tokens | None = None
     fetched: Flag = False
     on_storage: ShareOrZero | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Offload:
+        if self.fetched and self.group_tokens is not None:
+            raise Misplaced("experts that are fetched are computed by the cards, no kernel of the "
+                            "host takes tokens in groups", "group_tokens")
         if self.on_storage is None:
             return self
         if not self.fetched:

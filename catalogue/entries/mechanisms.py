@@ -21,10 +21,11 @@ BytesOrZero = Annotated[Value, Unit("B", exclusive=False)]
 RequestRate = Annotated[Value, Unit("request/s")]
 TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
-HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync", "host_link_efficiency")
+HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficiency", "host_sync",
+        "host_link_efficiency")
 # what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
 OPTIONAL = {"sliced_gemm_efficiency", "sliced_streaming_efficiency", "expert_tile_rows",
-            "expert_load_overlap", "operators"}
+            "expert_load_overlap", "operators", "host_vector_efficiency"}
 
 
 class ShareByDtype(Entry):
@@ -162,6 +163,8 @@ class Mechanisms(Named):
         host_stream_efficiency: share of the host's memory bandwidth of expert kernels [1].
         host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
             peak where there is no matrix unit [1].
+        host_vector_efficiency: share of the host's vector peak of kernels that widen blocks of few
+            bits in vector registers [1].
         host_sync: hand-over between device and host, per layer [s].
         host_link_efficiency: share of the link to a device that large copies from the host's
             memory reach [1].
@@ -206,6 +209,7 @@ class Mechanisms(Named):
     front_end_rate: RequestRate | None = None
     host_stream_efficiency: Share | None = None
     host_gemm_efficiency: Share | None = None
+    host_vector_efficiency: Share | None = None
     host_sync: Time | None = None
     host_link_efficiency: Share | None = None
     gemm_tile_rows: Number | None = None

@@ -17,7 +17,7 @@ from sympy import Expr, Max, Min
 from workbench.formulas.exported import load_formulas, select
 from workbench.formulas.symbols import sym
 from workbench.formulas.trees import from_tree
-from workbench.steps.phases import Composition
+from workbench.steps.phases import Composition, score_bytes
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -247,9 +247,10 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     elements = heads * composition.sharing_ranks * width
     entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
+    written = 0 if composition.decoding else heads * score_bytes()
     return [Operator(name, "every", count, "matrix", "core",
                      flops=sym.multiply_add_flops * composition.head_rows * width * attended,
-                     activation_bytes=moved, kv_bytes=entry * read)
+                     activation_bytes=moved + written * attended, kv_bytes=entry * read)
             for name, count, attended, read in (
                 ("core", full, composition.attended, composition.read),
                 ("core_window", layers - full, composition.in_window, composition.read_in_window))]

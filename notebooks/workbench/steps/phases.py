@@ -67,6 +67,11 @@ def composition(phase: str) -> Composition:
             "burst": lambda: _chunk(phase)}[phase]()
 
 
+def score_bytes() -> sympy.Expr:
+    """Bytes that prefill writes and reads of a score, of one head, token and position [B]."""
+    return sympy.Piecewise((sym.score_traffic, sym.prefill_unfused > 0), (0, True))
+
+
 def derive_phases(derivation: Derivation, name: str, template: Callable[[str], sympy.Expr | int],
                   variant: str | None = None, shown: str | tuple[str, ...] = "decode",
                   ) -> dict[str, sympy.Expr]:

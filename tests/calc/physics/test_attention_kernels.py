@@ -185,3 +185,62 @@ class TestIndexer:
             path.write_text(text.replace("value: 2048 token", f"value: {written}"), "utf-8")
             with pytest.raises(catalogue.ParamsError, match=problem):
                 catalogue.load_scenario(path)
+
+
+class TestUnfused:
+    """Prefill whose scores are tensors in memory, for want of a fused kernel."""
+
+    ZETA = 32.0
+
+    def test_one_chunk_meets_every_position(self):
+        _, found = deployment("h200-r1-vllm-tp8", input_tokens=1000, score_traffic=self.ZETA)
+        _, fused = deployment("h200-r1-vllm-tp8", input_tokens=1000)
+        assert found["prefill_multiplied"] == 1000
+        assert fused["prefill_multiplied"] == 500.5
+
+    def test_chunks_meet_what_is_before_their_end(self):
+        """Four chunks of 1,000 tokens after 1,000 cached: 2,000, 3,000, 4,000 and 5,000."""
+        _, found = deployment("h200-r1-vllm-tp8", input_tokens=5000, prefix_hit_share=0.2,
+                              max_num_batched_tokens=1000, score_traffic=self.ZETA)
+        assert found["prefill_multiplied"] == pytest.approx(3500)
+
+    def test_chunks_of_one_token_see_no_mask(self):
+        changed = {"input_tokens": 300, "max_num_batched_tokens": 1}
+        _, found = deployment("h200-r1-vllm-tp8", **changed, score_traffic=self.ZETA)
+        _, fused = deployment("h200-r1-vllm-tp8", **changed)
+        assert found["prefill_multiplied"] == fused["prefill_multiplied"]
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("attention", ["mla", "gqa"])
+    def test_bytes_are_those_of_the_scores(self, attention, seed):
+        inputs = fleet(attention, seed) | {"index_topk": 0}
+        none, some = (run(inputs, attention, score_traffic=bytes_) for bytes_ in (1e-9, self.ZETA))
+        windowed = inputs["num_hidden_layers"] - inputs["full_attention_layers"]
+        positions = (inputs["full_attention_layers"] * some["prefill_multiplied"]
+                     + windowed * some["prefill_in_window"])
+        scores = (inputs["num_attention_heads"] / inputs["tensor_parallel"]
+                  * some["prefill_tokens"] / inputs["micro_batches"] * positions)
+        np.testing.assert_allclose(some["prefill_core_bytes"] - none["prefill_core_bytes"],
+                                   self.ZETA * scores, rtol=1e-6)
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_products_and_passes_add(self, seed):
+        inputs = fleet("mla", seed) | {"index_topk": 0, "score_traffic": self.ZETA}
+        found = run(inputs, "mla")
+        peak = inputs["core_peak"] * inputs["attention_gemm_efficiency"] * inputs["clock_factor"]
+        rate = inputs["memory_bandwidth"] * inputs["hbm_efficiency"]
+        np.testing.assert_allclose(
+            found["prefill_core_time"],
+            found["prefill_core_flops"] / peak + found["prefill_core_bytes"] / rate, rtol=1e-12)
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_decode_has_its_own_kernel(self, seed):
+        none, some = (run(fleet("mla", seed), "mla", score_traffic=bytes_)
+                      for bytes_ in (0, self.ZETA))
+        np.testing.assert_array_equal(some["decode_step_time"], none["decode_step_time"])
+
+    def test_an_indexer_goes_before(self):
+        inputs, none = deployment("h200-v32-vllm-tp8", input_tokens=9000)
+        _, some = deployment("h200-v32-vllm-tp8", input_tokens=9000, score_traffic=self.ZETA)
+        assert inputs["index_topk"] > 0
+        assert some["prefill_step_time"] == none["prefill_step_time"]

@@ -255,7 +255,8 @@ class TestMonotonic:
     @given(SEEDS, st.integers(1, 300))
     def test_a_step_of_more_requests_is_never_faster(self, attention, seed, batch):
         """And yields tokens no slower, save where a single token has a path of its own, or hits
-        experts that the cards have in another proportion than more tokens can.
+        experts that the cards have in another proportion than more tokens can, or begins a group
+        that reads its experts anew.
 
         The throughput of a whole wave may fall a little: ranks and chunks are whole numbers.
         """
@@ -263,6 +264,7 @@ class TestMonotonic:
         smaller, larger = (self.of_batch(attention, inputs, b) for b in (batch, batch + 1))
         assert_never(at_most(smaller, larger), smaller, larger)
         inputs["single_token_path"] = 0.0
+        inputs["host_group_tokens"] = 0.0
         # a hit rate beyond what the cards keep of the chosen holds for few tokens only
         inputs["device_hit_share"] = 1 - inputs["fetched_share"]
         inputs["host_hit_share"] = 1 - inputs["stored_share"]

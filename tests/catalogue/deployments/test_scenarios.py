@@ -289,7 +289,7 @@ class TestPeaks:
         (tmp_path / "bare.yml").write_text(
             "like: intel-xeon-6454s\nname: {en: bare, zh: bare}\n"
             "matrix_peak: null\nvector_peak: null\n", encoding="utf-8")
-        text = library.locate("scenarios", "kt-4090d-v02").read_text("utf-8")
+        text = library.locate("scenarios", "kt-4090-v03").read_text("utf-8")
         assert text.count("offload:\n") == 1
         path = tmp_path / "mine.yml"
         path.write_text(text.replace("offload:\n", "offload:\n  host: bare.yml\n"), "utf-8")
@@ -300,3 +300,23 @@ class TestPeaks:
         path.write_text(text.replace("offload:\n", "offload:\n  host: bare.yml\n"
                                      "  fetched: true\n"), "utf-8")
         assert catalogue.load_scenario(path).inputs()["host_peak"] == 1  # it only holds them
+
+    def test_blocks_of_few_bits_are_multiplied_on_the_vector_unit(self):
+        """The same processor: GGUF blocks in vector registers, INT8 on its matrix unit."""
+        host = catalogue.load("devices", "intel-xeon-6454s")
+        priors = catalogue.load("mechanisms", "host-xeon")
+        blocks, whole = (catalogue.load_scenario(name).inputs()
+                         for name in ("kt-4090d-v02", "kt-4090-v03"))
+        assert blocks["host_peak"] == 2 * host.vector_peak.int8.value
+        assert whole["host_peak"] == 2 * host.matrix_peak.int8.value
+        assert blocks["host_gemm_efficiency"] == priors.host_vector_efficiency.value
+        assert whole["host_gemm_efficiency"] == priors.host_gemm_efficiency.value
+        eighth = host.vector_peak.int8.value  # AVX-512 has an eighth of AMX
+        assert host.matrix_peak.int8.value == pytest.approx(8 * eighth, rel=1e-3)
+
+    def test_fetched_experts_are_in_no_groups(self, tmp_path):
+        text = library.locate("scenarios", "kt-4090d-v02").read_text("utf-8")
+        path = tmp_path / "mine.yml"
+        path.write_text(text.replace("offload:\n", "offload:\n  fetched: true\n"), "utf-8")
+        assert "no kernel of the host takes tokens in groups" in sentence(
+            catalogue.load_scenario, path)

@@ -1,0 +1,68 @@
+"""Positions that the attention core meets: those a token sees, those an indexer picks, or all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, select
+
+
+def prefill_absorbed(q: Any, prompt: Number) -> Number:
+    """Whether MLA prefills absorbed [1].
+
+    If an indexer picks positions, and the prompt is long; or without a fused kernel.
+
+    Args:
+        q: input symbols as attributes.
+        prompt: its tokens, cached ones included [token].
+
+    Source: notebooks/compute.md, sections Sparse attention and Scores that are written.
+    """
+    picking = (q.index_topk > 0) & np.greater(prompt, q.dense_prefill_tokens)
+    return select(picking | unfused(q), 1, 0)
+
+
+def unfused(q: Any) -> Any:
+    """Whether dense prefill writes its scores to memory, for want of a fused kernel.
+
+    Source: notebooks/compute.md, section Scores that are written.
+    """
+    return (np.asarray(q.index_topk) <= 0) & np.greater(q.score_traffic, 0)
+
+
+def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: Number) -> Number:
+    """Positions that a token of a prompt meets in the core, mean [token].
+
+    Those that it sees; without a fused kernel all up to the end of its chunk, masked ones too,
+    which is the mean of c + T, c + 2T, ..., c + n.
+
+    Args:
+        q: input symbols as attributes.
+        cached: tokens of the prompt before these [token].
+        new: tokens that are computed [token].
+        chunk: tokens of a chunk, T [token].
+        seen: positions that a token sees, mean [token].
+
+    Source: notebooks/compute.md, section Scores that are written.
+    """
+    return select(unfused(q), cached + (new + chunk) / 2, seen)
+
+
+def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number) -> Number:
+    """Positions that the core multiplies for a token, mean, in a layer without a window [token].
+
+    Without an indexer those that the token sees. A kernel of sparse attention takes a fixed number,
+    padded where fewer exist, unless it stops at them; a dense one takes all.
+
+    Args:
+        q: input symbols as attributes.
+        picked: that the indexer picks of those that the token sees [token].
+        seen: that the token sees [token].
+        absorbed: 1 if the kernel is that of sparse attention or of decode.
+
+    Source: notebooks/compute.md, section Sparse attention.
+    """
+    chosen = select(q.whole_selection > 0, q.index_topk, picked)
+    return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
