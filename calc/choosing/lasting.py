@@ -59,9 +59,12 @@ def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
     found = evaluate({**inputs, "concurrency": counts}, attention)
     wanted, name = ((workload.arrival_rate.value, "steady_request_throughput")
                     if inputs["open_arrivals"] else (most, "steady_users"))
+    rates, stays = (np.broadcast_to(found[key], counts.shape) for key in (
+        "steady_request_throughput", "steady_e2e"))
+    in_flight = rates * stays  # Little's law
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
-    if wanted > reached[-1]:
+    if wanted > np.interp(most, in_flight, reached):
         return Lasting(workload.arrivals, most, {})
-    return Lasting(workload.arrivals, float(np.interp(wanted, reached, counts)), {
-        name: float(np.interp(wanted, reached, np.broadcast_to(found[name], counts.shape)))
-        for name in STEADY})
+    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), {
+        key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
+        for key in STEADY})

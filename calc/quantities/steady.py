@@ -1,9 +1,10 @@
 """What users see who ask again and again: TTFT, TPOT and rates of a deployment in a steady state.
 
-``concurrency`` is the number of requests in flight, as one of them sees it, itself included. Each
-other one asks again, at a moment that has nothing to do with this one, so that its prompt comes in
-between. In a closed loop users think between an answer and the next question; arrivals that are
-independent (Poisson) are the limit of ever more users who think ever longer.
+``concurrency`` is the number of requests in flight, as one of them sees it while it decodes, itself
+included; where nobody thinks, all of them are in flight all the time. Each other one asks again, at
+a moment that has nothing to do with this one, so that its prompt comes in between. In a closed loop
+users think between an answer and the next question; arrivals that are independent (Poisson) are the
+limit of ever more users who think ever longer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
+MANY_STEPS = 1e3  # of thinking: after them a return finds half a step, to a thousandth
 MOST_BUSY = 0.99  # nearer to saturation the mean wait of independent arrivals has no bound
 
 
@@ -36,6 +38,9 @@ class Steady:
     riding_time: Number
     steady_prefill: Number
     prompt_interruption: Number
+    step_left: Number
+    unbunched_others: Number
+    others_rate: Number
     steady_load: Number
     return_wait: Number
     random_wait: Number
@@ -121,28 +126,82 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
                    together, riding, interruption)
 
 
-def _waits(q: Any, p: Prompts, a: _Prompt, pace: Number, away: Number, rate: Number
-           ) -> tuple[Number, Number, Number]:
-    """Mean wait of a prompt [s]: right after an answer, at random, and in between.
+def _left_of_step(q: Any, a: _Prompt, decode: Step, pace: Number, first: Number) -> Number:
+    """What is left of the step that a user's next prompt finds under way [s].
+
+    Steps follow one another from the end of the answer: the first as given [s], then decode steps
+    of one request fewer. The time to think is exponential, that before the scheduler is not.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    of_one = (decode.routed_expert_time + decode.core_time + decode.index_time) / (1 + a.others)
+    fewer = pace * (1 - of_one / decode.step_time)
+    late = q.request_overhead - first
+    left = fewer * np.maximum(0, np.ceil(late / fewer)) - late
+    thinks = q.think_time > 0
+    mean = select(thinks, np.minimum(q.think_time, MANY_STEPS * fewer), 1)
+    return left + select(thinks, fewer * np.exp(-left / mean) / -np.expm1(-fewer / mean) - mean, 0)
+
+
+def _waits(q: Any, p: Prompts, a: _Prompt, decode: Step, pace: Number, step_left: Number,
+           rate: Number) -> tuple[Number, Number]:
+    """Mean wait of a prompt [s]: right after an answer, and at random.
 
     Source: notebooks/serving.md, section A steady state.
     """
     work = a.work + p.prompt_chunks * a.riding
     ending = a.others / _later(q)
     chunk = work / p.prompt_chunks + a.growth * (a.together - 1)
-    prefills = -np.expm1(-ending)
-    soon = np.exp(-ending) * np.maximum(0, pace - away) + prefills * np.maximum(0, chunk - away)
+    follows = -np.expm1(-ending)
+    back = (1 - follows) * step_left + follows * _left_of_step(q, a, decode, pace, chunk)
     with_me = ending * a.growth * (1 + a.shared) / 2
-    returned = select(away > 0, select(away > pace, pace / 2, soon), 0)
     busy = np.minimum(MOST_BUSY, rate * (
         work - (work - a.growth) * (1 - 1 / a.together)))
     left = (1 - busy) * pace / 2 + busy * chunk / 2
-    arriving = np.minimum(MOST_BUSY, rate * a.growth)
-    ahead = left * ((1 - a.shared) / (1 - arriving) + a.shared * (1 + 2 * arriving))
-    back = with_me + returned
-    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + work)))
-    waiting = (1 - mixing) * back + mixing * ahead
-    return back, ahead, np.minimum(1, a.others) * waiting
+    queued, joining = (np.minimum(MOST_BUSY, rate * each) for each in (work, a.growth))
+    ahead = left * ((1 - a.shared) / (1 - queued) + a.shared * (1 + 2 * joining))
+    return with_me + back, ahead
+
+
+def _unbunched(q: Any, a: _Prompt, pace: Number, at_random: Number) -> Number:
+    """Others that decode along, without those that a prompt brings with it [request].
+
+    Of prompts that come at random, those that come while others are worked on begin to decode
+    together with them; where answers end at any step, a request sees half of them on average.
+
+    Args:
+        q: input symbols as attributes.
+        a: a prompt among others.
+        pace: of a token without stalls [s].
+        at_random: share of the prompts that come at random [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    decoding = _later(q) * pace
+    grown = decoding + at_random * a.interruption
+    return 2 * a.others * decoding / (grown + np.sqrt(
+        grown * grown + 2 * at_random * a.others * a.interruption * a.interruption))
+
+
+def _delay(q: Any, p: Prompts, a: _Prompt, pace: Number, back: Number, ahead: Number, spread: Number
+           ) -> tuple[Number, Number]:
+    """Delay of a request by the prompts of others [s]: in a closed loop, and of arrivals at random.
+
+    Others finish while this one decodes; at random they also come while its own prompt waits and
+    is worked on, and what it finds is worked on before.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    several, after = np.minimum(1, a.others), q.output_tokens - 1
+    mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
+    caused = a.others * a.interruption
+    crowded = a.others * (a.interruption + p.prompt_chunks * select(
+        mixed, pace, 0) / a.together) - after * pace
+    last = pace + select(mixed, caused / _later(q), 0)
+    meanwhile = a.own + (1 - a.shared) * ahead - last
+    coming = spread * a.interruption * (1 + meanwhile / (_later(q) * pace))
+    at_random = np.minimum(1, after) * coming + several * ahead
+    return np.maximum(caused + several * back, crowded), np.maximum(at_random, crowded)
 
 
 def _pool_queue(q: Any, a: _Prompt, base: Number, pool_ratio: Number) -> Number:
@@ -178,29 +237,34 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     pace = (decode.step_time + served.draft_time) / served.tokens_per_step
     a = _prompt(q, p, requests_per_rank, pace, decode, prefill, burst, served.prefill_time)
     away = q.think_time + q.request_overhead
-    back = select((away > pace) | (q.open_arrivals > 0), pace / 2,
-                  select(away > 0, pace - away, 0))
-    after = q.output_tokens - 1
-    crowded = a.others * (a.interruption + p.prompt_chunks * select(
-        (q.mixed_steps > 0) & ~apart, pace, 0) / a.together) - after * pace
-    load = select(apart, 0, np.maximum(
-        a.others * a.interruption + np.minimum(1, a.others) * back, crowded))
+    mixed = (q.mixed_steps > 0) & ~apart
+    several, after = np.minimum(1, a.others), q.output_tokens - 1
+    work = a.work + p.prompt_chunks * a.riding
+    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + work)))
     base = q.request_overhead + a.own + after * pace + select(apart, transfer, 0)
-    soon, ahead, waiting = _waits(q, p, a, pace, away, a.others / (base + load))
+    left = _left_of_step(q, a, decode, pace, 0)
+    spread = _unbunched(q, a, pace, mixing * select(
+        q.open_arrivals > 0, 1, q.think_time / (q.think_time + base + a.others * a.interruption)))
+    coming = spread / (_later(q) * pace + spread * a.interruption + (1 - mixing) * (
+        q.request_overhead + a.own + several * left))
+    soon, ahead = _waits(q, p, a, decode, pace, left, coming)
+    closed, at_random = _delay(q, p, a, pace, left, ahead, spread)
+    load = select(apart, 0, (1 - mixing) * closed + mixing * at_random)
+    waiting = several * ((1 - mixing) * soon + mixing * ahead)
     in_pool = _pool_queue(q, a, base, pool_ratio)
     queue = select(apart, in_pool, waiting)
     stall = np.maximum(0, load - queue) / _later(q)
     most = a.own / p.prompt_chunks - pace  # beside prompts a token takes a chunk at most
-    stall = select((q.mixed_steps > 0) & ~apart, np.minimum(stall, np.maximum(0, most)), stall)
+    stall = select(mixed, np.minimum(stall, np.maximum(0, most)), stall)
     first = (q.request_overhead + a.own + select(apart, transfer, 0)
              + np.maximum(queue, load - after * stall))
     tpot = pace + stall
     e2e = first + after * tpot
-    others = a.others
-    groups = q.concurrency / (1 + others)
+    groups = q.concurrency / (1 + a.others)
+    among = select(apart, a.others / e2e, coming)
     asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
-    rate = groups * (others / e2e + asking)
-    users = groups * (1 + others * (e2e + q.think_time) / e2e)
-    return Steady(others, away, a.left, a.work, a.growth, a.shared, a.together, a.riding, a.own,
-                  a.interruption, load, soon, ahead, in_pool, queue, stall, first, tpot, e2e,
-                  users, rate, rate * q.output_tokens)
+    users = groups * (1 + among * (e2e + q.think_time))
+    rate = groups * (among + asking)
+    return Steady(a.others, away, a.left, a.work, a.growth, a.shared, a.together, a.riding, a.own,
+                  a.interruption, left, spread, coming, load, soon, ahead, in_pool, queue, stall,
+                  first, tpot, e2e, users, rate, rate * q.output_tokens)

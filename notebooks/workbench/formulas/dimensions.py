@@ -37,7 +37,8 @@ COUNTED_ANEW = {
     **dict.fromkeys(
         ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_time", "steady_load",
          "return_wait", "random_wait", "steady_stall", "pool_wait", "steady_queue", "steady_e2e",
-         "steady_ttft", "steady_request_throughput", "steady_throughput", "prompt_growth"),
+         "steady_ttft", "steady_request_throughput", "steady_throughput", "prompt_growth",
+         "step_left", "others_rate", "unbunched_others"),
         "a prompt and an answer are those of one request, of which others are counted"),
     "request_throughput": "a decode pool holds a request for each of its output tokens",
 }
