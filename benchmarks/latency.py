@@ -113,6 +113,8 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
         lambda: calc.decode_sweep(inputs, "mla", KEPT, threads=THREADS), DEPLOYMENTS)
     stalls, stalls_core = _rates(
         lambda: calc.decode_sweep(inputs, "mla", ["tpot"], threads=THREADS), DEPLOYMENTS)
+    steady, steady_core = _rates(
+        lambda: calc.decode_sweep(inputs, "mla", ["steady_tpot"], threads=THREADS), DEPLOYMENTS)
     interval, interval_core = _rates(
         lambda: calc.interval_sweep(few, spreads, "mla", discrepancy={"decode_tpot": 0.2},
                                     threads=THREADS), WITH_INTERVALS)
@@ -127,6 +129,8 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
         "tpot_closed_form_per_core": (core, unit),
         "tpot_with_stalls": (stalls, unit, f"prefill and burst as well, {THREADS} threads"),
         "tpot_with_stalls_per_core": (stalls_core, unit),
+        "tpot_steady": (steady, unit, f"waiting and stalls of a steady state, {THREADS} threads"),
+        "tpot_steady_per_core": (steady_core, unit),
         "tpot_with_interval": (interval, unit, f"{len(spreads)} ranges, without stalls, "
                                                f"{THREADS} threads"),
         "tpot_with_interval_per_core": (interval_core, unit),

@@ -23,7 +23,8 @@ from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
 from calc.quantities.everything import PHASES, check_names, evaluate
-from calc.quantities.planning import transfer_time
+from calc.quantities.planning import pool_ratio, transfer_time
+from calc.quantities.steady import Steady, steady
 from calc.quantities.waves import (
     Prompts,
     Serving,
@@ -41,6 +42,7 @@ FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: dec
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
+STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {
     f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
@@ -92,8 +94,8 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     The names of a decode step (``decode_step_time``, ``decode_core_time`` and so on),
     ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
     other requests' prompts, need one step. Any other name of a wave (``tpot``, ``ttft``,
-    ``output_throughput``, ``prefill_step_time``) needs those of prefill as well: three times the
-    work.
+    ``output_throughput``, ``prefill_step_time``) or of a steady state (``steady_tpot``) needs those
+    of prefill as well: three times the work.
 
     Args:
         inputs: input symbols in SI units; scalars, or arrays of one length n.
@@ -106,9 +108,10 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     Raises ValueError for inputs as :func:`sweep` does, and for a name that no step gives.
     """
     names = list(names)
-    whole = _needs_prefill(names)
+    whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
-    return _in_passes(lambda part: _latencies(attention, SimpleNamespace(**part), whole), inputs,
+    return _in_passes(
+        lambda part: _latencies(attention, SimpleNamespace(**part), whole, lasting), inputs,
                       names, threads, CHUNK)
 
 
@@ -128,11 +131,11 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     Raises ValueError for a missing or unknown input, and for a name that no step gives.
     """
     names = list(names)
-    whole = _needs_prefill(names)
+    whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
     quantities = _latencies(attention, SimpleNamespace(**{
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
-        for name, value in inputs.items()}), whole)
+        for name, value in inputs.items()}), whole, lasting)
     return {name: quantities[name] for name in names}
 
 
@@ -177,13 +180,13 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
 def _needs_prefill(names: Iterable[str]) -> bool:
     """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
-    if unknown := [name for name in names if name not in SERVED_NAMES]:
+    if unknown := [name for name in names if name not in SERVED_NAMES | STEADY_NAMES]:
         raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
     return not DECODE_NAMES.issuperset(names)
 
 
-def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
-    """Quantities of the decode step, and of prefill and the wave where asked for."""
+def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> dict[str, Number]:
+    """Quantities of the decode step, and where asked for of prefill, wave and steady state."""
     n = count_parameters(attention, q)
     t = q.tensor_parallel
     stored = cast("Weights", SimpleNamespace(
@@ -215,8 +218,14 @@ def _latencies(attention: str, q: Any, whole: bool) -> dict[str, Number]:
     for phase, done in (("prefill", prefill), ("burst", burst)):
         quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
     quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
-    return quantities | vars(serving(q, cut, requests, decode, prefill, burst,
-                                transfer_time(q, cached)))
+    transfer = transfer_time(q, cached)
+    served = serving(q, cut, requests, decode, prefill, burst, transfer)
+    quantities |= vars(served)
+    if lasting:
+        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill, served)
+        quantities |= vars(steady(
+            q, cut, requests, decode, prefill, burst, served, transfer, ratio))
+    return quantities
 
 
 # --- intervals ------------------------------------------------------------------------------------
@@ -276,6 +285,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     """
     names = list(names)
     whole = _needs_prefill(names)
+    if lasting := [name for name in names if name in STEADY_NAMES]:
+        raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
+                         "steps or of a wave")
     check_names(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
             for number, spread in enumerate(spreads) for end in ("low", "high")}

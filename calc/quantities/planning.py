@@ -48,6 +48,27 @@ def transfer_time(q: Any, c: Cache) -> Number:
     return q.network_alpha + cache / rate
 
 
+def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step,
+               served: Serving) -> Number:
+    """Prefill replicas that keep up with one decode replica [1].
+
+    A prefill replica has a chunk in every stage, a decode replica finishes batch x stages requests
+    every output_tokens steps.
+
+    Args:
+        q: input symbols as attributes.
+        decode_batch: requests of a decode step [request].
+        p: how prompts are cut.
+        decode, prefill: the decode step, and the mean chunk of a prompt alone.
+        served: what a wave of requests sees.
+
+    Source: notebooks/serving.md, section Two pools in balance.
+    """
+    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
+    decoded = decode_batch * q.pipeline_parallel / (q.output_tokens * per_token)
+    return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+
+
 def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
              decode: Step, prefill: Step, served: Serving) -> Planning:
     """Quantities around a deployment.
@@ -68,10 +89,6 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     """
     stages = q.pipeline_parallel
     idle = stages - 1
-    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
-    # requests per second: a prefill replica has a chunk in every stage, a decode replica finishes
-    # batch x stages every output_tokens steps
-    decoded = d.decode_batch * stages / (q.output_tokens * per_token)
     devices = q.tensor_parallel * stages * q.data_parallel
     experts = (n.moe_layers * q.n_routed_experts * n.routed_expert_parameters
                * q.offloaded_weight_bytes)
@@ -79,7 +96,7 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
-        decoded * prefill.step_time * p.prompt_chunks / stages,
+        pool_ratio(q, d.decode_batch, p, decode, prefill, served),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)

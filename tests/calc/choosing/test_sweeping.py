@@ -11,7 +11,14 @@ import pytest
 import calc
 import catalogue
 from calc.choosing.streams import Best, Histogram, grid, sampled, stream
-from calc.choosing.sweeps import CHUNK, DECODE_NAMES, FAST, SERVED_NAMES, Spread
+from calc.choosing.sweeps import (
+    CHUNK,
+    DECODE_NAMES,
+    FAST,
+    SERVED_NAMES,
+    STEADY_NAMES,
+    Spread,
+)
 from calc.intervals.gradient import slopes, traced
 from calc.intervals.uncertainty import interval
 
@@ -70,7 +77,7 @@ class TestEqualToOneAtATime:
     @pytest.mark.parametrize("threads", [1, 2])
     def test_every_quantity_of_mixed_deployments(self, threads):
         inputs = mixed(np.random.default_rng(1), 2 * CHUNK + 100)
-        names = SERVED_NAMES - {FAST}
+        names = SERVED_NAMES - {FAST} | STEADY_NAMES
         found = calc.decode_sweep(inputs, "mla", names, threads=threads)
         for i in (*range(40), CHUNK - 1, CHUNK, 2 * CHUNK + 99):
             alone = calc.evaluate(row(inputs, i), "mla")
@@ -88,8 +95,9 @@ class TestEqualToOneAtATime:
         scenario = catalogue.load_scenario(name)
         inputs, attention = scenario.inputs(), scenario.model.attention
         alone = calc.evaluate(inputs, attention)
-        found = calc.latency(inputs, attention, SERVED_NAMES)
-        for quantity in SERVED_NAMES - {FAST}:
+        names = SERVED_NAMES | STEADY_NAMES
+        found = calc.latency(inputs, attention, names)
+        for quantity in names - {FAST}:
             assert np.ndim(found[quantity]) == 0
             assert found[quantity] == pytest.approx(alone[quantity], rel=PRECISE, abs=0), quantity
 
@@ -121,6 +129,10 @@ class TestMisuse:
         for name in ("weights_per_device", "latency"):
             with pytest.raises(ValueError, match=f"no quantity '{name}'"):
                 calc.decode_sweep(mixed(np.random.default_rng(0), 3), "mla", [name])
+
+    def test_no_closed_interval_of_a_steady_state(self):
+        with pytest.raises(ValueError, match="no closed interval of 'steady_tpot'"):
+            calc.interval_sweep(mixed(np.random.default_rng(0), 3), (), "mla", ["steady_tpot"])
 
     @pytest.mark.parametrize("function", [
         calc.decode_sweep, calc.latency,
