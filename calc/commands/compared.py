@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 import calc
 from calc.choosing.answers import Estimate
@@ -49,13 +49,18 @@ def _plain(item: Difference) -> dict[str, object]:
 
 def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
     known = symbols()
-    table = Table("quantity", *(scenario.engine or "" for scenario in scenarios),
+    table = Table("quantity", *(_folded(scenario.engine or "") for scenario in scenarios),
                   title=scenarios[0].heading["en"])
     table.add_row("fits", *("yes" if result.fits else "no" for result in results))
     for name in SHOWN:
         if all(name in result.quantities for result in results):
             table.add_row(known[name].en, *(_with_spread(result, name) for result in results))
     return table
+
+
+def _folded(heading: str) -> Column:
+    """A column whose words are broken rather than cut off on a narrow screen."""
+    return Column(heading, overflow="fold")
 
 
 def _with_spread(result: Estimate, name: str) -> str:
@@ -68,14 +73,15 @@ def _with_spread(result: Estimate, name: str) -> str:
 def _print(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
     known = symbols()
-    table = Table("mechanism", item.first, item.other, *(known[name].en for name in COMPARED),
+    table = Table("mechanism", _folded(item.first), _folded(item.other),
+                  *(_folded(known[name].en) for name in COMPARED),
                   title=f"{item.first} to {item.other}: one value at a time")
     for one in item.replaced:
         unit = known[one.symbol].unit if one.symbol in known else "1"
         first, other = ((WAYS[int(value)] for value in (one.first, one.other))
                         if one.symbol == "mixed_steps"
                         else (human(value, unit) for value in (one.first, one.other)))
-        table.add_row(one.name, first, other,
+        table.add_row(one.name.replace("_", " ").replace(".", " "), first, other,
                       *(f"{one.effects[name] - 1:+.1%}" for name in COMPARED))
     table.add_row("all together", "", "",
                   *(f"{item.together[name] - 1:+.1%}" for name in COMPARED))
