@@ -16,6 +16,7 @@ from catalogue.reading.amounts import human
 
 SHOWN = ("ttft", "tpot", "e2e", "output_throughput", "max_concurrency", "headroom_per_device")
 FEWEST = 2
+LONGEST_WORD = len("utilization")  # of a mechanism's name
 WAYS = {0: "prefill-first", 1: "mixed"}  # how steps are filled
 
 
@@ -73,7 +74,7 @@ def _with_spread(result: Estimate, name: str) -> str:
 def _print(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
     known = symbols()
-    table = Table("mechanism", _folded(item.first), _folded(item.other),
+    table = Table(Column("mechanism", min_width=LONGEST_WORD), _folded(item.first), _folded(item.other),
                   *(_folded(known[name].en) for name in COMPARED),
                   title=f"{item.first} to {item.other}: one value at a time")
     for one in item.replaced:
