@@ -74,7 +74,8 @@ def _with_spread(result: Estimate, name: str) -> str:
 def _print(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
     known = symbols()
-    table = Table(Column("mechanism", min_width=LONGEST_WORD), _folded(item.first), _folded(item.other),
+    table = Table(Column("mechanism", min_width=LONGEST_WORD),
+                  *(_folded(name) for name in (item.first, item.other)),
                   *(_folded(known[name].en) for name in COMPARED),
                   title=f"{item.first} to {item.other}: one value at a time")
     for one in item.replaced:
