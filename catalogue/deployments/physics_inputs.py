@@ -137,12 +137,8 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
               if name in scenario.mechanisms and name not in named]
-
-    def held(knob: Knob) -> Value:
-        prior = given.get(knob.name, knob.value)
-        return stated.get(knob.name, stated.get(_else(knob.name), prior))
-
-    return [Knob(knob.name, held(knob), knob.symbols) for knob in found]
+    return [Knob(knob.name, stated.get(knob.name, stated.get(
+        _else(knob.name), given.get(knob.name, knob.value))), knob.symbols) for knob in found]
 
 
 def _else(name: str) -> str:
