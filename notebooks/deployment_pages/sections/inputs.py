@@ -38,11 +38,12 @@ def _engine(deployment: Scenario) -> tuple[str, str]:
     engine = deployment.running
     if engine is not None:
         named = engine.profile.name
-        return (f"Engine: {named['en']} {engine.release}; what is not stated is as it does it.",
-                f"引擎：{named['zh']} {engine.release}，未写明之处按其做法。")
+        return (f"Engine: {named['en']} {engine.release}; its defaults hold where nothing is "
+                "stated.",
+                f"引擎：{named['zh']} {engine.release}，未写明之处取其默认做法。")
     names = [load_profile(name).name for name in fitting(deployment.device)]
     return (f"No engine named: values between those of {', '.join(n['en'] for n in names)}.",
-            f"未指明引擎：取值介于{'、'.join(n['zh'] for n in names)}之间。")
+            f"未指明引擎：取值介于 {'、'.join(n['zh'] for n in names)} 之间。")
 
 
 def _with_letter(name: str) -> tuple[str, str]:
