@@ -247,13 +247,13 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     elements = heads * composition.sharing_ranks * width
     entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
-    written = 0 if composition.decoding else heads * score_bytes()
-    return [Operator(name, "every", count, "matrix", "core",
-                     flops=sym.multiply_add_flops * composition.head_rows * width * attended,
+    written = heads * score_bytes(composition)  # of prefill, for want of a fused kernel
+    flops = sym.multiply_add_flops * composition.head_rows * width
+    parts = ((full, "core", composition.attended, composition.read),
+             (layers - full, "core_window", composition.in_window, composition.read_in_window))
+    return [Operator(name, "every", count, "matrix", "core", flops=flops * attended,
                      activation_bytes=moved + written * attended, kv_bytes=entry * read)
-            for name, count, attended, read in (
-                ("core", full, composition.attended, composition.read),
-                ("core_window", layers - full, composition.in_window, composition.read_in_window))]
+            for count, name, attended, read in parts]
 
 
 def _indexer(composition: Composition) -> list[Operator]:
@@ -269,8 +269,7 @@ def _indexer(composition: Composition) -> list[Operator]:
                  flops=sym.multiply_add_flops * heads * size * composition.indexed,
                  kv_bytes=sym.kv_index_bytes_per_token * composition.read_keys),
         Operator("index_choice", "every", sym.full_attention_layers, "vector", VECTOR,
-                 activation_bytes=sym.selection_traffic * composition.indexed),
-    ]
+                 activation_bytes=sym.selection_traffic * composition.indexed)]
 
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,

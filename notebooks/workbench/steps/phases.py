@@ -67,8 +67,13 @@ def composition(phase: str) -> Composition:
             "burst": lambda: _chunk(phase)}[phase]()
 
 
-def score_bytes() -> sympy.Expr:
-    """Bytes that prefill writes and reads of a score, of one head, token and position [B]."""
+def score_bytes(step: Composition) -> sympy.Expr:
+    """Bytes that a step writes and reads of a score, of one head, token and position [B].
+
+    None in decode, whose kernel is fused.
+    """
+    if step.decoding:
+        return sympy.Integer(0)
     return sympy.Piecewise((sym.score_traffic, sym.prefill_unfused > 0), (0, True))
 
 

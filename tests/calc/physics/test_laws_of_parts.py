@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, one, run, where
+from _fleet import ATTENTIONS, fleet, one, run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -332,25 +332,6 @@ class TestHost:
                 rest = {other: rate for other, rate in AT_ONCE.items() if other != name}
                 taken = run(inputs, attention, **rest)[f"{phase}_offload_time"]
                 np.testing.assert_allclose(taken, time, rtol=1e-9, atol=1e-20, err_msg=name)
-
-    @settings(max_examples=10)
-    @given(SEEDS, st.integers(1, 3000))
-    def test_a_group_reads_its_experts_as_if_alone(self, attention, seed, limit):
-        """Never less than all at once, never more than each token for itself; equal if none waits.
-
-        A step of whole groups reads as many times what one group reads.
-        """
-        inputs = fleet(attention, seed) | AT_ONCE | {"host_memory_bandwidth": 1e11}
-        for phase in PHASES:
-            read, once, apart, fits = (run(inputs, attention, host_group_tokens=tokens)
-                                       for tokens in (limit, 0, 1, 10**12))
-            name, tokens = f"{phase}_offload_time", once[f"{phase}_group_tokens"]
-            np.testing.assert_allclose(fits[name], once[name], rtol=1e-12)
-            assert not where(read[name] < once[name] * (1 - 1e-9), read[name], once[name])
-            assert not where((read[name] > apart[name] * (1 + 1e-9)) & (tokens >= 1),
-                             read[name], apart[name])
-            alone = tokens <= limit
-            np.testing.assert_allclose(read[name][alone], once[name][alone], rtol=1e-12)
 
 
 @both
