@@ -56,6 +56,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     }
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
+    inputs |= _plain(random.Random(f"plain {attention} {seed}"))
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     if edge:
         _fill_exactly(draw, inputs, attention)
@@ -98,7 +99,6 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "sparse_attention_efficiency": draw.choice((0.4, 0.6)),
         "index_efficiency": draw.choice((0.2, 0.5)), "whole_selection": draw.randint(0, 1),
         "dense_prefill_tokens": draw.choice((0, 0, 1, 2048, 10_000)),
-        "score_traffic": draw.choice((0, 0, 32)),
         "l2_bandwidth": draw.choice((5e12, 8e12)),
         "dequantisation_traffic": draw.choice((0, 4, 5.5)),
         "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),
@@ -160,11 +160,16 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "host_memory_bandwidth": 3e11, "host_stream_efficiency": 0.75,
         "host_link_bandwidth": 3.2e10, "host_sync": draw.choice((0, 2e-5)),
         "host_overlap": draw.choice((0, 0, 0.5, 1)),
-        "host_group_tokens": draw.choice((0, 0, 64, 1000)),
         "fetched_share": draw.choice((0, 0, 0.6, 1)), "stored_share": draw.choice((0, 0, 0.4, 1)),
         "device_hit_share": draw.choice((0, 0.5, 1)), "host_hit_share": draw.choice((0.2, 1)),
         "host_link_efficiency": draw.choice((0.8, 1)),
     }
+
+
+def _plain(draw: random.Random) -> dict[str, Number]:
+    """Kernels that are not fused, or take a prompt in groups."""
+    return {"score_traffic": draw.choice((0, 0, 32)),
+            "host_group_tokens": draw.choice((0, 0, 64, 1000))}
 
 
 def _arrivals(draw: random.Random) -> dict[str, Number]:
