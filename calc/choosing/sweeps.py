@@ -185,6 +185,13 @@ def _needs_prefill(names: Iterable[str]) -> bool:
     return not DECODE_NAMES.issuperset(names)
 
 
+def _have_slopes(names: Iterable[str]) -> None:
+    """Raises ValueError for a quantity of a steady state, whose steps have no slope."""
+    if lasting := [name for name in names if name in STEADY_NAMES]:
+        raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
+                         "steps or of a wave")
+
+
 def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state."""
     n = count_parameters(attention, q)
@@ -285,9 +292,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     """
     names = list(names)
     whole = _needs_prefill(names)
-    if lasting := [name for name in names if name in STEADY_NAMES]:
-        raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
-                         "steps or of a wave")
+    _have_slopes(names)
     check_names(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
             for number, spread in enumerate(spreads) for end in ("low", "high")}

@@ -11,9 +11,10 @@ from rich.table import Table
 import calc
 from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
 from calc.choosing.lasting import STEADY, Lasting
+from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
-from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
+from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.deployments.profiles import fitting
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import Symbol
@@ -52,9 +53,14 @@ def run(args: argparse.Namespace) -> int:
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)
     taken = taken_from_document(scenario) if args.documented else {}
+    named = load_pools(args.scenario, overrides=args.settings)
+    pair = together(*named) if named else None
     if args.json:
-        print_json(result.as_json() | ({"taken_from_document": taken} if args.documented else {}))
+        print_json(result.as_json() | ({"pools": pair.as_json()} if pair else {})
+                   | ({"taken_from_document": taken} if args.documented else {}))
         return OK
+    for line in pools(pair) if pair else ():
+        print(line)
     print_estimate(scenario, result)
     for name, value in taken.items():
         print(f"taken from document {value['source']}, section {value['section']}: "
@@ -103,6 +109,23 @@ def engine_line(scenario: Scenario) -> str:
     if scenario.engine is not None:
         return f"Engine: {scenario.engine}."
     return f"No engine named: values between those of {', '.join(fitting(scenario.device))}."
+
+
+def pools(pair: Pools) -> list[str]:
+    """Which of two pools binds, the best ratio of their cards, and a closed loop over both."""
+    tokens = pair.answer
+    each = ", ".join(f"{'transfers deliver' if name == 'transfer' else name + ' finishes'} "
+                     f"{human(rate, 'request/s')}" for name, rate in pair.rates.items())
+    loop = pair.loop
+    return [
+        f"Two pools, {pair.prefill_devices} cards that prefill and {pair.decode_devices} that "
+        f"decode, requests of {pair.prompt:,.0f} and {tokens:,.0f} tokens.",
+        f"{each[0].upper()}{each[1:]}: {pair.binds} binds, {human(pair.rate * tokens, 'token/s')}.",
+        f"In balance {pair.best_prefill_devices:.3g} of {pair.devices} cards prefill: "
+        f"{human(pair.best_rate * tokens, 'token/s')}; of whole groups {pair.whole[0]} and "
+        f"{pair.whole[1]}: {human(pair.whole_rate * tokens, 'token/s')}.",
+        f"Closed loop of {loop.users:,.0f} users: {human(loop.rate * tokens, 'token/s')}, TTFT "
+        f"{human(loop.ttft, 's')}, TPOT {human(loop.tpot, 's')}, {loop.decoding:,.0f} decode."]
 
 
 def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:

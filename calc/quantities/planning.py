@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div
+from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode
 from calc.physics.memory import Cache, Memory, Weights
 from calc.physics.shapes import Parameters
@@ -17,13 +17,16 @@ from calc.quantities.waves import Prompts, Serving
 
 @dataclass(frozen=True)
 class Planning:
-    """Intensity [FLOP/B], shares [1], times [s], the balance of prefill and decode pools [1], and
-    what host memory and storage hold [B]."""
+    """Intensity [FLOP/B], shares [1], times [s], the balance of prefill and decode pools [1] and
+    their rates [request/s], and what host memory and storage hold [B]."""
 
     ridge_point: Number
     pipeline_bubble: Number
     kv_transfer_time: Number
     pool_ratio: Number
+    pools_rate: Number
+    best_prefill_devices: Number
+    best_pools_rate: Number
     block_waste: Number
     loading_time: Number
     host_expert_weights: Number
@@ -69,6 +72,34 @@ def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: 
     return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
 
 
+def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
+               ) -> tuple[Number, Number, Number]:
+    """Rates of this decode pool and the prefill pool beside it, as they are and in balance.
+
+    Both finish in proportion to their cards; in balance both finish the same. Without a prefill
+    pool beside it, one that keeps up is taken for granted.
+
+    Args:
+        q: input symbols as attributes.
+        devices: of the decode pool [1].
+        decoded: requests per second that it finishes [request/s].
+        transfer: of a request's cache [s].
+
+    Returns the rate of the pair, cards for prefill in balance, and the rate in balance.
+
+    Source: notebooks/serving.md, section Two pools in balance.
+    """
+    beside = q.prefill_pool_rate > 0
+    given = select(beside, q.prefill_pool_rate, decoded)
+    received = transfer / q.data_parallel  # time of a request; each decode replica has its ports
+    rate = select(beside, 1 / np.maximum(
+        1 / np.minimum(given, decoded), received), decoded)
+    for_prefill = select(beside, q.prefill_pool_devices / given, 0)
+    for_both = for_prefill + devices / decoded  # cards times seconds of a request
+    cards = select(beside, q.prefill_pool_devices, 0) + devices
+    return rate, cards * for_prefill / for_both, cards / for_both
+
+
 def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
              decode: Step, prefill: Step, served: Serving) -> Planning:
     """Quantities around a deployment.
@@ -97,6 +128,7 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
         pool_ratio(q, d.decode_batch, p, decode, prefill, served),
+        *_two_pools(q, devices, served.request_throughput, transfer_time(q, c)),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)

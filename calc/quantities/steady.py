@@ -20,7 +20,7 @@ from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
-MANY_STEPS = 1e3  # of thinking: after them a return finds half a step, to a thousandth
+MANY_STEPS = 8.0**3  # of thinking: after them a return finds half a step, to a thousandth
 MOST_BUSY = 0.99  # nearer to saturation the mean wait of independent arrivals has no bound
 
 
@@ -179,8 +179,10 @@ def _unbunched(q: Any, a: _Prompt, pace: Number, at_random: Number) -> Number:
     """
     decoding = _later(q) * pace
     grown = decoding + at_random * a.interruption
-    return 2 * a.others * decoding / (grown + np.sqrt(
-        grown * grown + 2 * at_random * a.others * a.interruption * a.interruption))
+    whole = grown + np.sqrt(
+        grown * grown + 2 * at_random * a.others * a.interruption * a.interruption)
+    return select(at_random > 0, 2 * a.others * decoding / select(at_random > 0, whole, 1),
+                  a.others)
 
 
 def _delay(q: Any, p: Prompts, a: _Prompt, pace: Number, back: Number, ahead: Number, spread: Number
@@ -204,18 +206,21 @@ def _delay(q: Any, p: Prompts, a: _Prompt, pace: Number, back: Number, ahead: Nu
     return np.maximum(caused + several * back, crowded), np.maximum(at_random, crowded)
 
 
-def _pool_queue(q: Any, a: _Prompt, base: Number, pool_ratio: Number) -> Number:
-    """Mean wait for a replica of a prefill pool with as many of them as keep up [s].
+def pool_queue(load: Number, service: Number, base: Number) -> Number:
+    """Mean wait of a request for a replica of a prefill pool, among others that come back [s].
 
-    W (A + W - κ) = κ S / 2 with κ = (c - 1) S / replicas: a queue of constant service in a closed
-    network, whose arrivals see it without their own request.
+    W (A + W - κ) = κ S / 2: a queue of constant service in a closed network, whose arrivals see it
+    without their own request.
+
+    Args:
+        load: κ, time of a replica that the prompts of all others take, over the replicas [s].
+        service: S, time of a replica for a prompt [s].
+        base: A, from one prompt to the next without the wait [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
-    replicas = np.maximum(1, np.ceil(pool_ratio * q.data_parallel * (1 - ROUNDING)))
-    most = a.others * a.work / replicas
-    gap = base - most
-    return most * a.work / (gap + np.sqrt(gap * gap + 2 * most * a.work))
+    gap = base - load
+    return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -251,7 +256,8 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     closed, at_random = _delay(q, p, a, pace, left, ahead, spread)
     load = select(apart, 0, (1 - mixing) * closed + mixing * at_random)
     waiting = several * ((1 - mixing) * soon + mixing * ahead)
-    in_pool = _pool_queue(q, a, base, pool_ratio)
+    replicas = np.maximum(1, np.ceil(pool_ratio * q.data_parallel * (1 - ROUNDING)))
+    in_pool = pool_queue(a.others * a.work / replicas, a.work, base)
     queue = select(apart, in_pool, waiting)
     stall = np.maximum(0, load - queue) / _later(q)
     most = a.own / p.prompt_chunks - pace  # beside prompts a token takes a chunk at most

@@ -75,6 +75,7 @@ NEUTRAL: dict[str, float] = {
     "host_sync": 0, "host_group_tokens": 0, "score_traffic": 0, "micro_batches": 1,
     "draft_tokens": 0, "prefill_together": 0, "prefix_hit_share": 0, "exchange_normal": 0,
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
+    "prefill_pool_rate": 0, "prefill_pool_devices": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,

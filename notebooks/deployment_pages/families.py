@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.choosing.answers import counted
+from calc.choosing.pools import together as evaluated
 from catalogue.deployments.scenario import Family, Scenario
 from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import RATES
@@ -143,7 +144,8 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
 
 
 def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
-    """What a pair of pools gives, which of them decides, and what is printed of the pair."""
+    """What a pair of pools gives, which of them decides, what is printed of the pair, and the
+    ratio of cards at which neither waits."""
     together = pair(prefill, decode)
     rates = [member.quantity("request_throughput") for member in (prefill, decode)]
     ends = [f"{fmt_sig(rate.low)}–{fmt_sig(rate.high)}" for rate in rates]
@@ -162,4 +164,27 @@ def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
     if claims:
         text = printed(claims[-1])
         en, zh = f"{en}; the document prints {text}", f"{zh}；文档写 {text}"
-    return f"{en}.", f"{zh}。"
+    balance = _balance(prefill.scenario, decode.scenario)
+    return f"{en}. {balance[0]}", f"{zh}。{balance[1]}"
+
+
+def _balance(prefill: Scenario, decode: Scenario) -> Text:
+    """The best ratio of the cards of two pools, and a closed loop over both."""
+    both = evaluated(prefill, decode)
+    loop, cards = both.loop, (fmt_sig(both.best_prefill_devices), fmt_int(both.devices))
+    lengths = fmt_int(both.prompt), fmt_int(both.answer)
+    best, around = (fmt_quantity(rate * both.answer, "token/s")
+                    for rate in (both.best_rate, loop.rate))
+    sent, first, each = (fmt_quantity(time, "s")
+                         for time in (both.transfer_time, loop.ttft, loop.tpot))
+    users, groups = fmt_int(loop.users), both.whole
+    return (f"For requests of {lengths[0]} and {lengths[1]} tokens the pools are in balance with "
+            f"{cards[0]} of the {cards[1]} cards for prefill, which gives {best}; in whole groups "
+            f"of ranks, {groups[0]} and {groups[1]} are best. The cache of a request is sent in "
+            f"{sent}. {users} users in a closed loop get {around}, a first token after {first} and "
+            f"then one every {each}.",
+            f"请求为 {lengths[0]} 与 {lengths[1]} token 时，{cards[1]} 张卡中用 {cards[0]} 张"
+            f"做预填充，两池平衡，输出 {best}；按整组 rank 分配，"
+            f"以 {groups[0]} 组与 {groups[1]} 组为最佳。"
+            f"一个请求的缓存传输用时 {sent}。闭环中 {users} 个用户合计得到 {around}，"
+            f"首 token 延迟 {first}，其后每 token {each}。")

@@ -16,7 +16,7 @@ def answer(page: Page) -> None:
     """Whether it fits, how fast it answers, and what a reader must know of it."""
     title = page.deployment.title
     if page.family.pools:
-        show(*families.pools(page.family, *(page.member(pool.id) for pool in page.family.pools)))
+        show(*families.pools(page.family, *map(Deployed, page.family.pools)))
     _say(page.deployed,
          (f"*{title['en']}:* ", f"**{title['zh']}**：") if page.several else ("", ""))
     show(*verdicts.told(page.deployed))

@@ -40,6 +40,8 @@ COUNTED_ANEW = {
          "steady_ttft", "steady_request_throughput", "steady_throughput", "prompt_growth",
          "step_left", "others_rate", "unbunched_others"),
         "a prompt and an answer are those of one request, of which others are counted"),
+    **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
+                    "a transfer is that of one request"),
     "request_throughput": "a decode pool holds a request for each of its output tokens",
 }
 STEPS = ("decode_", "prefill_", "burst_")

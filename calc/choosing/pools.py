@@ -1,0 +1,168 @@
+"""A prefill and a decode pool of one deployment together: which binds, the best ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.quantities.everything import evaluate
+from calc.quantities.steady import pool_queue
+from calc.serving.step_times import ranks_in_step
+from catalogue import Scenario
+
+HALVINGS = 60  # of the requests that decode, until the loop closes
+POINTS = 200  # numbers of requests for which a step is evaluated
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Users who each ask again as soon as they are answered.
+
+    Attributes:
+        users: of both pools [request].
+        decoding: of their requests, on average [request].
+        rate: that comes out [request/s].
+        ttft, tpot: as users see them [s].
+    """
+
+    users: float
+    decoding: float
+    rate: float
+    ttft: float
+    tpot: float
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Two pools of one deployment.
+
+    Attributes:
+        prompt, answer: of a request [token].
+        prefill_devices, decode_devices: cards of each [1].
+        rates: requests per second that prefill and decode finish, and that transfers deliver.
+        binds: the least of them, ``prefill``, ``decode`` or ``transfer``.
+        rate: of both together [request/s].
+        transfer_time: of a request's cache [s].
+        best_prefill_devices: of the same number of cards, how many prefill in balance [1].
+        best_rate: of both in balance [request/s].
+        whole: groups of ranks that prefill and that decode, the best that as many cards hold.
+        whole_rate: of those [request/s].
+        loop: users who keep as many requests in flight as the decode pool states.
+    """
+
+    prompt: float
+    answer: float
+    prefill_devices: int
+    decode_devices: int
+    rates: dict[str, float]
+    binds: str
+    rate: float
+    transfer_time: float
+    best_prefill_devices: float
+    best_rate: float
+    whole: tuple[int, int]
+    whole_rate: float
+    loop: Loop
+
+    @property
+    def devices(self) -> int:
+        """Cards of both."""
+        return self.prefill_devices + self.decode_devices
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return asdict(self)
+
+
+def together(prefill: Scenario, decode: Scenario) -> Pools:
+    """What two pools give for the requests of the one that decodes.
+
+    >>> import catalogue
+    >>> pools = together(*catalogue.load_family("s0-scenario-3").pools)
+    >>> pools.binds, round(pools.rate / pools.rates["decode"], 9)
+    ('decode', 1.0)
+
+    Args:
+        prefill, decode: the pools, as ``catalogue.load_family`` has them.
+
+    Source: notebooks/serving.md, sections Two pools in balance and A steady state.
+    """
+    attention = decode.model.attention
+    asked = decode.inputs() | {"separate_pools": 1}
+    first = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+    prompts = evaluate(first, attention)
+    given = float(prompts["request_throughput"])
+    asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices}
+    found = evaluate(asked, attention)
+    rates = {"prefill": given, "decode": float(found["request_throughput"]),
+             "transfer": decode.replicas / float(found["kv_transfer_time"])}
+    groups = [_groups(inputs) for inputs in (first, asked)]
+    whole, whole_rate = _whole_groups(
+        prefill.devices + decode.devices,
+        [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
+        [given / groups[0], rates["decode"] / groups[1]])
+    return Pools(
+        float(asked["input_tokens"]), float(asked["output_tokens"]), prefill.devices,
+        decode.devices, rates, min(rates, key=lambda name: rates[name]),
+        float(found["pools_rate"]), float(found["kv_transfer_time"]),
+        float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
+        _loop(asked, attention, float(prompts["prefill_time"]), found,
+              first["data_parallel"] / given))
+
+
+def _groups(inputs: Mapping[str, Any]) -> int:
+    """Groups of ranks that step together; a pool grows by whole ones [1]."""
+    return int(inputs["data_parallel"]) // ranks_in_step(inputs)
+
+
+def _whole_groups(devices: int, sizes: list[int], rates: list[float]
+                  ) -> tuple[tuple[int, int], float]:
+    """Groups of each pool that as many cards hold and that together finish most.
+
+    Args:
+        devices: cards of both pools [1].
+        sizes: cards of a group that prefills, and of one that decodes [1].
+        rates: requests per second of each.
+    """
+    pairs = [(first, (devices - first * sizes[0]) // sizes[1])
+             for first in range(1, (devices - sizes[1]) // sizes[0] + 1)]
+    best = max(pairs, key=lambda pair: min(
+        count * rate for count, rate in zip(pair, rates, strict=True)))
+    return best, min(count * rate for count, rate in zip(best, rates, strict=True))
+
+
+def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
+          found: Mapping[str, Any], service: float) -> Loop:
+    """A closed loop over both pools, of which only some requests decode.
+
+    Args:
+        inputs: of the decode pool, with what the prefill pool finishes.
+        attention: ``mla`` or ``gqa``.
+        prefill_time: of a prompt alone in the prefill pool [s].
+        found: quantities of the decode pool.
+        service: of a prefill replica, per prompt [s].
+    """
+    users = float(inputs["concurrency"])
+    counts = np.unique(np.geomspace(1, users, POINTS).round())
+    paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
+                            counts.shape)
+    after = float(inputs["output_tokens"]) - 1
+    before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
+    load = (users - 1) / inputs["prefill_pool_rate"]
+
+    def turn(decoding: float) -> tuple[float, float, float]:
+        """Pace with so many that decode, wait for prefill, and the whole turn [s]."""
+        pace = float(np.interp(decoding, counts, paces))
+        wait = float(pool_queue(load, service, before + after * pace))
+        return pace, wait, before + wait + after * pace
+
+    low, high = 0.0, users
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        pace, _, whole = turn(middle)
+        low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
+    pace, wait, whole = turn(high)
+    return Loop(users, high, users / whole, before + wait, pace)

@@ -1,0 +1,102 @@
+"""Two pools of one deployment together: the smaller binds, cards in balance, a closed loop."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calc
+import catalogue
+from calc.choosing.pools import together
+
+NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def pools(request):
+    return catalogue.load_pools(request.param)
+
+
+@pytest.fixture(scope="module")
+def pair(pools):
+    return together(*pools)
+
+
+class TestBalance:
+    def test_the_least_rate_binds(self, pair):
+        assert pair.rates[pair.binds] == min(pair.rates.values()) == pytest.approx(pair.rate)
+
+    def test_in_balance_both_finish_the_same_and_more_than_as_they_are(self, pair):
+        cards = pair.best_prefill_devices, pair.devices - pair.best_prefill_devices
+        each = [pair.rates[name] / count for name, count in (
+            ("prefill", pair.prefill_devices), ("decode", pair.decode_devices))]
+        rates = [rate * count for rate, count in zip(each, cards, strict=True)]
+        assert rates == pytest.approx([pair.best_rate] * 2)
+        assert pair.rate <= pair.whole_rate <= pair.best_rate
+
+    def test_twice_the_cards_on_either_side_are_twice_the_rate_in_balance(self, pools, pair):
+        inputs = pools[1].inputs() | {"separate_pools": 1, "concurrency": pair.loop.users}
+        counted = np.array([1, 2])
+        found = calc.evaluate(inputs | {
+            "prefill_pool_rate": pair.rates["prefill"] * counted,
+            "prefill_pool_devices": pair.prefill_devices * counted}, "mla")
+        share = found["best_prefill_devices"] / (
+            pair.prefill_devices * counted + pair.decode_devices)
+        assert share == pytest.approx([share[0]] * 2)
+
+    def test_without_a_pool_beside_it_prefill_keeps_up(self, pools):
+        found = calc.evaluate(pools[1].inputs(), "mla")
+        assert found["pools_rate"] == found["best_pools_rate"] == found["request_throughput"]
+        assert found["best_prefill_devices"] == 0
+
+
+class TestClosedLoop:
+    def test_what_comes_out_is_no_more_than_what_either_pool_finishes(self, pair):
+        loop = pair.loop
+        assert loop.rate < pair.rates["prefill"] * loop.users / (loop.users - 1)
+        assert loop.decoding <= loop.users
+
+    def test_littles_law_over_both_pools_and_over_decode(self, pair):
+        loop, after = pair.loop, pair.answer - 1
+        assert loop.users == pytest.approx(loop.rate * (loop.ttft + after * loop.tpot))
+        assert loop.decoding == pytest.approx(loop.rate * after * loop.tpot, rel=1e-6)
+
+
+class TestAnswer:
+    def test_the_command_says_which_binds_and_the_best_ratio(self, cli):
+        _, out, _ = cli("estimate", "wide-lmsys")
+        pair = together(*catalogue.load_pools("wide-lmsys"))
+        assert f"{pair.binds} binds" in out
+        assert f"In balance {pair.best_prefill_devices:.3g} of 104 cards prefill" in out
+        _, out, _ = cli("estimate", "wide-lmsys", "--json")
+        assert json.loads(out)["pools"]["binds"] == pair.binds
+
+    def test_a_variant_alone_has_no_pools(self, cli):
+        assert catalogue.load_pools("wide-lmsys-decode") is None
+        assert "Two pools" not in cli("estimate", "wide-lmsys-decode")[1]
+
+    def test_both_serve_the_requests_of_the_one_that_decodes(self):
+        prefill, decode = catalogue.load_pools("wide-lmsys")
+        assert prefill.inputs()["input_tokens"] == decode.inputs()["input_tokens"] == 2000
+
+    @pytest.mark.parametrize(("settings", "says"), [
+        ({"    workload:\n      concurrency: {value: 128":
+          "    model: deepseek-v2-lite\n    workload:\n      concurrency: {value: 128"},
+         "'prefill' serves 'deepseek-v3' and 'decode' serves 'deepseek-v2-lite', expected one"),
+        ({"  input_tokens: {value: 2048 token": "  context_tokens: {value: 4096 token",
+          "  output_tokens:\n    value: 1 token\n": "  requests:\n    value: 128 request\n",
+          "      output_tokens: {value: 512 token": "      context_tokens: {value: 4096 token"},
+         "'decode' does not say how long its requests are"),
+    ])
+    def test_pools_that_do_not_belong_together_are_one_sentence(self, tmp_path, settings, says):
+        text = (catalogue.ROOT / "scenarios" / "s0-config-4.3.yml").read_text(encoding="utf-8")
+        for old, new in settings.items():
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        path = tmp_path / "mine.yml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(catalogue.ParamsError) as error:
+            catalogue.load_pools(path)
+        assert str(error.value).startswith(f"{path}:33: pools: ")
+        assert "\n" not in str(error.value)
+        assert says in str(error.value)
