@@ -22,7 +22,7 @@ def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     """What a step's exposed time is made of [s]; the parts sum to it.
 
     Device parts as they are busy; what overlap and the path for one token take away, negative; what
-    the host takes longer than the device; the gap.
+    the host takes longer than the device; the gap; of prompts, their pass of the layer that drafts.
 
     Args:
         inputs: input symbols in SI units.
@@ -37,7 +37,22 @@ def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     return result | {
         "overlap": -quantities[f"{phase}_hidden_time"],
         "single_token_path": -quantities[f"{phase}_saved_time"],
-        "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]}
+        "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]} | (
+        {} if phase == "decode" else {"draft": drafted(inputs, quantities, phase)})
+
+
+def drafted(inputs: Mapping[str, Number], quantities: Mapping[str, Any], phase: str) -> Number:
+    """What the layer that drafts adds to a step of prefill [s].
+
+    Args:
+        inputs: input symbols in SI units.
+        quantities: those of ``calc.evaluate`` for them.
+        phase: ``prefill`` or ``burst``.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    passed = quantities[f"{phase}_draft_pass_time"]
+    return np.where(np.greater(inputs["draft_tokens"], 0), passed, 0)
 
 
 def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> dict[str, Number]:

@@ -282,5 +282,5 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
         for name, element in (("dispatch", q.dispatch_element_bytes), ("combine", s.width)):
             yield Row(name, "moe", count, LINK, "exchange", collective=name,
                       payload=s.tokens / t * d * element)
-    else:
+    if e <= t or q.n_shared_experts > 0:
         yield from _reduce(q, s, "mlp_all_reduce", "moe", count)

@@ -282,7 +282,9 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
                       q.activation_element_bytes)
     payload = batch.tokens * d * width
     ranks = group(q, t)
-    after_mlp = q.first_k_dense_replace + select(e <= t, n.moe_layers, 0)
+    # shared experts stay cut where routed ones have ranks of their own
+    cut = (e <= t) | np.greater(q.n_shared_experts, 0)
+    after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     experts = group(q, select(e > t, e, 1))

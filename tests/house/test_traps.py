@@ -241,13 +241,24 @@ class TestTools:
     def test_experts_of_their_own_ranks_reduced_as_well(self, attention):
         """Where tokens are sent to experts and back, no all-reduce follows the experts."""
         inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
-                                       "exchange_gathered": 0}
+                                       "exchange_gathered": 0, "n_shared_experts": 0}
         inputs["first_k_dense_replace"] = np.minimum(inputs["first_k_dense_replace"],
                                                      inputs["num_hidden_layers"] - 1)
         within, across = (run(inputs, attention, expert_parallel=e) for e in (4, 16))
         assert (within["decode_exchange_time"] == 0).all()
         assert (across["decode_exchange_time"] >= inputs["exchange_alpha"]).all()
         assert (across["decode_all_reduce_time"] < within["decode_all_reduce_time"]).all()
+
+    def test_shared_experts_that_stay_cut_are_not_summed(self, attention):
+        """Where tokens are sent to routed experts, shared ones still have a sum of their own."""
+        inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4}
+        without, within, across = (
+            run(inputs, attention, n_shared_experts=shared, expert_parallel=e)
+            for shared, e in ((0, 16), (1, 4), (1, 16)))
+        for phase in PHASES:
+            name = f"{phase}_all_reduce_time"
+            close(across[name], within[name])
+            assert (without[name] <= across[name]).all()
 
     def test_attention_core_not_divided_among_heads(self, attention):
         """Twice the ranks do half the core each; a latent cache is whole on each of them."""

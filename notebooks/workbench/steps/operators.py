@@ -131,7 +131,8 @@ def table(attention: str, composition: Composition, routing: Routing,
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     hidden = composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
-    after = dense + where(sym.expert_parallel <= sym.tensor_parallel, moe)
+    after = dense + sympy.Piecewise((moe, sym.expert_parallel <= sym.tensor_parallel),
+                                    (moe * Min(1, sym.n_shared_experts), True))
     body = [
         Operator("embedding", "outside", sympy.S.One, "vector", VECTOR,
                  activation_bytes=2 * hidden),
@@ -241,6 +242,7 @@ def _gqa(composition: Composition) -> list[Operator]:
 
 def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
+
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
     """
     layers, full = sym.num_hidden_layers, sym.full_attention_layers
@@ -315,8 +317,7 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
             weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size / Max(e, t),
             activation_bytes=rows * moved * width)
 
-    biased = sym.expert_bias
-    shared = sym.n_shared_experts
+    biased, shared = sym.expert_bias, sym.n_shared_experts
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
@@ -338,14 +339,13 @@ def _head(rows: Expr) -> list[Operator]:
     d = sym.hidden_size
     columns = sympy.ceiling(sym.vocab_size / sym.tensor_parallel)
     logits = rows * columns * sym.logit_element_bytes
-    one = sympy.S.One
     return [
-        Operator("final_norm", "outside", one, "vector", VECTOR, flops=NORM_FLOPS * d * rows,
-                 weight_bytes=d * sym.norm_weight_bytes),
-        Operator("head", "outside", one, "matrix", "head", flops=matmul(rows, d, columns),
+        Operator("final_norm", "outside", sympy.S.One, "vector", VECTOR,
+                 flops=NORM_FLOPS * d * rows, weight_bytes=d * sym.norm_weight_bytes),
+        Operator("head", "outside", sympy.S.One, "matrix", "head", flops=matmul(rows, d, columns),
                  weight_bytes=sym.head_weight_bytes * d * columns,
                  activation_bytes=rows * d * sym.activation_element_bytes + logits),
-        Operator("logits_all_gather", "outside", one, LINK, LINK, collective="all-gather",
+        Operator("logits_all_gather", "outside", sympy.S.One, LINK, LINK, collective="all-gather",
                  payload=logits),
     ]
 
