@@ -94,7 +94,9 @@ def bound_by(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
         computes = busy > quantities[f"{phase}_{name}_bytes"] * inputs[f"{name}_peak"]
         sums[COMPUTE] = sums[COMPUTE] + np.where(computes, pieces[name], 0.0)
         sums[BANDWIDTH] = sums[BANDWIDTH] + np.where(computes, 0.0, pieces[name])
-    return sums
+    # the layer that drafts is one like the others
+    longer = 1 + pieces.get("draft", 0.0) / sum(sums.values())
+    return {name: busy * longer for name, busy in sums.items()}
 
 
 def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],

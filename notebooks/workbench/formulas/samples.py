@@ -64,12 +64,17 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
 
 
 def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
-    """Over how many ranks a cache is dealt: of MLA any that divides, of GQA those with copies."""
+    """Over how many ranks a cache is dealt: of MLA any that divides, of GQA those with copies.
+
+    Also what was added since, from a stream of its own: the other draws stay as they are.
+    """
     t, kv = int(inputs["tensor_parallel"]), int(inputs["num_key_value_heads"])
     copies = t if attention == "mla" else max(1, t // kv)
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
     return {"decode_context_parallel": 1 if inputs["index_n_heads"] else draw.choice(possible),
-            "context_all_to_all": draw.choice((0, 1))}
+            "context_all_to_all": draw.choice((0, 1)),
+            "largest_graph": draw.choice((1, 64, 512)),
+            "accepted_length": draw.choice((0, 0, 1.5))}
 
 
 def _exchange(draw: random.Random) -> dict[str, Number]:
@@ -105,8 +110,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "kernel_boundary": draw.choice((0, 2e-6)),
         "operators_per_layer": draw.choice((20, 26.5)),
         "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
-        "captured": draw.randint(0, 1), "largest_graph": draw.choice((1, 64, 512)),
-        "host_gap_per_step": draw.choice((0, 3e-3)),
+        "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
         "single_token_path": draw.choice((0, 3e-3)),
         "placement_residual": draw.choice((0, 0.05, 0.3)),
         "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
@@ -150,7 +154,7 @@ def _requests(draw: random.Random) -> dict[str, Number]:
     """How requests are served: drafts, cached prefixes, experts on the host or fetched."""
     return {
         "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
-        "acceptance_decay": draw.choice((0.75, 1)), "accepted_length": draw.choice((0, 0, 1.5)),
+        "acceptance_decay": draw.choice((0.75, 1)),
         "request_overhead": draw.choice((0, 0.02)),
         "front_end_rate": draw.choice((100, 2000)), "prefill_together": draw.randint(0, 1),
         "separate_pools": draw.choice((0, 0, 1)),

@@ -265,6 +265,7 @@ class TestMonotonic:
         assert_never(at_most(smaller, larger), smaller, larger)
         inputs["single_token_path"] = 0.0
         inputs["host_group_tokens"] = 0.0
+        inputs["largest_graph"] = 1e9  # a larger step than that is launched kernel by kernel
         # a hit rate beyond what the cards keep of the chosen holds for few tokens only
         inputs["device_hit_share"] = 1 - inputs["fetched_share"]
         inputs["host_hit_share"] = 1 - inputs["stored_share"]
@@ -321,7 +322,7 @@ class TestServing:
         assert_close(found["decode_tokens"], found["decode_batch"] * each)
         assert_never(at_most(1, found["tokens_per_step"]), found["tokens_per_step"])
         assert_never(at_most(found["tokens_per_step"], each), found["tokens_per_step"], each)
-        none = run(inputs, attention, mtp_acceptance=0)
+        none = run(inputs, attention, mtp_acceptance=0, accepted_length=0)
         assert (none["tokens_per_step"] == 1).all()
         assert (none["decode_step_time"] == found["decode_step_time"]).all()
 
