@@ -1,4 +1,4 @@
-"""A step taken apart: its parts, which sum to what the user waits for, and what binds it."""
+"""A step taken apart: its parts, which sum to what the user waits for, what hides, what binds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number
+from calc.physics.arrays import Number, select
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -112,3 +112,22 @@ def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     """
     sums = bound_by(inputs, quantities, phase)
     return max(sums, key=lambda name: float(sums[name]))
+
+
+def hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
+    """What runs beside something longer [s]: half-batches beside each other, the host's part.
+
+    Experts whose results are awaited a layer later, or that are fetched a layer ahead, run beside
+    the device's own work.
+
+    Args:
+        q: input symbols as attributes.
+        own: computation of the device [s].
+        communication: between devices [s].
+        on_host: of experts that the host computes or hands over [s].
+
+    Source: notebooks/latency.md, sections Two half-batches and One step.
+    """
+    between = select(q.micro_batches > 1,
+                     q.overlap_efficiency * np.minimum(own, communication), 0)
+    return between + q.host_overlap * np.minimum(on_host, own + communication - between)

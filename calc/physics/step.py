@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
+from calc.physics.breakdown import hidden_time
 from calc.physics.communication import (
     all_gather,
     all_reduce,
@@ -396,22 +397,3 @@ def prompts_drafted(q: Any, draft_pass: Number, decoding: bool) -> Number:
     Source: notebooks/latency.md, section One step.
     """
     return 0 if decoding else select(q.draft_tokens > 0, draft_pass, 0)
-
-
-def hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
-    """What runs beside something longer [s]: half-batches beside each other, the host's part.
-
-    Experts whose results are awaited a layer later, or that are fetched a layer ahead, run beside
-    the device's own work.
-
-    Args:
-        q: input symbols as attributes.
-        own: computation of the device [s].
-        communication: between devices [s].
-        on_host: of experts that the host computes or hands over [s].
-
-    Source: notebooks/latency.md, sections Two half-batches and One step.
-    """
-    between = select(q.micro_batches > 1,
-                     q.overlap_efficiency * np.minimum(own, communication), 0)
-    return between + q.host_overlap * np.minimum(on_host, own + communication - between)

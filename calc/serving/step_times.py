@@ -10,12 +10,13 @@ import numpy as np
 
 from calc.physics import experts
 from calc.physics.arrays import Number
+from calc.physics.breakdown import hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.positions import multiplied_positions, prefill_absorbed, prefill_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
-from calc.physics.step import hidden_time, prompts_drafted, step
+from calc.physics.step import prompts_drafted, step
 from calc.physics.work import Composition
 from calc.serving.requests import Step
 

@@ -129,14 +129,13 @@ def table(attention: str, composition: Composition, routing: Routing,
     rows = {"mla": lambda: _mla(composition, query_latent),
             "gqa": lambda: _gqa(composition)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
-    hidden = composition.tokens * sym.hidden_size * sym.activation_element_bytes
+    one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
     after = dense + sympy.Piecewise((moe, sym.expert_parallel <= sym.tensor_parallel),
                                     (moe * Min(1, sym.n_shared_experts), True))
     body = [
-        Operator("embedding", "outside", sympy.S.One, "vector", VECTOR,
-                 activation_bytes=2 * hidden),
-        Operator("embedding_all_reduce", "outside", sympy.S.One, **reduce),
+        Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
+        Operator("embedding_all_reduce", "outside", one, **reduce),
         _norm("input_norm", composition.tokens),
         *rows,
         Operator("attention_all_reduce", "every", layers, **reduce),

@@ -263,9 +263,7 @@ class TestMonotonic:
         inputs = fleet(attention, seed)
         smaller, larger = (self.of_batch(attention, inputs, b) for b in (batch, batch + 1))
         assert_never(at_most(smaller, larger), smaller, larger)
-        inputs["single_token_path"] = 0.0
-        inputs["host_group_tokens"] = 0.0
-        inputs["largest_graph"] = 1e9  # a larger step than that is launched kernel by kernel
+        inputs |= {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9}
         # a hit rate beyond what the cards keep of the chosen holds for few tokens only
         inputs["device_hit_share"] = 1 - inputs["fetched_share"]
         inputs["host_hit_share"] = 1 - inputs["stored_share"]

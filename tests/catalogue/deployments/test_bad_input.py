@@ -12,6 +12,8 @@ NAME = "h200-r1-sglang-mtp"
 def stated(tmp_path, section, line):
     """A deployment with a line more in one of its sections, and the number of that line."""
     text = (catalogue.ROOT / "scenarios" / f"{NAME}.yml").read_text(encoding="utf-8").splitlines()
+    if f"{section}:" not in text:
+        text.append(f"{section}:")
     at = text.index(f"{section}:") + 1
     path = tmp_path / "mine.yml"
     path.write_text("\n".join([*text[:at], f"  {line}", *text[at:], ""]), encoding="utf-8")
