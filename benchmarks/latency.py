@@ -116,10 +116,10 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
     steady, steady_core = _rates(
         lambda: calc.decode_sweep(inputs, "mla", ["steady_tpot"], threads=THREADS), DEPLOYMENTS)
     interval, interval_core = _rates(
-        lambda: calc.interval_sweep(few, spreads, "mla", discrepancy={"decode_tpot": 0.2},
+        lambda: calc.interval_sweep(few, spreads, "mla", own={"decode_tpot": (0.2, 0.2)},
                                     threads=THREADS), WITH_INTERVALS)
     both, both_core = _rates(
-        lambda: calc.interval_sweep(few, spreads, "mla", ["tpot"], {"tpot": 0.2},
+        lambda: calc.interval_sweep(few, spreads, "mla", ["tpot"], {"tpot": (0.2, 0.2)},
                                     threads=THREADS), WITH_INTERVALS)
     everything, alone = _loop(inputs, swept)
     unit = "deployments/s"

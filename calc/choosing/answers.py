@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import MEMORY, Change, Reason, Search, reasons
 from calc.choosing.lasting import STEADY, Lasting, lasting
-from calc.evidence import systems
+from calc.evidence.classes import Own, own_errors
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
@@ -56,17 +56,11 @@ ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_dev
 LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the longest context
 
 
-def discrepancy() -> dict[str, float]:
-    """How far the formulas themselves are off: standard deviation of a logarithm, by quantity [1].
-
-    Source: ``calc.evidence.systems.discrepancy``.
-    """
-    return systems.discrepancy().by_quantity
-
-
 @dataclass(frozen=True)
 class Quantity:
     """One result: SI value, unit, 80% interval, and what kind of statement it is.
+
+    ``own_error`` is that of the formulas, with the class that it is of; None where there is none.
 
     >>> pace = Quantity(0.05, "s", 0.04, 0.07, ESTIMATE)
     >>> f"{pace.value} {pace.unit} ({pace.low} to {pace.high})"
@@ -78,6 +72,12 @@ class Quantity:
     low: float | int
     high: float | int
     kind: str
+    own_error: Own | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; without own error where the interval has none."""
+        data = {name: value for name, value in vars(self).items() if name != "own_error"}
+        return data if self.own_error is None else data | {"own_error": self.own_error.as_json()}
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ class Estimate:
                                   "keeps_up": self.lasting.keeps_up}
         return answer | {
             "bottleneck": self.bottleneck,
-            "quantities": {name: vars(quantity) for name, quantity in self.quantities.items()},
+            "quantities": {name: quantity.as_json()
+                           for name, quantity in self.quantities.items()},
             "parts": self.parts,
             "documented": [vars(comparison) for comparison in self.documented],
         }
@@ -240,18 +241,22 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
     values = {name: _number(everything[name]) for name in stated
               if name not in ADDED or everything[name] > 0}
-    bounds = interval(inputs, knobs, attention, values, _deviations())
+    own = _with_steady(own_errors(scenario))
+    bounds = interval(inputs, knobs, attention, values,
+                      {name: error.sides for name, error in own.items()})
     if steady is not None:
         _at_arrivals(steady, values, bounds)
     if applied is not None:
         fitted = applied.bounds(values, bounds)
+        own = {name: error for name, error in own.items() if name not in fitted}
     known = symbols()
     quantities = {}
     for name in values:
         low, high = fitted.get(name, bounds[name])
         if known[name].unit in COUNTING:
             low, high = max(0, math.floor(low)), max(0, math.floor(high))
-        quantities[name] = Quantity(values[name], known[name].unit, low, high, stated[name])
+        quantities[name] = Quantity(values[name], known[name].unit, low, high, stated[name],
+                                    own.get(name))
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
@@ -266,9 +271,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
                     applied, steady, scenario.engine)
 
 
-def _deviations() -> dict[str, float]:
-    """``discrepancy``, that of a burst for each quantity of a steady state as well."""
-    own = discrepancy()
+def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
+    """Own errors, that of a burst for each quantity of a steady state as well."""
     return own | {name: own[burst] for name, burst in STEADY.items() if burst in own}
 
 

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
+from calc.intervals.uncertainty import Sides, ends
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
@@ -259,7 +260,7 @@ class Spread:
 
 
 def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
-                   names: Iterable[str] = (FAST,), discrepancy: Mapping[str, float] | None = None,
+                   names: Iterable[str] = (FAST,), own: Mapping[str, Sides] | None = None,
                    *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
 
@@ -273,9 +274,8 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
     ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
-    inputs as they are, its moves to the ends of the ranges add as squares, upwards and downwards
-    apart, and with them the square of the discrepancy.
-    ``calc.intervals.uncertainty`` moves every input to points of its range instead:
+    inputs as they are, its moves to the ends of the ranges are put together as in
+    ``calc.intervals.uncertainty``, which moves every input to points of its range instead:
     slower by the number of ranges, and aware of bends.
 
     Args:
@@ -283,12 +283,11 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         spreads: what has a range.
         attention: ``mla`` or ``gqa``.
         names: positive quantities of :func:`decode_sweep`.
-        discrepancy: standard deviation of a quantity's logarithm, by name [1].
+        own: the formulas' own error, by name.
         threads: that share the passes.
 
-    Returns (low, value, high) per name, arrays of shape (n,).
-
-    Raises ValueError as :func:`decode_sweep` does.
+    Returns (low, value, high) per name, arrays of shape (n,). Raises ValueError as
+    :func:`decode_sweep` does.
     """
     names = list(names)
     whole = _needs_prefill(names)
@@ -296,7 +295,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     check_names(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
             for number, spread in enumerate(spreads) for end in ("low", "high")}
-    own = dict.fromkeys(names, 0.0) | dict(discrepancy or {})
+    sides = dict.fromkeys(names, (0.0, 0.0)) | dict(own or {})
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
@@ -309,9 +308,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         central = _latencies(attention, SimpleNamespace(**part), whole)
         result: dict[str, Number] = {}
         for name in names:
-            down, up = _factors(central[name], middles, moves, own[name])
-            value = at_inputs[name]
-            result |= {f"{name} low": value / down, name: value, f"{name} high": value * up}
+            value, (down, up) = at_inputs[name], _factors(
+                central[name], middles, moves, sides[name])
+            result |= {f"{name} low": value * down, name: value, f"{name} high": value * up}
         return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
@@ -321,15 +320,15 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
 
 def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
-             discrepancy: float) -> tuple[Number, Number]:
-    """By how much a quantity is more than the low end of its interval, and the high end than it."""
+             own: Sides) -> tuple[Number, Number]:
+    """Both ends of a quantity's interval over its value."""
     middle = getattr(central, "value", central)
-    down = up = (NORMAL_90 * discrepancy) ** 2
-    for slope, at, (in_log, *ends) in zip(slopes(central, middles), middles, moves, strict=True):
-        low, high = (slope * np.where(in_log, at.value, 1) / middle * end for end in ends)
-        down = down + np.minimum(np.minimum(low, high), 0) ** 2
-        up = up + np.maximum(np.maximum(low, high), 0) ** 2
-    return np.exp(np.sqrt(down)), np.exp(np.sqrt(up))
+    moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
+    for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
+        moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
+    flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
+    down, up = ends(np.stack(flat).reshape(len(moved), 2, -1))
+    return np.exp(down), np.exp(up)
 
 
 def _middle(low: Number, high: Number) -> Number:

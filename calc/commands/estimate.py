@@ -14,6 +14,7 @@ from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
+from calc.evidence.classes import named
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.deployments.profiles import fitting
 from catalogue.reading.amounts import human
@@ -99,6 +100,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     if result.lasting is not None:
         for line in arrivals(scenario, result.lasting):
             screen.print(line, highlight=False, soft_wrap=True)
+    for line in _measured(result):
+        screen.print(line, highlight=False, soft_wrap=True)
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
@@ -168,6 +171,19 @@ def _explained(result: Estimate) -> list[str]:
             lines.append(f"Outside of what it was fitted to: {name} {human(item.value, unit)}, "
                          f"fitted at {fitted}; the interval is wider for it.")
     return lines
+
+
+def _measured(result: Estimate) -> list[str]:
+    """Of which class the intervals are, and what was measured of it; a sentence per class."""
+    of: dict[str, list[str]] = {}
+    for name, quantity in result.quantities.items():
+        own = quantity.own_error
+        if own is not None:
+            stand_in = f" (as {symbols()[own.metric].en})" if own.metric != name else ""
+            of.setdefault(own.of, []).append(
+                f"{symbols()[name].en}{stand_in} {own.inside} of {own.rows}")
+    return [f"Own error of the class {named(name)[0]}; measured rows inside of their 80% "
+            f"intervals: {', '.join(counts)}." for name, counts in of.items()]
 
 
 def _print_parts(screen: Console, result: Estimate) -> None:

@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
 Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, import-model.
+calibrate, discrepancy, import-model.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from calc.commands import (
     calibrate,
     check,
+    discrepancy,
     engines,
     estimate,
     import_model,
@@ -35,6 +36,7 @@ COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "simulate": (simulate, "arrivals at a deployment, step by step: percentiles, goodput"),
     "validate": (validate, "errors of every prediction of a measured row"),
     "calibrate": (calibrate, "fit a calibration to its measured rows"),
+    "discrepancy": (discrepancy, "the formulas' own error by class of systems, for intervals"),
     "import-model": (import_model,
                      "write a model file from the config.json of a Hugging Face model"),
     "engines": (engines, "which arguments, variables and metrics an engine has in which release"),

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from calc.evidence.classes import discrepancy
 from calc.evidence.fitting import Calibration, neighbours, slopes
 from calc.evidence.protocols import beyond, knob_of, predicted
-from calc.evidence.systems import VARIED, System, discrepancy
+from calc.evidence.systems import VARIED, System
 from calc.evidence.validation import measured_system
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario, library

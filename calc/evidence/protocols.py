@@ -13,7 +13,7 @@ import numpy as np
 
 from calc.evidence.fitting import Calibration, fit, neighbours, slopes
 from calc.evidence.systems import VARIED, System
-from calc.intervals.uncertainty import interval, interval_score, normal_interval, width
+from calc.intervals.uncertainty import Sides, interval, interval_score, normal_interval, width
 from catalogue.deployments.physics_inputs import Knob
 
 HALVES = 200
@@ -224,20 +224,20 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
                        seeds_of(protocol))
 
 
-def uncalibrated(system: System, metric: str, discrepancy: Mapping[str, float],
+def uncalibrated(system: System, metric: str, own: Mapping[str, Sides],
                  rows: np.ndarray | None = None) -> Predictions:
     """Predictions from micro-measurements and ranges alone; nothing of the system is fitted.
 
     Args:
         system: what was measured.
         metric: the quantity.
-        discrepancy: standard deviation of the formulas' own error, by quantity [1].
+        own: the formulas' own error, by quantity.
         rows: indices, all measured ones unless given.
     """
     rows = system.measured(metric) if rows is None else rows
     centre = system.predict(metric, rows)
     bounds = interval(system.at(rows), system.scenario.knobs(), system.scenario.model.attention,
-                      [metric], discrepancy)
+                      [metric], own)
     low, high = bounds[metric]
     if system.scheduled:  # the width of the closed form, around what the scheduler gives
         formed = system.predict(metric, rows, {"micro_batches": system.inputs["micro_batches"]})

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from calc.evidence.classes import UNCALIBRATED
 from calc.evidence.protocols import PROTOCOLS, Predictions, seeds_of
-from calc.evidence.systems import METRICS, UNCALIBRATED, System
+from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import Result, calibrations, measured_systems
 from calc.physics.arrays import Number, select
 from calc.physics.breakdown import CLASSES

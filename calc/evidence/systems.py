@@ -17,15 +17,14 @@ import numpy as np
 from calc.evidence.fitting import Calibration
 from calc.quantities.everything import evaluate
 from calc.serving.replay import serve_all
-from catalogue import Scenario, library
+from catalogue import Scenario
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob, knobs
-from catalogue.entries.calibrations import Discrepancy, Metric
+from catalogue.entries.calibrations import Metric
 from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")
-UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 
 
 @dataclass(frozen=True)
@@ -156,16 +155,6 @@ class System:
             return np.array([self.run(int(row))[metric] for row in rows])
         quantities = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
         return np.asarray(quantities[metric], dtype=float)
-
-
-@functools.cache
-def discrepancy() -> Discrepancy:
-    """The formulas' own error, beyond what ranges explain, set on the systems of this repository.
-
-    Source: ``params/discrepancies/uncalibrated.yml``.
-    """
-    found: Discrepancy = library.load("discrepancies", UNCALIBRATED)
-    return found
 
 
 def system(scenario: Scenario) -> System:

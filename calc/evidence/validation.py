@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calc.evidence.classes import UNCALIBRATED, deviations, discrepancy
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
-from calc.evidence.systems import METRICS, UNCALIBRATED, System, discrepancy, system
+from calc.evidence.systems import METRICS, System, system
 from catalogue import ParamsError, library, load_scenario
 from catalogue.deployments import family
 from catalogue.entries.calibrations import CalibrationFile
@@ -89,13 +90,14 @@ def _described(name: str) -> bool:
 
 def uncalibrated_results(systems: Iterable[System],
                          metrics: Sequence[str] = METRICS) -> Iterator[Result]:
-    """Systems and metrics predicted from micro-measurements alone."""
+    """Systems and metrics predicted from micro-measurements alone; own errors from the others."""
     for case in systems:
+        own = deviations(case.scenario)
         for metric in metrics:
             rows = case.measured(metric)
             if len(rows):
                 yield Result(case.id, metric, UNCALIBRATED, (),
-                             uncalibrated(case, metric, discrepancy().by_quantity, rows),
+                             uncalibrated(case, metric, own, rows),
                              blind=blind(case, metric))
 
 

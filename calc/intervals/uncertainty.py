@@ -1,12 +1,15 @@
-"""Intervals in closed form: how far the ranges of inputs move a quantity, and the discrepancy.
+"""Intervals in closed form: how far the ranges of inputs move a quantity, and the own error.
 
 A value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are independent
-of each other. What no input moves, the formulas' own error, is a discrepancy with a name and a size
-of its own (``params/discrepancies/``), set on the systems of this repository.
+of each other. What no input moves, the formulas' own error, has a size on either side of its own
+(``params/discrepancies/``), set on the systems of this repository.
+
+Source: notebooks/validation.md, section Are the intervals honest?
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,28 +19,30 @@ from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 TAIL = 0.1  # what an 80% interval leaves out on either side
+HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much
+CURVED = (NORMAL_90**2 - 1) / 6  # by which skewness moves both ends, per standard deviation [1]
+
+Sides = tuple[float, float]  # standard deviations of a logarithm, downwards and upwards [1]
 
 
 def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
-             names: Iterable[str], discrepancy: Mapping[str, float] | None = None,
+             names: Iterable[str], own: Mapping[str, Sides] | None = None,
              ) -> dict[str, tuple[Any, Any]]:
     """80% intervals of quantities, from the ranges of their inputs, in closed form.
 
     Every knob is moved alone, from its value to either end of its range; the moves of a quantity
-    add as squares, downwards and upwards apart, in logarithms where the quantity is positive
-    throughout. With one range this is the exact 80% of a monotonic quantity. Points rather than
-    derivatives, because block counts and maxima have steps and kinks. A discrepancy of standard
-    deviation d adds the 80% of a normal variable, in logarithms. The interval is drawn around the
-    value, which a reader takes for its median.
+    are put together by :func:`ends`, in logarithms where the quantity is positive throughout.
+    Points rather than derivatives, because block counts and maxima have steps and kinks. The
+    formulas' own error is one more input, of logarithms only.
 
     Args:
         inputs: input symbols in SI units; an input may have shape (rows,).
         knobs: what has a range.
         attention: ``mla`` or ``gqa``.
         names: the quantities wanted.
-        discrepancy: standard deviation of a quantity's logarithm, by name [1].
+        own: the formulas' own error, by name.
 
-    Returns (low, high) by name, scalars, or arrays of shape (rows,).
+    Returns (low, high) by name, scalars, or arrays of shape (rows,); the value is never outside.
     """
     names = list(names)
     spread = [knob for knob in knobs if knob.value.low < knob.value.high]
@@ -52,13 +57,13 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     scalar = all(np.ndim(value) == 0 for value in inputs.values())
     result = {}
     for name in names:
-        size = (discrepancy or {}).get(name, 0.0)
-        low, high = _bounds(np.asarray(quantities[name], float), count, size)
+        sides = (own or {}).get(name, (0.0, 0.0))
+        low, high = _bounds(np.asarray(quantities[name], float), count, sides)
         result[name] = (float(low[0]), float(high[0])) if scalar else (low, high)
     return result
 
 
-def _bounds(points: np.ndarray, count: int, discrepancy: float) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(points: np.ndarray, count: int, own: Sides) -> tuple[np.ndarray, np.ndarray]:
     """Interval of one quantity from its points: as given, then a pair of moves per knob."""
     points = np.atleast_1d(points)
     if points.ndim == 1:
@@ -68,12 +73,45 @@ def _bounds(points: np.ndarray, count: int, discrepancy: float) -> tuple[np.ndar
     in_log = bool((points > 0).all())
     scale = np.log(points) if in_log else points
     moves = (scale[1:] - scale[0]).reshape(-1, 2, points.shape[1])
-    own = (NORMAL_90 * discrepancy) ** 2 if in_log else 0.0
-    down = np.sqrt((np.minimum(moves, 0).min(axis=1, initial=0) ** 2).sum(axis=0) + own)
-    up = np.sqrt((np.maximum(moves, 0).max(axis=1, initial=0) ** 2).sum(axis=0) + own)
     if in_log:
-        return points[0] * np.exp(-down), points[0] * np.exp(up)
-    return points[0] - down, points[0] + up
+        sides = NORMAL_90 * np.array([[[-own[0]], [own[1]]]])
+        moves = np.concatenate([moves, np.broadcast_to(sides, (1, 2, points.shape[1]))])
+    down, up = ends(moves)
+    return ((points[0] * np.exp(down), points[0] * np.exp(up)) if in_log
+            else (points[0] + down, points[0] + up))
+
+
+def ends(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
+
+    A move is a normal variable that is stretched differently on either side of its median. What is
+    farther on one side moves the middle of the sum, though not that of the move alone: mean,
+    variance and third moment add, and a quantile follows from them as in Cornish and Fisher
+    (1937), to the skewness. No end is farther than all moves together, nor on the other side.
+
+    >>> low, high = ends(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
+    >>> round(float(high[0] / 0.1) ** 2, 6)
+    2.0
+
+    Args:
+        moves: at the low and the high end of each input, shape (inputs, 2, rows).
+
+    Returns both points, shape (rows,).
+    """
+    size = moves / NORMAL_90
+    mean = HALF_MEAN / 2 * size.sum(axis=1)
+    square = (size**2).sum(axis=1) / 2
+    cube = HALF_MEAN * (size**3).sum(axis=1)
+    variance = (square - mean**2).sum(axis=0)
+    third = (cube - 3 * mean * square + 2 * mean**3).sum(axis=0)
+    deviation = np.sqrt(variance)
+    skewness = np.divide(third, variance * deviation, out=np.zeros_like(third),
+                         where=variance > 0)
+    centre = mean.sum(axis=0) + deviation * skewness * CURVED
+    least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
+    most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
+    return (np.clip(centre - NORMAL_90 * deviation, least, 0),
+            np.clip(centre + NORMAL_90 * deviation, 0, most))
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from catalogue.entries.entry import Entry, Named, ScenarioName
-from catalogue.reading.values import LARGEST, AnyQuantity, Date, Misplaced, Text, Whole
+from catalogue.reading.values import (
+    LARGEST,
+    LARGEST_COUNT,
+    AnyQuantity,
+    Date,
+    Misplaced,
+    Text,
+    Whole,
+)
 
 MOST = 4  # mechanisms of one calibration
 Metric = Literal["tpot", "ttft", "e2e", "output_throughput", "prefill_throughput"]
@@ -22,6 +30,7 @@ Fit = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=0, le=LARGEST
 Coordinate = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=-FARTHEST, le=FARTHEST)]
 Covariance = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=-FARTHEST**2,
                                     le=FARTHEST**2)]
+Tally = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 Spread = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=0, le=WIDEST)]
 
 
@@ -105,20 +114,57 @@ class CalibrationFile(Named):
         return self
 
 
+class OwnError(Entry):
+    """How far systems of a class are from their predictions, beyond what ranges explain.
+
+    Attributes:
+        down, up: standard deviation of a whole system's error, to either side, logarithmic [1].
+        within: of its rows about that [1].
+        systems, rows: how many were measured.
+        inside: rows in the 80% interval that their system gets from all the others.
+    """
+
+    down: Spread
+    up: Spread
+    within: Spread
+    systems: Whole
+    rows: Whole
+    inside: Tally
+
+    @model_validator(mode="after")
+    def _counted(self) -> OwnError:
+        if not self.inside <= self.rows >= self.systems:
+            raise ValueError(f"{self.inside} rows inside of {self.rows} of {self.systems} systems")
+        return self
+
+
+class LeftOut(Entry):
+    """What a measured system gets from all the others.
+
+    Attributes:
+        of: its class.
+        deviation: standard deviations of a row's logarithm, downwards and upwards [1], by quantity.
+    """
+
+    of: str
+    deviation: dict[Metric, tuple[Spread, Spread]]
+
+
 class Discrepancy(Named):
     """How far the formulas themselves are off, beyond what the ranges of their inputs explain.
 
+    ``classes`` and ``left_out`` are written by ``python -m calc discrepancy --write``.
+
     Attributes:
-        deviation: standard deviation of the logarithm of a quantity [1], by quantity.
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].
-        basis: what the sizes were set on.
+        borrowed: how many systems of its own the class above counts for in a class.
+        basis: what the sizes are set on.
+        classes: name of a class, each a part of the one before its last ``/`` -> by quantity.
+        left_out: measured system -> what it gets from the others.
     """
 
-    deviation: dict[Metric, Spread]
     extrapolation: Spread
+    borrowed: Annotated[float, Field(strict=False, gt=0, le=LARGEST)]
     basis: Text
-
-    @property
-    def by_quantity(self) -> dict[str, float]:
-        """The deviations by the quantity's name."""
-        return {str(name): size for name, size in self.deviation.items()}
+    classes: dict[str, dict[Metric, OwnError]] = {}
+    left_out: dict[str, LeftOut] = {}

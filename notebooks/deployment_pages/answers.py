@@ -15,23 +15,16 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.choosing.answers import discrepancy
+from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
-from calc.intervals.uncertainty import interval
+from calc.intervals.uncertainty import Sides, interval
 from calc.physics.breakdown import bound_by, parts, token_parts
 from catalogue.deployments.scenario import Scenario
 from workbench.entries.deployments import asked_rows, questions, reach, rounded
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
-
-
-@functools.cache
-def own_error() -> dict[str, float]:
-    """The formulas' own error by quantity [1]; of a prefill it is that of the first token."""
-    own = discrepancy()
-    return {**own, "prefill_time": own["ttft"], "input_throughput": own["ttft"]}
 
 
 @dataclass(frozen=True)
@@ -118,6 +111,18 @@ class Deployed:
         return questions(self.scenario, self.inputs)
 
     @functools.cached_property
+    def own_errors(self) -> dict[str, Own]:
+        """The formulas' own error by quantity, and of which class of systems it is."""
+        return own_errors(self.scenario)
+
+    @functools.cached_property
+    def own_deviations(self) -> dict[str, Sides]:
+        """The same as deviations [1]; of a prefill it is that of the first token, of its rate
+        the other way about."""
+        own = {name: error.sides for name, error in self.own_errors.items()}
+        return own | {"prefill_time": own["ttft"], "input_throughput": own["ttft"][::-1]}
+
+    @functools.cached_property
     def answers(self) -> dict[str, Answer]:
         """The quantities that answer it, by closed form."""
         by_name: dict[str, Answer] = {}
@@ -129,7 +134,7 @@ class Deployed:
     def of(self, given: Inputs, names: list[str]) -> dict[str, Answer]:
         """Quantities as the closed form gives them of some inputs."""
         values = self.quantities if given is self.inputs else calc.evaluate(given, self.attention)
-        bounds = interval(given, self.knobs, self.attention, names, own_error())
+        bounds = interval(given, self.knobs, self.attention, names, self.own_deviations)
         return {name: Answer(name, float(values[name]), *map(float, bounds[name]))
                 for name in names}
 
@@ -176,7 +181,7 @@ class Deployed:
         """Predictions of every measured row, by metric."""
         if self.seen is None:
             return {}
-        return {metric: uncalibrated(self.seen, metric, discrepancy(), rows)
+        return {metric: uncalibrated(self.seen, metric, self.own_deviations, rows)
                 for metric in METRICS if len(rows := self.seen.measured(metric))}
 
     @functools.cached_property
@@ -187,7 +192,8 @@ class Deployed:
         answers = {}
         for name in self.questions:
             if name in METRICS and self.asked[0] in self.seen.measured(name):
-                of = uncalibrated(self.seen, name, discrepancy(), np.array(self.asked[:1]))
+                of = uncalibrated(self.seen, name, self.own_deviations,
+                                  np.array(self.asked[:1]))
                 answers[name] = Answer(name, float(of.predicted[0]), float(of.low[0]),
                                      float(of.high[0]))
         return answers

@@ -14,7 +14,7 @@ from calc.intervals.uncertainty import interval
 from catalogue.deployments.physics_inputs import knobs
 from catalogue.reading.values import Value
 from deployment_pages import views
-from deployment_pages.answers import Deployed, own_error
+from deployment_pages.answers import Deployed
 from workbench.entries import hardware, mechanisms
 from workbench.entries.deployments import reach, rounded
 from workbench.showing.display import cited, number, show, table, written
@@ -165,7 +165,7 @@ def what_to_measure(deployed: Deployed) -> None:
            "tpot": ("time per output token, from this alone",
                     "仅由它引起的每输出 token 时间区间")}, wide=True)
     rest = interval(inputs, [knob for knob in deployed.knobs if knob.name not in ranked[:KNOWN]],
-                    attention, ["tpot"], own_error())["tpot"]
+                    attention, ["tpot"], deployed.own_deviations)["tpot"]
     number("own-known", KNOWN)
     number("own-before", deployed.answers["tpot"].reach, str)
     number("own-after", reach(*rest, "s"), str)

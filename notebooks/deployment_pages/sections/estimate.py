@@ -7,6 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from calc.choosing.lasting import STEADY
+from calc.evidence.classes import Own
+from calc.evidence.classes import named as named_class
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
 from workbench.entries.deployments import RESOURCES, named, reach
@@ -43,6 +45,7 @@ def times_and_rates(page: Page) -> None:
                     "replay": ("the run, replayed", "逐步重放"),
                     "again": ("80% interval", "80% 区间")}
     table(rows, columns)
+    _measured(page)
     if replay:
         uneven = bool(page.deployed.seen and page.deployed.seen.unequal & set(page.deployed.asked))
         show("The benchmark sends many requests at once. Its run is therefore also replayed, step "
@@ -66,6 +69,28 @@ def _steady(page: Page) -> list[dict[str, Any]]:
              "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
                       f"{fmt_quantity(found[name].high, found[name].unit)}"}
             for name in STEADY if name in found]
+
+
+def _measured(page: Page) -> None:
+    """Of which class of systems the intervals are, and how many of its rows lay inside."""
+    of: dict[str, dict[str, Own]] = {}
+    for name, own in page.deployed.own_errors.items():
+        if name in page.answers:
+            of.setdefault(own.of, {})[name] = own
+    if not of:
+        return
+    en, zh = (mark.join(
+        f"{named_class(name)[at]}{colon}" + comma.join(
+            f"{named(quantity)[at]} {own.inside}/{own.rows}"
+            + alike.format(named(own.metric)[at]) * (own.metric != quantity)
+            for quantity, own in counts.items())
+        for name, counts in of.items())
+        for at, (mark, colon, comma, alike) in enumerate((
+            ("; ", ": ", ", ", ", as {}"), ("；", "：", "，", "，同{}"))))
+    show("Measured rows inside of their 80% intervals, by the class of systems that the formulas' "
+         f"own error is taken from ([how](#validation-coverage)): {en}.",
+         "公式自身误差所取的类别，及该类实测行落入各自 80% 区间的数目"
+         f"（[算法](#validation-coverage)）：{zh}。")
 
 
 def steps(page: Page) -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import calc
 import catalogue
-from calc.choosing.answers import discrepancy
+from calc.evidence.classes import deviations
 from calc.evidence.systems import System, system
 from calc.intervals.uncertainty import interval
 from catalogue import Scenario
@@ -122,7 +122,7 @@ class Comparison:
         inputs["context_tokens"] = inputs["input_tokens"] + inputs["output_tokens"]
         quantities = calc.evaluate(inputs, deployment.model.attention)
         ends = interval(inputs, deployment.knobs(), deployment.model.attention, QUANTITIES,
-                        discrepancy())
+                        deviations(deployment))
         return {name: Band(quantities[name], *ends[name]) for name in QUANTITIES}
 
     def per_card(self, deployment: Scenario, requests: Any) -> Band:

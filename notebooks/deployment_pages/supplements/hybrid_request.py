@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 import calc
-from calc.choosing.answers import discrepancy
+from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
 from deployment_pages.supplements.hybrid import (
@@ -40,7 +40,8 @@ class Waits:
         system = self.system = comparison.systems[comparison.pair.id]
         self.alone = np.array([row for row in system.measured("ttft")
                                if system.rows["concurrency"][row] == 1])
-        self.pair: Predictions = uncalibrated(system, "ttft", discrepancy(), self.alone)
+        self.pair: Predictions = uncalibrated(
+            system, "ttft", deviations(system.scenario), self.alone)
         self.lengths = [int(tokens) for tokens in system.rows["input_tokens"][self.pair.row]]
         self.measured = dict(zip(self.lengths, self.pair.measured, strict=True))
         self.eight = {tokens: self.of_eight(tokens) for tokens in self.lengths}

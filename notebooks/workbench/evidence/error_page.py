@@ -15,7 +15,7 @@ import numpy as np
 from workbench.evidence import error_tables
 from workbench.evidence.error_tables import Errors, Result
 from workbench.showing.display import table
-from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 Text = tuple[str, str]
 Rows = Mapping[str, np.ndarray]
@@ -31,6 +31,9 @@ SYSTEM: dict[str, Text] = {
 COVERAGE: dict[str, Text] = {
     "rows": ("predictions", "预测数"), "covered": ("in the interval", "落入区间"),
     "width": ("high/low, median", "上下限之比，中位数"), "score": ("interval score", "区间得分")}
+OWN: dict[str, Text] = {
+    "down": ("own error below", "自身误差，向下"), "up": ("above", "向上"),
+    "within": ("of a row", "行内")}
 PEER_METRICS = {"prefill_rate": ("prefill rate", "预填充速率")} | error_tables.METRICS
 PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "token/s"}
 
@@ -209,13 +212,27 @@ def peers(compared: Iterable[Peer], tool: str) -> None:
            "seen": ("measured", "实测"), "theirs": tool, "ours": ("ours", "本书")})
 
 
-def coverage(results: Sequence[Result], own: Mapping[str, float],
+def by_vendor(results: Sequence[Result], own: Any) -> dict[tuple[str, str], list[Result]]:
+    """Results without a fit by class of systems and metric, whatever their engine.
+
+    Args:
+        results: of all systems and protocols.
+        own: the formulas' own error, an entry of ``params/discrepancies``.
+    """
+    return {(name, metric): [
+        result for result in error_tables.uncalibrated(results, metric, apart=None)
+        if f"{own.left_out[result.system].of}/".startswith(f"{name}/")]
+        for name in own.classes if name.count("/") == 1 for metric in own.classes[name]}
+
+
+def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
              score: Callable[..., float]) -> None:
     """Whether intervals hold what they should, where nothing and where something was fitted.
 
     Args:
         results: of all systems and protocols.
-        own: the formulas' own error by metric [1].
+        own: the formulas' own error, an entry of ``params/discrepancies``.
+        named: a class in both languages.
         score: interval score of low ends, high ends and measured values.
     """
     def row(chosen: Iterable[Any]) -> dict[str, Any]:
@@ -227,13 +244,12 @@ def coverage(results: Sequence[Result], own: Mapping[str, float],
                 "width": fmt_fixed(float(np.median(high / low))),
                 "score": fmt_fixed(score(low, high, measured))}
 
-    table([{"what": error_tables.METRICS[metric], "own": fmt_sig(own[metric], 2),
-            "of": ("DeepSeek-V3.2", "DeepSeek-V3.2") if apart else ("all others", "其余全部"),
+    table([{"of": named(name), "what": error_tables.METRICS[metric], "systems": len(chosen),
+            **{side: fmt_fixed(getattr(own.classes[name][metric], side)) for side in OWN},
             **row(chosen)}
-           for apart in (False, True) for metric in error_tables.METRICS
-           if (chosen := error_tables.uncalibrated(results, metric, apart=apart))],
-          {"what": ("nothing fitted", "不作拟合"), "of": ("systems", "系统")} | COVERAGE
-          | {"own": ("own error", "自身误差")})
+           for (name, metric), chosen in by_vendor(results, own).items()],
+          {"of": ("nothing fitted", "不作拟合"), "what": ("metric", "指标"),
+           "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True)
     fits: list[Any] = [result for result in results
                        if result.protocol != error_tables.UNCALIBRATED]
     table([{"what": _of_which(result), "protocol": error_tables.PROTOCOLS[result.protocol],

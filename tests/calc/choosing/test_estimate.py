@@ -9,9 +9,9 @@ import pytest
 import calc
 import catalogue
 from calc.choosing import advice
-from calc.choosing.answers import discrepancy
 from calc.commands.calibrate import fit, with_fitted
 from calc.evidence.calibrated import apply
+from calc.evidence.classes import deviations
 from calc.intervals.uncertainty import interval
 from catalogue import library
 
@@ -19,6 +19,7 @@ GB = 10**9
 ANSWERED = {"weights_per_device", "kv_bytes_per_token", "activations_per_device",
             "free_for_kv_per_device", "max_concurrency", "tpot_floor", "throughput_ceiling", "ttft",
             "tpot", "e2e", "output_throughput"}
+OWN = {"ttft", "tpot", "e2e", "output_throughput"}  # have an own error of the formulas
 
 
 def run(name, *settings):
@@ -38,8 +39,11 @@ class TestEstimate:
         assert answer["quantities"].keys() >= ANSWERED - lacking
         assert not answer["quantities"].keys() & lacking
         for quantity in answer["quantities"].values():
-            assert set(quantity) == {"value", "unit", "low", "high", "kind"}
+            assert set(quantity) - {"own_error"} == {"value", "unit", "low", "high", "kind"}
             assert quantity["low"] <= quantity["value"] <= quantity["high"]
+        for name in OWN & answer["quantities"].keys():
+            own = answer["quantities"][name]["own_error"]
+            assert own["inside"] <= own["rows"] >= own["systems"] > 0
         assert sum(answer["parts"]["tpot"].values()) == pytest.approx(
             answer["quantities"]["tpot"]["value"], rel=1e-12)
 
@@ -65,34 +69,52 @@ class TestEstimate:
     def test_intervals_hold_eighty_percent(self, name):
         """Against sampling of the ranges, but for what jumps.
 
-        Activations are the larger of two moments; a prompt that comes back finds the step that
-        follows under way, or the next. A decode pool of its own has no first token, and none that
-        it waits for.
+        Activations are the larger of two moments; the room of a card ends at its size; a prompt
+        that comes back finds the step that follows under way, or the next, which moves its first
+        token and its pace, though hardly their sum.
         """
-        scenario, rng, count = catalogue.load_scenario(name), np.random.default_rng(3), 2_000
-        sampled = {}
-        for knob in scenario.knobs():
-            drawn = np.array([knob.at(score) for score in rng.standard_normal(count)])
-            sampled |= dict.fromkeys(knob.symbols, drawn)
-        inputs, attention = scenario.inputs(), scenario.model.attention
-        found = calc.evaluate(inputs | sampled, attention)
-        # what a steady state asks for turns where a return takes as long as a step
-        names = {name for name in calc.estimate(scenario).quantities
-                 if not name.startswith("steady_")} - {"activations_per_device"} - (
-            {"ttft", "e2e", "steady_e2e"} if inputs["separate_pools"] else set())
-        for quantity, (low, high) in interval(inputs, scenario.knobs(), attention, names).items():
+        scenario, inputs = catalogue.load_scenario(name), catalogue.load_scenario(name).inputs()
+        found = self.sampled(scenario)
+        jumps = {"activations_per_device", "usable_memory", "steady_ttft", "steady_tpot"}
+        names = calc.estimate(scenario).quantities.keys() - jumps
+        for quantity, (low, high) in interval(inputs, scenario.knobs(), scenario.model.attention,
+                                              names).items():
             if low < high and catalogue.symbols()[quantity].unit not in ("request", "block"):
                 within = (found[quantity] >= low) & (found[quantity] <= high)
-                assert 0.7 <= within.mean() <= 0.93, quantity
+                assert 0.68 <= within.mean() <= 0.89, quantity
+
+    def test_intervals_hold_eighty_percent_of_the_median_deployment(self):
+        """And miss as many below as above, though values lean."""
+        for quantity in sorted(OWN):
+            inside, below = [], []
+            for scenario in map(catalogue.load_scenario, catalogue.deployment_names()):
+                if quantity in ("ttft", "e2e") and scenario.file.workload.output_tokens is None:
+                    continue
+                low, high = interval(scenario.inputs(), scenario.knobs(), scenario.model.attention,
+                                     [quantity])[quantity]
+                found = self.sampled(scenario, 500)[quantity]
+                inside.append(np.mean((found >= low) & (found <= high)))
+                below.append(np.mean(found < low))
+            assert 0.77 <= np.median(inside) <= 0.83, quantity
+            assert 0.07 <= np.median(below) <= 0.13, quantity
+
+    @staticmethod
+    def sampled(scenario, count=2_000):
+        """Every quantity, with inputs drawn from their priors."""
+        rng, drawn = np.random.default_rng(3), {}
+        for knob in scenario.knobs():
+            values = np.array([knob.at(score) for score in rng.standard_normal(count)])
+            drawn |= dict.fromkeys(knob.symbols, values)
+        return calc.evaluate(scenario.inputs() | drawn, scenario.model.attention)
 
     def test_the_formulas_own_error_widens_what_is_estimated(self):
         scenario = catalogue.load_scenario("s2-910b1-awq")
         inputs, stated = scenario.inputs(), calc.estimate(scenario).quantities
-        for name in discrepancy().keys() & stated.keys():
-            own = discrepancy()[name]
+        for name in OWN:
+            own = deviations(scenario)[name]
             low, high = interval(inputs, scenario.knobs(), "mla", [name])[name]
-            assert own > 0
-            assert stated[name].low < low < high < stated[name].high
+            assert max(own) > 0
+            assert stated[name].high / stated[name].low > high / low
 
     def test_kinds_units_and_names(self):
         answer = calc.estimate(catalogue.load_scenario("s2-910b1-awq"))
@@ -101,7 +123,7 @@ class TestEstimate:
                  "kv_per_device"}
         assert {name for name, kind in kinds.items() if kind == "exact"} == exact
         assert (kinds["tpot_floor"], kinds["throughput_ceiling"]) == ("lower_bound", "upper_bound")
-        assert {kinds[name] for name in discrepancy().keys() & kinds.keys()} == {"estimate"}
+        assert {kinds[name] for name in OWN} == {"estimate"}
         assert kinds.keys() >= ANSWERED | exact | {
             "kv_blocks", "usable_memory", "memory_per_device", "headroom_per_device"}
         for name, quantity in answer.quantities.items():

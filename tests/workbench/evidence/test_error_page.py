@@ -29,7 +29,11 @@ def result(covered, of=5):
 
 @pytest.mark.parametrize("covered", range(6))
 def test_coverage_is_the_share_of_rows_inside(tables, covered):
-    error_page.coverage([result(covered)], {"tpot": 0.1}, lambda low, high, measured: 1.0)
+    error = SimpleNamespace(down=0.1, up=0.2, within=0.1)
+    own = SimpleNamespace(classes={"servers/A": {"tpot": error}},
+                          left_out={"s": SimpleNamespace(of="servers/A/vllm")})
+    error_page.coverage([result(covered)], own, lambda name: (name, name),
+                        lambda low, high, measured: 1.0)
     (row,), _ = tables
     assert row["covered"] == f"{20 * covered}%"
     assert row["rows"] == 5

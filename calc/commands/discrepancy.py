@@ -1,0 +1,132 @@
+"""``discrepancy``: the formulas' own error by class of systems; ``--write`` stores it.
+
+``--leaning`` tells instead where answers lie in what the ranges of inputs give.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from calc.commands.printing import OK, print_json
+from calc.evidence.classes import UNCALIBRATED, discrepancy, named
+from calc.intervals.leaning import of_deployment
+from calc.intervals.uncertainty import Sides
+from catalogue import ParamsError, deployment_names, library, load_scenario
+from catalogue.entries.calibrations import LeftOut, OwnError
+from catalogue.reading import yamlfile
+from catalogue.reading.files import write_whole
+
+HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
+          "high/low")  # deviations of logarithms; rows inside of what the other systems give
+TEXTS = 2  # of these columns are words, the others numbers
+MADE = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written, to the end
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``discrepancy`` takes, besides ``--json``."""
+    command.add_argument("--write", action="store_true",
+                         help="store it in params/discrepancies, for the intervals of all answers")
+    command.add_argument("--leaning", nargs="*", metavar="SCENARIO",
+                         help="where answers lie in what ranges give, and what leans; of all "
+                              "deployments unless some are named")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Estimate the own error from all measured systems; print it and, if asked to, store it.
+
+    Raises ParamsError for a system that cannot be predicted and a file that cannot be written.
+    """
+    if args.leaning is not None:
+        return _print_leaning(args.leaning or deployment_names(), as_json=args.json)
+    from calc.evidence import pooling, validation  # predicts every measured row
+
+    try:
+        made = pooling.estimate(validation.measured_systems(), discrepancy().borrowed)
+    except ValueError as error:
+        raise ParamsError(f"discrepancy: {error}.") from None
+    if args.write:
+        path = library.locate("discrepancies", UNCALIBRATED)
+        text = with_estimates(path.read_text(encoding="utf-8"), made.classes, made.left_out)
+        try:
+            write_whole(path, text.encode())
+        except OSError as error:
+            raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
+                              f"({(error.strerror or 'refused').lower()}).") from None
+    if args.json:
+        print_json({"classes": {name: {metric: own.model_dump() for metric, own in of.items()}
+                                for name, of in made.classes.items()},
+                    "left_out": {name: own.model_dump() for name, own in made.left_out.items()}})
+        return OK
+    _print_classes(made.classes, made.width)
+    if args.write:
+        print(f"stored in {yamlfile.display_path(path)}")
+    return OK
+
+
+def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
+    """The percentile of every answer in its sampled distribution, and what makes it lean."""
+    found = {name: of_deployment(load_scenario(name)) for name in names}
+    if as_json:
+        print_json(found)
+        return OK
+    for name, quantities in found.items():
+        for quantity, answer in quantities.items():
+            told = ", ".join(f"{knob['name']} {knob['value']:.4g} in [{knob['low']:.4g}, "
+                             f"{knob['high']:.4g}] at {knob['position']:.0%}: {knob['shift']:+.1%}"
+                             for knob in answer["knobs"])
+            print(f"{name}  {quantity}  {answer['percentile']:.0%}  {told}")
+    return OK
+
+
+def with_estimates(text: str, classes: Mapping[str, Mapping[str, OwnError]],
+                   left_out: Mapping[str, LeftOut]) -> str:
+    """The file with what was estimated at its end; all before it as it stands.
+
+    >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
+    >>> print(with_estimates("borrowed: 2  # kept\\n", {"all": {"tpot": own}},
+    ...                      {"mine": LeftOut(of="all", deviation={"tpot": (0.2, 0.4)})}), end="")
+    borrowed: 2  # kept
+    classes:
+      all:
+        tpot: {down: 0.1, up: 0.3, within: 0.1, systems: 2, rows: 9, inside: 7}
+    left_out:
+      mine: {of: all, deviation: {tpot: [0.2, 0.4]}}
+
+    Args:
+        text: of the file.
+        classes, left_out: as ``catalogue.entries.calibrations.Discrepancy``.
+    """
+    lines = ["classes:"]
+    for name, of in classes.items():
+        lines += [f"  {name}:", *(f"    {metric}: {_flow(own.model_dump())}"
+                                  for metric, own in of.items())]
+    lines += ["left_out:", *(f"  {name}: {{of: {own.of}, deviation: {_flow(own.deviation)}}}"
+                             for name, own in left_out.items())]
+    kept = MADE.sub("", text)
+    return kept + "\n" * (not kept.endswith("\n")) + "\n".join(lines) + "\n"
+
+
+def _flow(numbers: Mapping[Any, float | Sides]) -> str:
+    def written(size: float | Sides) -> str:
+        return f"[{size[0]:.4g}, {size[1]:.4g}]" if isinstance(size, tuple) else f"{size:.4g}"
+
+    return "{" + ", ".join(f"{name}: {written(size)}" for name, size in numbers.items()) + "}"
+
+
+def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
+                   width: Mapping[tuple[str, str], float]) -> None:
+    """A line per class and quantity, as wide as it is, however narrow the terminal."""
+    rows: list[tuple[str, ...]] = [HEADER]
+    for name, of in classes.items():
+        for metric, own in of.items():
+            rows.append((named(name)[0], metric, f"{own.systems}", f"{own.rows}",
+                         f"{own.down:.2f}", f"{own.up:.2f}", f"{own.within:.2f}",
+                         f"{own.inside} ({own.inside / own.rows:.0%})",
+                         f"{width[name, metric]:.2f}"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(size) if i < TEXTS else cell.rjust(size)
+                        for i, (cell, size) in enumerate(zip(row, widths, strict=True))).rstrip())

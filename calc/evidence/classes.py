@@ -1,0 +1,185 @@
+"""Classes of deployments that share the formulas' own error, and what a deployment gets of it.
+
+A class is a path: what kind of system it is, the vendor of its cards, and the engine. Each is a
+part of the one before; ``all`` is every system.
+
+Source: notebooks/validation.md, section Are the intervals honest?
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, cast, get_args
+
+import numpy as np
+
+from calc.intervals.uncertainty import Sides
+from catalogue import Scenario, library
+from catalogue.entries.calibrations import Discrepancy, Metric
+
+UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
+ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
+ENGINE_LEVEL = 3  # parts of the name of a class that knows its engine
+NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in deviations [1]
+# what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
+# either phase are taken to be as sure
+STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
+# formulas know least of what kernels of sparse attention and hosts that multiply reach: apart, so
+# that no other deployment pays for it
+KINDS = {ALL: ("all systems", "全部系统"), SERVERS: ("servers", "服务器"),
+         SPARSE: ("servers with sparse attention", "稀疏注意力服务器"),
+         HOSTS: ("experts on the host", "专家在主机侧")}
+
+
+class Sized(Protocol):
+    """An own error of a class: deviations of a system to either side, and of its rows [1]."""
+
+    @property
+    def down(self) -> float:
+        """Downwards."""
+    @property
+    def up(self) -> float:
+        """Upwards."""
+    @property
+    def within(self) -> float:
+        """Of rows about their system."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """The formulas' own error of one quantity of a deployment.
+
+    Attributes:
+        sides: standard deviations of the logarithm, downwards and upwards [1].
+        of: the class that it is taken from: the narrowest that was measured.
+        metric: what was measured of it; not the quantity itself where that has no rows.
+        systems, rows, inside: of that class: measured, and rows inside of their intervals.
+    """
+
+    sides: Sides
+    of: str
+    metric: str
+    systems: int
+    rows: int
+    inside: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; the class is ``class``."""
+        return {"class" if name == "of" else name: value for name, value in vars(self).items()}
+
+
+@functools.cache
+def discrepancy() -> Discrepancy:
+    """The formulas' own error, beyond what ranges explain, set on the systems of this repository.
+
+    Source: ``params/discrepancies/uncalibrated.yml``.
+    """
+    found: Discrepancy = library.load("discrepancies", UNCALIBRATED)
+    return found
+
+
+def engine_of(scenario: Scenario) -> str | None:
+    """The engine that serves a deployment, without its release; None if it names none."""
+    return scenario.engine.split("@")[0] if scenario.engine else None
+
+
+def class_of(scenario: Scenario) -> str:
+    """The class of a deployment, as narrow as it is known.
+
+    >>> import catalogue
+    >>> class_of(catalogue.load_scenario("h200-r1-vllm-tp8"))
+    'servers/NVIDIA/vllm'
+    >>> class_of(catalogue.load_scenario("s3-hybrid-910b4"))
+    'hosts/Huawei'
+    """
+    offload, vendor = scenario.file.offload, scenario.device.vendor.replace("/", "-")
+    if offload and not offload.fetched:
+        return f"{HOSTS}/{vendor}"
+    engine = engine_of(scenario)
+    return "/".join([SPARSE if scenario.model.index_topk else SERVERS, vendor,
+                     *([engine] if engine else [])])
+
+
+def ladder(name: str) -> list[str]:
+    """A class and those that it is a part of, the narrowest first.
+
+    >>> ladder("servers/NVIDIA/vllm")
+    ['servers/NVIDIA/vllm', 'servers/NVIDIA', 'servers', 'all']
+    """
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)] + [ALL] * (name != ALL)
+
+
+def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
+          ) -> tuple[str, str, Sides] | None:
+    """What a deployment of a class gets: of which class, of which quantity, and how much.
+
+    A class that does not know its engine is as much wider as engines of it differ: by their
+    median distance from it, so that one that is far from all others widens none of these.
+
+    Args:
+        classes: own errors by class and quantity.
+        name: of the class; where it was not measured, one that it is a part of is taken.
+        metric: the quantity; where it was not measured, ``STAND_IN``.
+
+    Returns None if nothing is known.
+    """
+    at, of = next(((step, each) for step in ladder(name)
+                   for each in (metric, STAND_IN.get(metric, metric))
+                   if each in classes.get(step, {})), ("", ""))
+    if not at:
+        return None
+    entry = classes[at][of]
+    engines = [each[of] for step, each in classes.items()
+               if of in each and at != HOSTS and step.startswith(f"{at}/")
+               and step.count("/") + 1 == ENGINE_LEVEL]
+
+    def side(which: str) -> float:
+        size: float = getattr(entry, which)
+        others = [abs(getattr(engine, which) - size) for engine in engines]
+        spread = float(np.median(others)) / NORMAL_MIDDLE if len(others) > 1 else 0.0
+        return math.hypot(size, spread, entry.within)
+
+    return at, of, (side("down"), side("up"))
+
+
+def own_errors(scenario: Scenario) -> dict[str, Own]:
+    """The own error of each quantity that has one, for a deployment.
+
+    A measured system gets what all the others say of its class: its rows take no part in it.
+    """
+    stored, name = discrepancy(), class_of(scenario)
+    without = stored.left_out.get(scenario.file.measured or "")
+    without = without if without and without.of == name else None
+    found = {}
+    for quantity in get_args(Metric):
+        known = taken(stored.classes, name, quantity)
+        if known is None:
+            continue
+        at, metric, sides = known
+        if without:
+            sides = without.deviation.get(quantity, sides)
+        entry = stored.classes[at][cast("Metric", metric)]
+        found[str(quantity)] = Own(sides, at, metric, entry.systems, entry.rows, entry.inside)
+    return found
+
+
+def deviations(scenario: Scenario) -> dict[str, Sides]:
+    """The deviations of each quantity's logarithm for a deployment [1]."""
+    return {name: own.sides for name, own in own_errors(scenario).items()}
+
+
+def named(name: str) -> tuple[str, str]:
+    """A class in English and in Chinese.
+
+    >>> named("servers/NVIDIA/vllm")[0]
+    'servers, NVIDIA, vLLM'
+    """
+    first, *others = name.split("/")
+    engines = library.names("profiles")
+    en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
+               for each in others] for lang in ("en", "zh"))
+    return (", ".join([KINDS[first][0], *en]), "，".join([KINDS[first][1], *zh]))
