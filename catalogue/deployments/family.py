@@ -8,6 +8,7 @@ top of the file speak of the family as a whole and are not handed down, the docu
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,33 @@ def of_the_whole(file: YamlFile) -> YamlFile:
     return YamlFile(file.path, data | {"id": file.path.stem}, lines)
 
 
+
+
+def paired(file: YamlFile, load: Callable[[str, Sequence[str]], Any]
+           ) -> tuple[Any, Any] | None:
+    """The prefill and the decode pool that a file names, for the requests of the one that decodes.
+
+    Args:
+        file: of a family; None comes back for one without pools.
+        load: a variant by its key, with overrides.
+
+    Raises ParamsError, one sentence, for pools of two models, and for requests without a length.
+    """
+    keys(file)
+    names = file.data.get("pools")
+    if not names:
+        return None
+    where = file.where(("pools",))
+    prefill, decode = (load(name, ()) for name in names)
+    if prefill.model.id != decode.model.id:
+        raise ParamsError(f"{where}: pools: '{names[0]}' serves '{prefill.model.id}' and "
+                          f"'{names[1]}' serves '{decode.model.id}', expected one model.")
+    workload = decode.file.workload
+    if workload.input_tokens is None or workload.output_tokens is None:
+        raise ParamsError(f"{where}: pools: '{names[1]}' does not say how long its requests are, "
+                          "expected workload.input_tokens and workload.output_tokens.")
+    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
+    if own is None or own.value != asked:
+        prefill = load(names[0], (f"workload.input_tokens={int(asked)} token",
+                                  "workload.output_tokens=1 token"))
+    return prefill, decode

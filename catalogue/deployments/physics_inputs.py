@@ -75,14 +75,13 @@ NEUTRAL: dict[str, float] = {
     "host_sync": 0, "host_group_tokens": 0, "score_traffic": 0, "micro_batches": 1,
     "draft_tokens": 0, "prefill_together": 0, "prefix_hit_share": 0, "exchange_normal": 0,
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
-    "prefill_pool_rate": 0, "prefill_pool_devices": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
-    "absorbed_copies": 0, "exchange_buffer_tokens": 0,
-    "activations_in_share": 1, "window_blocks_freed": 1,
+    "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
+    "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }

@@ -207,37 +207,14 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
 
 def load_pools(reference: str | Path, device: str | Path | None = None,
                overrides: Iterable[str] = ()) -> tuple[Scenario, Scenario] | None:
-    """The prefill and the decode pool that a file names, for the requests of the one that decodes.
+    """What ``catalogue.deployments.family.paired`` says of a file; None for one of its variants.
 
-    None for a file without pools, and for one of its variants. Arguments as of
-    :func:`load_scenario`; an override holds of both pools.
-
-    Raises ParamsError, one sentence, as :func:`load_scenario` does, and for pools of two models or
-    requests that have no answer's length.
+    Arguments as of :func:`load_scenario`; an override holds of both pools.
     """
     path, key = family.find(reference)
-    file = yamlfile.read(path)
-    family.keys(file)
-    pair = None if key else file.data.get("pools")
-    if not pair:
-        return None
     settings = list(overrides)
-    prefill, decode = (load_scenario(f"{path}{family.SEPARATOR}{name}", device, settings)
-                       for name in pair)
-    where = file.where(("pools",))
-    if prefill.model.id != decode.model.id:
-        raise ParamsError(f"{where}: pools: '{pair[0]}' serves '{prefill.model.id}' and "
-                          f"'{pair[1]}' serves '{decode.model.id}', expected one model.")
-    workload = decode.file.workload
-    if workload.input_tokens is None or workload.output_tokens is None:
-        raise ParamsError(f"{where}: pools: '{pair[1]}' does not say how long its requests are, "
-                          "expected workload.input_tokens and workload.output_tokens.")
-    asked, own = workload.input_tokens.value, prefill.file.workload.input_tokens
-    if own is None or own.value != asked:
-        prefill = load_scenario(f"{path}{family.SEPARATOR}{pair[0]}", device, [
-            *settings, f"workload.input_tokens={int(asked)} token",
-            "workload.output_tokens=1 token"])
-    return prefill, decode
+    return None if key else family.paired(yamlfile.read(path), lambda name, lengths: load_scenario(
+        f"{path}{family.SEPARATOR}{name}", device, [*settings, *lengths]))
 
 
 def deployment_names() -> list[str]:
