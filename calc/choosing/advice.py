@@ -20,8 +20,8 @@ from calc.choosing.layouts import SHARED, Cut, cuts, divisors, shares
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
 from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as supported
 from catalogue.entries.deployments import Precision

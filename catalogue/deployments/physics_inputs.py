@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalogue import library
+from catalogue.deployments.fabric import link_inputs, scale_up_domain
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
@@ -24,7 +25,6 @@ from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
-    from catalogue.entries.hardware import Node
 
 CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
@@ -319,20 +319,10 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def scale_up_domain(node: Node) -> int:
-    """Devices that reach each other over the scale-up links [1].
-
-    Args:
-        node: an entry of ``params/nodes/``.
-    """
-    fabric = node.fabric_nodes.value if node.fabric_nodes else 1
-    return int(node.devices_per_node.value * fabric)
-
-
 def physics_inputs(scenario: Resolved) -> dict[str, float]:
     """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
     found: dict[str, float] = dict(NEUTRAL)
-    found |= _compute(scenario) | _links(scenario) | _host(scenario) | _operators(scenario)
+    found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
     for knob in knobs(scenario):
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.mechanisms.items()
@@ -364,26 +354,6 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }
     return found
-
-
-def _links(scenario: Resolved) -> dict[str, float]:
-    """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node."""
-    node = scenario.node
-    inside = library.load("links", node.device_link)
-    if node.fabric_link and scenario.file.cluster.nodes.value > 1:
-        inside = library.load("links", node.fabric_link)
-        size = scale_up_domain(node)
-    else:
-        size = int(node.devices_per_node.value)
-    network = library.load("links", node.network_link)
-    ports = node.ports_per_node.value if node.ports_per_node else node.devices_per_node.value
-    pair = inside.pair_bandwidth or inside.device_bandwidth
-    return {
-        "devices_per_node": size, "full_mesh": float(inside.topology == "full-mesh"),
-        "pair_bandwidth": pair.value, "device_link_bandwidth": inside.device_bandwidth.value,
-        "network_bandwidth": network.device_bandwidth.value
-        * min(1.0, ports / node.devices_per_node.value),
-    }
 
 
 def _host(scenario: Resolved) -> dict[str, float]:
