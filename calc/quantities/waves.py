@@ -24,8 +24,6 @@ from calc.physics.positions import (
 from calc.physics.step import Step
 from calc.physics.work import Composition
 
-UNIFORM = 12.0  # square of the width of a uniform distribution over its variance
-
 
 @dataclass(frozen=True)
 class Prompts:
@@ -111,7 +109,8 @@ def fullest_cache(q: Any, d: Decode) -> Number:
     Source: notebooks/compute.md, section What a step is made of.
     """
     context = mean_context(q.input_tokens, q.output_tokens)
-    apart = q.output_tokens / context / (UNIFORM * d.decode_batch) ** 0.5
+    # a uniform distribution deviates by its width over the root of twelve, 2 * 3^0.5
+    apart = q.output_tokens / (2 * context * (3 * d.decode_batch) ** 0.5)
     of_largest = normal_quantile(EXPECTED_MAXIMUM / q.data_parallel)
     return np.maximum(q.kv_imbalance, 1 + apart * of_largest)
 
