@@ -124,16 +124,27 @@ def decode_step(q: Any, d: Decode) -> Composition:
 
     Source: notebooks/compute.md, section What a step is made of.
     """
-    fullest = fullest_cache(q, d)
-    batch = d.decode_batch * fullest
-    tokens = d.decode_batch * (1 + q.draft_tokens)
-    skewed = tokens * fullest
+    fullest, batch = fullest_cache(q, d), d.decode_batch
+    tokens = batch * (1 + q.draft_tokens)
+    seen = fullest * d.decode_context_tokens
+    picked, multiplied, in_window = (
+        mean * _of_fullest(q, fullest, limit, mean) for mean, limit in (
+            (d.decode_attended_tokens, q.index_topk), (d.decode_multiplied_tokens, q.index_topk),
+            (d.decode_window_tokens, q.sliding_window)))
     return Composition(
-        tokens=tokens, logit_rows=tokens, attended=skewed * d.decode_multiplied_tokens,
-        in_window=skewed * d.decode_window_tokens,
-        indexed=select(q.index_topk > 0, skewed * d.decode_context_tokens, 0),
-        read=batch * d.decode_attended_tokens, read_in_window=batch * d.decode_window_tokens,
-        read_keys=batch * d.decode_context_tokens, expanded=0, absorbed=1, decoding=True)
+        tokens=tokens, logit_rows=tokens, attended=tokens * multiplied,
+        in_window=tokens * in_window, indexed=select(q.index_topk > 0, tokens * seen, 0),
+        read=batch * picked, read_in_window=batch * in_window, read_keys=batch * seen,
+        expanded=0, absorbed=1, decoding=True)
+
+
+def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
+    """Positions of the fullest rank over the mean [1], where a request has a limit of them.
+
+    A longer context takes no more than the limit; more requests, which a measured excess holds, do.
+    """
+    most = np.maximum(q.kv_imbalance, np.minimum(fullest, limit / mean))
+    return select(np.greater(limit, 0), most, fullest)
 
 
 @dataclass(frozen=True)

@@ -111,18 +111,31 @@ def _decode() -> Composition:
     """
     parts = sym.micro_batches
     held = parts * sym.decode_context_parallel
-    cached = sym.decode_batch * sym.fullest_cache / held
-    tokens = sym.decode_tokens * sym.fullest_cache / held
+    cached, tokens = sym.decode_batch / held, sym.decode_tokens / held
+    seen = sym.fullest_cache * sym.decode_context_tokens
+    picked, multiplied, in_window = (
+        mean * _of_fullest(limit, mean) for mean, limit in (
+            (sym.decode_attended_tokens, sym.index_topk),
+            (sym.decode_multiplied_tokens, sym.index_topk),
+            (sym.decode_window_tokens, sym.sliding_window)))
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
-        attended=tokens * sym.decode_multiplied_tokens,
-        in_window=tokens * sym.decode_window_tokens, head_rows=sym.decode_head_rows,
-        indexed=sympy.Piecewise(
-            (tokens * sym.decode_context_tokens, sym.index_topk > 0), (0, True)),
-        read=cached * sym.decode_attended_tokens,
-        read_in_window=cached * sym.decode_window_tokens,
-        read_keys=cached * sym.decode_context_tokens, expanded=sympy.Integer(0),
-        absorbed=sympy.Integer(1), sharing_ranks=sym.decode_context_parallel, decoding=True)
+        attended=tokens * multiplied, in_window=tokens * in_window,
+        head_rows=sym.decode_head_rows,
+        indexed=sympy.Piecewise((tokens * seen, sym.index_topk > 0), (0, True)),
+        read=cached * picked, read_in_window=cached * in_window, read_keys=cached * seen,
+        expanded=sympy.Integer(0), absorbed=sympy.Integer(1),
+        sharing_ranks=sym.decode_context_parallel, decoding=True)
+
+
+def _of_fullest(limit: sympy.Symbol, mean: sympy.Symbol) -> sympy.Expr:
+    """Positions of the fullest rank over the mean, where a request has a limit of them.
+
+    A longer context takes no more than the limit; more requests, which a measured excess holds, do.
+    """
+    within = sympy.Min(sym.fullest_cache, limit / mean)
+    return sympy.Piecewise((sympy.Max(sym.kv_imbalance, within), limit > 0),
+                           (sym.fullest_cache, True))
 
 
 def _chunk(phase: str) -> Composition:

@@ -56,10 +56,11 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
     """Tight: with nothing to do but read, and no activations to speak of, the step is it."""
     inputs = fleet(attention, 7) | {
         "even_routing": 1, "kv_imbalance": 1, "clock_factor": 1e9, "clock_spread": 0,
+        "input_tokens": 10_000, "output_tokens": 1,  # contexts of one length
         "kernel_boundary": 0,
         "activation_element_bytes": 1e-9, "logit_element_bytes": 1e-9, "draft_tokens": 0,
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,
-        "host_gap_per_step": 0, "captured": 1,
+        "host_gap_per_step": 0, "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
         "collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0, "exchange_network_alpha": 0,
         "dispatch_element_bytes": 1e-9}
