@@ -101,8 +101,9 @@ def arithmetic_bound(deployed: Deployed) -> float:
     """
     inputs = deployed.questions["tpot"] | {"kv_imbalance": 1, "even_routing": 1}
     quantities = calc.evaluate(inputs, deployed.attention)
-    step = sum(float(quantities[f"decode_{name}_flops"]) / inputs[f"{name}_peak"]
-               for name in CLASSES)
+    fullest = {"core": quantities["fullest_cache"], "index": quantities["fullest_cache"]}
+    step = sum(float(quantities[f"decode_{name}_flops"] / fullest.get(name, 1))
+               / inputs[f"{name}_peak"] for name in CLASSES)
     return float(inputs["concurrency"]) / step
 
 
