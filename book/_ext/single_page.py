@@ -17,6 +17,7 @@ import languages
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +70,12 @@ class Links:
         return nodes.reference("", "", shown, internal=False,
                                refuri=f"{self._base}{page}.html{anchor}")
 
+    def labels(self, app: Sphinx, page: nodes.document) -> None:
+        """Resolve links to labels that the page lacks; MyST would let them lead nowhere."""
+        for node in list(page.findall(addnodes.pending_xref)):
+            if node["reftype"] == "myst" and node["refdomain"] is None:
+                node.replace_self(self.resolve(app, app.env, node, node[0]))
+
 
 def _math(visitor: Any, node: nodes.Element) -> None:
     """Set mathematics as MathML, which every browser of today shows; as it is written if not."""
@@ -90,6 +97,7 @@ def _link(app: Sphinx) -> None:
     """Resolve references, now that the settings are known."""
     links = Links(app.config.report_book, languages.tag_of(app.config.language))
     app.connect("missing-reference", links.resolve)
+    app.connect("doctree-read", links.labels)
     for setting in ("raw_enabled", "file_insertion_enabled"):  # a page has no need of either
         app.env.settings[setting] = False
 
