@@ -228,7 +228,7 @@ _APART: Text = (
 _FEW: Text = (
     "half of the rows are of two systems, each as a whole inside the wide interval of the few "
     "others of its class ([below](#validation-coverage))",
-    "近半数的行只属于两个系统，而同类的其他系统很少、区间很宽，整个落在其内（[见下文](#validation-coverage)）")
+    "半数的行只属于两个系统，而同类的其他系统很少、区间很宽，整个落在其内（[见下文](#validation-coverage)）")
 _AWQ, _OTHER, _HYBRID = "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4"
 
 BARS: tuple[Bar, ...] = (
