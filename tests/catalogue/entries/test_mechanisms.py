@@ -24,6 +24,8 @@ EACH, TYPICAL = 1.65, 1.4  # of a class of rows, and of the median over the clas
 # no one tile serves these, as the note of nvidia-blackwell says: predicted faster than measured
 TOO_FAST = {("nvidia-blackwell", "fp8"): 2.8, ("nvidia-blackwell", "fp4"): 2.0}
 KERNELS = ("gemm", "grouped-gemm", "moe-block")
+# of whose vector kernels no measurement is public, as the note of its host_gemm_efficiency says
+UNMEASURED = {"host-kunpeng": {"host_vector_efficiency"}}
 TILES = ("core_tile_rows", "sparse_tile_rows")
 
 
@@ -52,14 +54,16 @@ class TestCompleteness:
                     assert getattr(table, dtype) is not None, dtype
 
     def test_every_accelerator_has_every_quantity(self) -> None:
-        """The tile of experts only where it is another than that of any matmul."""
+        """The tile of experts only where it is another than that of any matmul; kernels that widen
+        blocks in vector registers only where known, ``host_gemm_efficiency`` holds elsewhere.
+        """
         for name in NAMES:
             entry = catalogue.load("mechanisms", name)
             expected = set(HOST) if entry.is_host else (
                 set(Mechanisms.model_fields) - set(HOST) - {"id", "name", "note", "defaults",
                                                             "like", "expert_tile_rows"})
             lacking = {key for key in expected if getattr(entry, key) is None}
-            assert lacking == set(), name
+            assert lacking == UNMEASURED.get(name, set()), name
 
     def test_no_entry_is_unused(self) -> None:
         used = {catalogue.load_device(name).mechanisms for name in DEVICES}
