@@ -63,12 +63,18 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
     profile: Profile = library.load("profiles", name, beside=beside)
     for keys, problem in _problems(profile):
         file = library.read(library.locate("profiles", name, beside))
-        raise ParamsError(f"{file.where(keys)}: {keys[-2]}: {problem}")
+        raise ParamsError(f"{file.where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
     return profile
 
 
 def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
-    """What is wrong with the statements of a profile, with the keys at fault."""
+    """What is wrong with the names in a profile, with the keys at fault."""
+    if profile.flags is not None:
+        try:
+            load_engine(profile.flags)
+        except ParamsError as error:
+            yield ("flags",), str(error)
+            return
     for number, statement in enumerate(profile.statements):
         at = ("statements", number)
         for key, problem in mechanism_problems(statement.mechanisms):

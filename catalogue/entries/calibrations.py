@@ -168,3 +168,10 @@ class Discrepancy(Named):
     basis: Text
     classes: dict[str, dict[Metric, OwnError]] = {}
     left_out: dict[str, LeftOut] = {}
+
+    @model_validator(mode="after")
+    def _of_classes(self) -> Discrepancy:
+        for name, own in self.left_out.items():
+            if own.of not in self.classes:
+                raise Misplaced(f"'{own.of[:60]}' is none of 'classes'", "left_out", name, "of")
+        return self

@@ -141,7 +141,8 @@ class TestRefused:
         ("--gpu-memory-utilization", "--gpu-memory", "no pinned release has '--gpu-memory'"),
         ("since: 0.16.0", "since: 0.16.x", "'0.16.x' is not a release"),
         ("scheduling:\n      value: mixed", "scheduling:\n      value: some", "mixed"),
-        ("cards: [nvidia-h200]", "cards: [nvidia-h2000]", "nearest names are nvidia-h200")])
+        ("cards: [nvidia-h200]", "cards: [nvidia-h2000]", "nearest names are nvidia-h200"),
+        ("\nflags: vllm", "\nflags: <b>x</b>", "flags: there is no engine '<b>x</b>' in params")])
     def test_a_profile_with_an_error(self, tmp_path, old, new, says):
         text = (catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8")
         assert old in text
@@ -155,6 +156,12 @@ class TestRefused:
         path = tmp_path / "mine.yml"
         path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")
         assert load(f"engine={path}@0.11").engine == "mine@0.11.0"
+
+    def test_the_name_of_a_readers_file_is_no_markup(self, tmp_path: Path):
+        path = tmp_path / "*a* <b> [c](d).yml"
+        path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")
+        found = load(f"engine={path}@0.11").engine
+        assert re.fullmatch(r"[\w.-]+@0\.11\.0", found)
 
 
 class TestValues:

@@ -61,3 +61,11 @@ def test_a_deviation_is_a_size(tmp_path, old, new):
     path.write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(catalogue.ParamsError, match="or equal to"):
         catalogue.load("discrepancies", path)
+
+
+def test_what_a_system_gets_is_of_a_class_that_there_is(tmp_path):
+    text = (catalogue.ROOT / "discrepancies" / "uncalibrated.yml").read_text("utf-8")
+    path = tmp_path / "own.yml"
+    path.write_text(text.replace("{of: servers/NVIDIA,", "{of: <b>servers</b>,", 1), "utf-8")
+    with pytest.raises(catalogue.ParamsError, match=r"own\.yml:\d+: .*is none of 'classes'"):
+        catalogue.load("discrepancies", path)
