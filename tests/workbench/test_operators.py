@@ -39,12 +39,14 @@ ATTENTIONS = ("mla", "gqa")
 SEEDS = range(10)
 # What calc counts per element of a norm differs: both are estimates, and no formula has them.
 ESTIMATED = ("vector",)
+# The book counts them on a rank, calc in all of the ranks that share a cache.
+POSITIONS = ("attended", "in_window", "indexed", "read", "read_in_window", "read_keys")
 
 
 def local_composition(decoding: bool) -> Composition:
     """A composition of symbols that stand for anything."""
     names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
-             "read_in_window", "read_keys", "expanded")
+             "read_in_window", "read_keys", "expanded", "sharing_ranks")
     parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
     if decoding:
         parts["expanded"] = sympy.Integer(0)
@@ -173,6 +175,8 @@ def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
                  for field in fields(work.Composition) if field.default is MISSING}
         numbers = {name: part if isinstance(part, bool) else
                    float(value(part, known)) * q.micro_batches for name, part in parts.items()}
+        whole = float(value(made.sharing_ranks, known))  # calc deals a step's positions itself
+        numbers |= {name: numbers[name] * whole for name in POSITIONS}
         numbers["absorbed"] = float(value(made.absorbed, known))  # a form, of any part of a step
         if attention == "gqa":
             numbers["expanded"] = 0.0
