@@ -330,7 +330,7 @@ def _read_by_groups(q: Any, routed: Routed) -> Number:
     groups = np.floor(routed.tokens / limit)
     whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
                                     q.routing_skew)
-                   for tokens in (limit, routed.tokens - groups * limit))
+                   for tokens in (limit, np.maximum(0, routed.tokens - groups * limit)))
     return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)
 
 

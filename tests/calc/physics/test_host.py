@@ -32,6 +32,7 @@ def test_a_group_reads_its_experts_as_if_alone(attention, seed, limit):
         alone = tokens <= limit
         np.testing.assert_allclose(read[name][alone], once[name][alone], rtol=1e-12)
 
+
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
