@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import OK, console, print_json, store
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import human
-from catalogue.reading.files import write_whole
 
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
@@ -37,11 +36,7 @@ def run(args: argparse.Namespace) -> int:
     fitted, ranges = fit(chosen)
     if args.write:
         path = library.locate("calibrations", args.name)
-        try:
-            write_whole(path, with_fitted(path.read_text(encoding="utf-8"), fitted).encode())
-        except OSError as error:
-            raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
-                              f"({(error.strerror or 'refused').lower()}).") from None
+        store(path, with_fitted(path.read_text(encoding="utf-8"), fitted))
     data = fitted.model_dump()
     if args.json:
         print_json({"name": chosen.id, **data, "ranges": ranges})

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from calc.commands.printing import OK, print_json
+from calc.commands.printing import OK, print_json, store
 from calc.evidence.classes import UNCALIBRATED, discrepancy, named
 from calc.intervals.leaning import of_deployment
 from calc.intervals.uncertainty import Sides
 from catalogue import ParamsError, deployment_names, library, load_scenario
 from catalogue.entries.calibrations import LeftOut, OwnError
 from catalogue.reading import yamlfile
-from catalogue.reading.files import write_whole
 
 HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
           "high/low")  # deviations of logarithms; rows inside of what the other systems give
@@ -49,12 +48,7 @@ def run(args: argparse.Namespace) -> int:
         raise ParamsError(f"discrepancy: {error}.") from None
     if args.write:
         path = library.locate("discrepancies", UNCALIBRATED)
-        text = with_estimates(path.read_text(encoding="utf-8"), made.classes, made.left_out)
-        try:
-            write_whole(path, text.encode())
-        except OSError as error:
-            raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
-                              f"({(error.strerror or 'refused').lower()}).") from None
+        store(path, with_estimates(path.read_text(encoding="utf-8"), made.classes, made.left_out))
     if args.json:
         print_json({"classes": {name: {metric: own.model_dump() for metric, own in of.items()}
                                 for name, of in made.classes.items()},

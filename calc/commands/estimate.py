@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)
     taken = taken_from_document(scenario) if args.documented else {}
-    named = load_pools(args.scenario, overrides=args.settings)
-    pair = together(*named) if named else None
+    both = load_pools(args.scenario, overrides=args.settings)
+    pair = together(*both) if both else None
     if args.json:
         print_json(result.as_json() | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
@@ -147,9 +147,9 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
         after = (f"{human(thinking.value, 's')} after" if thinking and thinking.value
                  else "right after")
         asked = f"{workload.concurrency.value:,} users who each ask again {after} the answer"
-    named = "the burst" if steady.arrivals == "burst" else "the steady state"
+    answer = "the burst" if steady.arrivals == "burst" else "the steady state"
     return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.",
-            f"The scenario's arrivals are those of {named}."]
+            f"The scenario's arrivals are those of {answer}."]
 
 
 def _explained(result: Estimate) -> list[str]:
@@ -193,8 +193,8 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         parts = result.parts[whole]
         total = sum(parts.values())
         binds = result.bottleneck[phase]
-        named = binds.replace("_", " ").replace("l2", "L2")
-        by = "" if binds == CAPACITY else f", bound by {named}"
+        resource = binds.replace("_", " ").replace("l2", "L2")
+        by = "" if binds == CAPACITY else f", bound by {resource}"
         table = Table(title=f"{title}: {human(total, 's')}{by}")
         for column in ("part", "time", "share"):
             table.add_column(column, justify="left" if column == "part" else "right")

@@ -1,14 +1,17 @@
-"""What commands share: exit codes, tables for people, plain data for programs."""
+"""What commands share: exit codes, tables for people, plain data for programs, stored entries."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
 
-from catalogue import Value, sources
+from catalogue import ParamsError, Value, sources
+from catalogue.reading import yamlfile
+from catalogue.reading.files import write_whole
 
 OK, BAD_INPUT = 0, 2
 
@@ -21,6 +24,18 @@ def print_json(data: Any) -> None:
 def console() -> Console:
     """Where tables are printed; a text is printed as it stands, whatever brackets it has."""
     return Console(markup=False, emoji=False)
+
+
+def store(path: Path, text: str) -> None:
+    """Write an entry of ``params/`` whole, over what stood there.
+
+    Raises ParamsError for a file that cannot be written.
+    """
+    try:
+        write_whole(path, text.encode())
+    except OSError as error:
+        raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
+                          f"({(error.strerror or 'refused').lower()}).") from None
 
 
 def plain(value: Any) -> Any:

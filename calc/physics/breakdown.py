@@ -38,21 +38,20 @@ def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
         "overlap": -quantities[f"{phase}_hidden_time"],
         "single_token_path": -quantities[f"{phase}_saved_time"],
         "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]} | (
-        {} if phase == "decode" else {"draft": drafted(inputs, quantities, phase)})
+        {} if phase == "decode" else {"draft": drafted(
+            inputs["draft_tokens"], quantities[f"{phase}_draft_pass_time"])})
 
 
-def drafted(inputs: Mapping[str, Number], quantities: Mapping[str, Any], phase: str) -> Number:
-    """What the layer that drafts adds to a step of prefill [s].
+def drafted(draft_tokens: Number, draft_pass: Number) -> Number:
+    """What the layer that drafts adds to a step of prefill [s]: prompts pass it too, once.
 
     Args:
-        inputs: input symbols in SI units.
-        quantities: those of ``calc.evaluate`` for them.
-        phase: ``prefill`` or ``burst``.
+        draft_tokens: that a decode step checks for each request [token].
+        draft_pass: time of a pass of the tokens of the step [s].
 
     Source: notebooks/latency.md, section One step.
     """
-    passed = quantities[f"{phase}_draft_pass_time"]
-    return np.where(np.greater(inputs["draft_tokens"], 0), passed, 0)
+    return select(draft_tokens > 0, draft_pass, 0)
 
 
 def token_parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any]) -> dict[str, Number]:

@@ -201,8 +201,7 @@ def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
               (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
     if q.qk_norm > 0:
         yield _norm("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
-    shared = q.decode_context_parallel if composition.decoding else 1
-    yield from _core(q, s, c, composition, 2 * size, s.heads * shared)
+    yield from _core(q, s, c, composition, 2 * size, s.heads * composition.sharing_ranks(q))
     out = (s.heads * size + q.attention_output_bias) * d
     yield Row("o", "every", layers, MATRIX, "attention", q.multiply_add_flops * out * s.tokens,
               out * q.attention_weight_bytes, (s.heads * size + d) * s.width * s.tokens)
@@ -213,7 +212,7 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
     """Scores and values, in layers without and with a window; rows of heads are whole tiles."""
     entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
     again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
-    shared = q.decode_context_parallel if composition.decoding else 1
+    shared = composition.sharing_ranks(q)
     moved = s.heads * shared * per_head * s.width * (s.tokens + again)
     windowed = q.num_hidden_layers - q.full_attention_layers
     written = (0 if composition.decoding or not unfused(q)

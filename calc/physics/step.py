@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-from calc.physics.breakdown import hidden_time
+from calc.physics.breakdown import drafted, hidden_time
 from calc.physics.communication import (
     all_gather,
     all_reduce,
@@ -168,7 +168,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     hidden = hidden_time(q, compute - on_host - saved, communication, on_host)
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
-    drafted = _draft_pass_time(q, device, times["head"], batch.tokens, clock)
+    draft_pass = _draft_pass_time(q, device, times["head"], batch.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -181,8 +181,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         pipeline_time=passed_on, context_exchange_time=shared, boundary_time=boundary,
         offload_time=offload, fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
-        draft_pass_time=drafted, step_time=np.maximum(device, host) + q.host_gap_per_step
-        + prompts_drafted(q, drafted, batch.decoding))
+        draft_pass_time=draft_pass, step_time=np.maximum(device, host) + q.host_gap_per_step
+        + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
 def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
@@ -384,16 +384,3 @@ def _draft_pass_time(q: Any, device: Number, head_time: Number, tokens: Number, 
                            moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
     around = joined + head_time * (1 - 1 / q.num_hidden_layers)
     return device / q.num_hidden_layers + q.micro_batches * around
-
-
-def prompts_drafted(q: Any, draft_pass: Number, decoding: bool) -> Number:
-    """What the drafting layer adds to a step of prefill [s]: prompts pass it too, once.
-
-    Args:
-        q: input symbols as attributes.
-        draft_pass: time of a pass of the tokens of the step [s].
-        decoding: whether it is a decode step, whose drafts are counted by themselves.
-
-    Source: notebooks/latency.md, section One step.
-    """
-    return 0 if decoding else select(q.draft_tokens > 0, draft_pass, 0)

@@ -63,6 +63,11 @@ class Composition:
             return self.group_tokens
         return self.tokens * ranks_in_step(q)
 
+    def sharing_ranks(self, q: Any) -> Number:
+        """Ranks whose heads all attend to this rank's part of a cache, dealt for decode only [1].
+        """
+        return q.decode_context_parallel if self.decoding else 1
+
     def exchanged(self) -> Number:
         """Tokens of the rank that an exchange waits for [token]: its port carries them all."""
         return self.tokens if self.busiest_tokens is None else self.busiest_tokens
@@ -171,7 +176,7 @@ def head_rows(q: Any, batch: Composition) -> Number:
     heads = q.num_attention_heads / q.tensor_parallel
     alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
     checked = 1 + q.draft_tokens
-    gathered = heads * q.decode_context_parallel
+    gathered = heads * batch.sharing_ranks(q)
     together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
                 if batch.decoding else heads)
     return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
@@ -191,7 +196,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     layers, width = q.num_hidden_layers, q.activation_element_bytes
     full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
     # ranks that share a cache: the heads of all of them at a part of the positions each
-    shared = q.decode_context_parallel if batch.decoding else 1
+    shared = batch.sharing_ranks(q)
     heads = q.num_attention_heads / q.tensor_parallel * shared
     _, core_width = _widths(attention, q, heads, batch.absorbed)
     rows = head_rows(q, batch) if attention == MLA else heads

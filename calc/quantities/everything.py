@@ -143,7 +143,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     decoding, alone, rest = steps
     transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decoding, alone, rest, transfer)
-    planned = planning(q, counted, stored, cached, memory, floor, cut, decoding, alone, served)
+    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served, transfer)
     lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "fullest_cache": fullest_cache(q, floor),

@@ -100,20 +100,20 @@ def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
     return rate, cards * for_prefill / for_both, cards / for_both
 
 
-def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, p: Prompts,
-             decode: Step, prefill: Step, served: Serving) -> Planning:
+def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts,
+             decode: Step, prefill: Step, served: Serving, transfer: Number) -> Planning:
     """Quantities around a deployment.
 
     Args:
         q: input symbols as attributes.
         n: the model's parameters.
         w: weights by stage [B].
-        c: cache per token [B/token].
         m: the memory budget.
         d: batch and contexts of decode.
         p: how prompts are cut.
         decode, prefill: the decode step, and the mean chunk of a prompt alone.
         served: what a wave of requests sees.
+        transfer: of a request's cache, see :func:`transfer_time` [s].
 
     Source: notebooks/compute.md (ridge), throughput.md (bubble), communication.md (transfer),
     serving.md (pools), memory.md (blocks, loading).
@@ -126,9 +126,9 @@ def planning(q: Any, n: Parameters, w: Weights, c: Cache, m: Memory, d: Decode, 
     fetched = (1 - q.offloaded_share) * q.fetched_share
     on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
     return Planning(
-        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer_time(q, c),
+        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer,
         pool_ratio(q, d.decode_batch, p, decode, prefill, served),
-        *_two_pools(q, devices, served.request_throughput, transfer_time(q, c)),
+        *_two_pools(q, devices, served.request_throughput, transfer),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)

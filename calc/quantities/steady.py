@@ -63,6 +63,7 @@ class _Prompt:
         left: of its time with all ranks, what it takes on one of them [1].
         own: its prefill, with what decodes beside it.
         work: of the replica, if it is prefilled alone.
+        work_among: of the replica, with those that decode beside it.
         growth: of a chunk by one more prompt.
         shared: share of the prompts that find room in a chunk with others.
         together: prompts of a mean chunk.
@@ -74,11 +75,17 @@ class _Prompt:
     left: Number
     own: Number
     work: Number
+    work_among: Number
     growth: Number
     shared: Number
     together: Number
     riding: Number
     interruption: Number
+
+
+def _mixed(q: Any) -> Number:
+    """Whether a step holds prompts and requests that decode."""
+    return (q.mixed_steps > 0) & (q.separate_pools == 0)
 
 
 def _later(q: Any) -> Number:
@@ -115,14 +122,15 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
     shared = select(in_step, 1, select(p.prompt_chunks > 1, 0, room))
     each = (others + 1) / _later(q)
     together = 1 + shared * (each / -np.expm1(-each) - 1)
-    mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
+    mixed = _mixed(q)
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = select(mixed, (c - 1) * (core / c + growth / p.new_tokens), 0)
     beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
     saved = beside * (riding - pace)
     interruption = np.maximum(0, work + p.prompt_chunks * saved
                               - (work - growth + saved) * (1 - 1 / together))
-    return _Prompt(others, left, alone * left + p.prompt_chunks * riding, work, growth, shared,
+    added = p.prompt_chunks * riding
+    return _Prompt(others, left, alone * left + added, work, work + added, growth, shared,
                    together, riding, interruption)
 
 
@@ -149,7 +157,7 @@ def _waits(q: Any, p: Prompts, a: _Prompt, decode: Step, pace: Number, step_left
 
     Source: notebooks/serving.md, section A steady state.
     """
-    work = a.work + p.prompt_chunks * a.riding
+    work = a.work_among
     ending = a.others / _later(q)
     chunk = work / p.prompt_chunks + a.growth * (a.together - 1)
     follows = -np.expm1(-ending)
@@ -195,7 +203,7 @@ def _delay(q: Any, p: Prompts, a: _Prompt, pace: Number, back: Number, ahead: Nu
     Source: notebooks/serving.md, section A steady state.
     """
     several, after = np.minimum(1, a.others), q.output_tokens - 1
-    mixed = (q.mixed_steps > 0) & (q.separate_pools == 0)
+    mixed = _mixed(q)
     caused = a.others * a.interruption
     crowded = a.others * (a.interruption + p.prompt_chunks * select(
         mixed, pace, 0) / a.together) - after * pace
@@ -242,10 +250,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     pace = (decode.step_time + served.draft_time) / served.tokens_per_step
     a = _prompt(q, p, requests_per_rank, pace, decode, prefill, burst, served.prefill_time)
     away = q.think_time + q.request_overhead
-    mixed = (q.mixed_steps > 0) & ~apart
+    mixed = _mixed(q)
     several, after = np.minimum(1, a.others), q.output_tokens - 1
-    work = a.work + p.prompt_chunks * a.riding
-    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + work)))
+    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + a.work_among)))
     base = q.request_overhead + a.own + after * pace + select(apart, transfer, 0)
     left = _left_of_step(q, a, decode, pace, 0)
     spread = _unbunched(q, a, pace, mixing * select(

@@ -10,13 +10,13 @@ import numpy as np
 
 from calc.physics import experts
 from calc.physics.arrays import Number
-from calc.physics.breakdown import hidden_time
+from calc.physics.breakdown import drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.positions import multiplied_positions, prefill_absorbed, prefill_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
-from calc.physics.step import prompts_drafted, step
+from calc.physics.step import step
 from calc.physics.work import Composition
 from calc.serving.requests import Step
 
@@ -125,9 +125,9 @@ class Clock:
             hidden = float(hidden_time(
                 self._q, compute - on_host - own.saved, communication, on_host))
         device = compute + communication - hidden - own.saved
-        drafted = device / self._q.num_hidden_layers + own.beside_layer
+        draft_pass = device / self._q.num_hidden_layers + own.beside_layer
         return (max(device, own.launch) + own.core
-                + float(prompts_drafted(self._q, drafted, decoding)))
+                + (0.0 if decoding else float(drafted(self._q.draft_tokens, draft_pass))))
 
     def _own(self, step: Step) -> _Part:
         """What a rank does whatever the others do, its experts without a token."""

@@ -113,8 +113,6 @@ def of_the_whole(file: YamlFile) -> YamlFile:
     return YamlFile(file.path, data | {"id": file.path.stem}, lines)
 
 
-
-
 def paired(file: YamlFile, load: Callable[[str, Sequence[str]], Any]
            ) -> tuple[Any, Any] | None:
     """The prefill and the decode pool that a file names, for the requests of the one that decodes.

@@ -373,4 +373,3 @@ def _host(scenario: Resolved) -> dict[str, float]:
         "host_group_tokens": offload.group_tokens.value if offload.group_tokens else 0,
         "host_link_bandwidth": link.value,
     }
-

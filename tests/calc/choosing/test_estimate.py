@@ -12,6 +12,7 @@ from calc.choosing import advice
 from calc.commands.calibrate import fit, with_fitted
 from calc.evidence.calibrated import apply
 from calc.evidence.classes import deviations
+from calc.intervals import leaning
 from calc.intervals.uncertainty import interval
 from catalogue import library
 
@@ -73,7 +74,8 @@ class TestEstimate:
         that comes back finds the step that follows under way, or the next, which moves its first
         token and its pace, though hardly their sum.
         """
-        scenario, inputs = catalogue.load_scenario(name), catalogue.load_scenario(name).inputs()
+        scenario = catalogue.load_scenario(name)
+        inputs = scenario.inputs()
         found = self.sampled(scenario)
         jumps = {"activations_per_device", "usable_memory", "steady_ttft", "steady_tpot"}
         names = calc.estimate(scenario).quantities.keys() - jumps
@@ -101,11 +103,7 @@ class TestEstimate:
     @staticmethod
     def sampled(scenario, count=2_000):
         """Every quantity, with inputs drawn from their priors."""
-        rng, drawn = np.random.default_rng(3), {}
-        for knob in scenario.knobs():
-            values = np.array([knob.at(score) for score in rng.standard_normal(count)])
-            drawn |= dict.fromkeys(knob.symbols, values)
-        return calc.evaluate(scenario.inputs() | drawn, scenario.model.attention)
+        return leaning.sampled(scenario.inputs(), scenario.knobs(), scenario.model.attention, count)
 
     def test_the_formulas_own_error_widens_what_is_estimated(self):
         scenario = catalogue.load_scenario("s2-910b1-awq")

@@ -24,6 +24,12 @@ def dealt(attention):
                      "decode_context_parallel": inputs["tensor_parallel"]}
 
 
+def alone_and_group(inputs, attention):
+    """Quantities of the same deployments with a cache on each rank, and dealt over all of them."""
+    return [run(inputs, attention, decode_context_parallel=size)
+            for size in (1, inputs["decode_context_parallel"])]
+
+
 @both
 class TestLaws:
     def test_one_rank_sends_nothing_for_its_cache(self, attention):
@@ -35,8 +41,7 @@ class TestLaws:
         """Together the ranks have room for the same tokens at any share, in blocks of their own."""
         inputs = dealt(attention) | {"window_blocks_freed": 0}
         shared = inputs["decode_context_parallel"]
-        alone, group = (run(inputs, attention, decode_context_parallel=size)
-                        for size in (1, shared))
+        alone, group = alone_and_group(inputs, attention)
         np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
         tokens = [found["blocks_per_request"] * inputs["block_size"] * size
                   for found, size in ((alone, 1), (group, shared))]
@@ -48,8 +53,7 @@ class TestLaws:
     def test_ranks_read_the_cache_once_and_multiply_as_much(self, attention):
         inputs = dealt(attention) | {"core_tile_rows": 1}
         shared = inputs["decode_context_parallel"]
-        alone, group = (run(inputs, attention, decode_context_parallel=size)
-                        for size in (1, shared))
+        alone, group = alone_and_group(inputs, attention)
         np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
         np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
         np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
