@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ DEVICE = (*CLASSES, "vector", "dequantisation", "boundary", "offload", "fetch",
           "all_reduce", "exchange", "pipeline", "context_exchange")
 BANDWIDTH, CACHE, COMPUTE = "memory_bandwidth", "l2_bandwidth", "compute"
 LINKS, HOST, OVERHEAD = "communication", "host", "fixed_costs"
+EXPERT_MATRICES = 3  # of equal size: gate, up, down
 
 
 def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
@@ -113,20 +115,78 @@ def bottleneck(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     return max(sums, key=lambda name: float(sums[name]))
 
 
-def hidden_time(q: Any, own: Number, communication: Number, on_host: Number) -> Number:
-    """What runs beside something longer [s]: half-batches beside each other, the host's part.
+@dataclass(frozen=True)
+class Busy:
+    """What keeps a card, its links and its host busy in a step [s], all micro-batches.
 
-    Experts whose results are awaited a layer later, or that are fetched a layer ahead, run beside
-    the device's own work.
+    Attributes:
+        own: computation of the card.
+        links: communication between cards.
+        on_host: of experts that the host computes or hands over.
+        experts: of ``own``, the router and all experts.
+        routed, shared: of ``experts``, those that are chosen and those of every token.
+        exchange: of ``links``, on the way to the experts and back.
+        dispatch: of ``exchange``, on the way there.
+    """
+
+    own: Number
+    links: Number
+    on_host: Number
+    experts: Number
+    routed: Number
+    shared: Number
+    exchange: Number
+    dispatch: Number
+
+    def __add__(self, other: Busy) -> Busy:
+        return Busy(*(getattr(self, part.name) + getattr(other, part.name)
+                      for part in fields(self)))
+
+    def __sub__(self, other: Busy) -> Busy:
+        return Busy(*(getattr(self, part.name) - getattr(other, part.name)
+                      for part in fields(self)))
+
+
+BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shared_expert",
+        "routed_expert", "exchange", "dispatch")
+
+
+def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
+    """What is busy in a step, from the times of its parts.
+
+    Args:
+        halves: micro-batches of the step [1].
+        times: those of ``BUSY``; of the first three for the whole step, of the others for a
+            micro-batch [s].
+    """
+    on_host = halves * (times["offload"] + times["fetch"])
+    routed, shared = halves * times["routed_expert"], halves * times["shared_expert"]
+    return Busy(
+        times["compute"] - on_host - times["saved"], times["communication"], on_host,
+        halves * times["router"] + shared + routed, routed, shared,
+        halves * times["exchange"], halves * times["dispatch"])
+
+
+def hidden_time(q: Any, b: Busy) -> Number:
+    """What runs beside something longer [s]: the card's links and its host.
+
+    Two half-batches take turns, one communicates while the other computes; or each has a stream of
+    its own, attention beside experts with their exchange, so that what is hidden is also no longer
+    than the shorter stream. Within a single batch shared experts run beside the dispatch, and the
+    last of an expert's three matrices beside the combine. Experts whose results are awaited a layer
+    later, or that are fetched a layer ahead, run beside the card's own work.
 
     Args:
         q: input symbols as attributes.
-        own: computation of the device [s].
-        communication: between devices [s].
-        on_host: of experts that the host computes or hands over [s].
+        b: what is busy.
 
     Source: notebooks/latency.md, sections Two half-batches and One step.
     """
-    between = select(q.micro_batches > 1,
-                     q.overlap_efficiency * np.minimum(own, communication), 0)
-    return between + q.host_overlap * np.minimum(on_host, own + communication - between)
+    turns, at_experts = np.minimum(b.own, b.links), b.experts + b.exchange
+    streams = np.minimum(turns, np.minimum(at_experts, b.own + b.links - at_experts))
+    halves = select(q.unequal_streams > 0, streams, turns)
+    single = select(q.single_batch_overlap > 0,
+                    np.minimum(b.shared, b.dispatch)
+                    + np.minimum(b.routed / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
+    between = q.overlap_efficiency * select(q.micro_batches > 1, halves, single)
+    return between + q.host_overlap * np.minimum(b.on_host, b.own + b.links - between)

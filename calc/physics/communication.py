@@ -253,7 +253,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],
-                   most: Number, loads: tuple[Number, Number]) -> Number:
+                   most: Number, loads: tuple[Number, Number]) -> tuple[Number, Number]:
     """Dispatch and combine of a layer [s]: all-to-all, or all tokens gathered and sums scattered.
 
     Args:
@@ -271,14 +271,14 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     # a port carries what its rank sends and what it receives, the busier way decides
     rank_port, node_port = (np.maximum(load, most) for load in loads)
 
-    def sent() -> Number:
-        places = _spread(q, g) if _any_normal(q) else None
-        return sum(exchange(q, g, tokens, width, rank_port, node_port, places)
-                   for width in widths)
+    places = _spread(q, g) if _any_normal(q) else None
 
-    return either(
-        np.greater(q.exchange_gathered, 0),
-        lambda: all_gather(q, g, most * there) + reduce_scatter(q, g, most * back), sent)
+    def sent(width: Number) -> Number:
+        return exchange(q, g, tokens, width, rank_port, node_port, places)
+
+    gathered = np.greater(q.exchange_gathered, 0)
+    return (either(gathered, lambda: all_gather(q, g, most * there), lambda: sent(widths[0])),
+            either(gathered, lambda: reduce_scatter(q, g, most * back), lambda: sent(widths[1])))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-from calc.physics.breakdown import drafted, hidden_time
+from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.communication import (
     all_gather,
     all_reduce,
@@ -94,6 +94,7 @@ class Step:
     dequantisation_time: Number
     all_reduce_time: Number
     exchange_time: Number
+    dispatch_time: Number
     pipeline_time: Number
     context_exchange_time: Number
     boundary_time: Number
@@ -155,8 +156,9 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
-    reduced, exchanged, passed_on = _communication_times(
+    reduced, (dispatched, combined), passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
+    exchanged = dispatched + combined
     shared = context_exchange(attention, q, c, batch)
     boundary, offload = kernels * q.kernel_boundary, _offload_time(q, n, batch, routed)
     fetched = missing(q, n, routed.read)
@@ -164,8 +166,9 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
                         + fetched.fetch_time)
     communication = halves * (reduced + exchanged + passed_on + shared)
     saved = _saved_time(q, composition, halves * boundary)
-    on_host = halves * (offload + fetched.fetch_time)
-    hidden = hidden_time(q, compute - on_host - saved, communication, on_host)
+    hidden = hidden_time(q, busy(halves, times | {
+        "compute": compute, "communication": communication, "saved": saved, "offload": offload,
+        "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
     draft_pass = _draft_pass_time(q, device, times["head"], batch.tokens, clock)
@@ -178,6 +181,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
+        dispatch_time=dispatched,
         pipeline_time=passed_on, context_exchange_time=shared, boundary_time=boundary,
         offload_time=offload, fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
@@ -274,8 +278,9 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
 
 
 def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number,
-                         loads: tuple[Number, Number]) -> tuple[Number, Number, Number]:
-    """All-reduces with the gathering of logits, expert exchange, hand-over between stages [s].
+                         loads: tuple[Number, Number]
+                         ) -> tuple[Number, tuple[Number, Number], Number]:
+    """All-reduces with the gathering of logits, exchange there and back, hand-over of stages [s].
 
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
     """
@@ -291,11 +296,11 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     experts = group(q, select(e > t, e, 1))
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
-    exchanged = n.moe_layers * there_and_back(
+    there, back = there_and_back(
         q, experts, mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
-    return reduced, exchanged, passed_on
+    return reduced, (n.moe_layers * there, n.moe_layers * back), passed_on
 
 
 def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:

@@ -71,7 +71,7 @@ INPUTS = frozenset({
     "host_gap_per_step",
     "single_token_path", "routing_skew", "placement_residual", "balanced_placement",
     "even_routing", "kv_imbalance",
-    "overlap_efficiency", "micro_batches",
+    "overlap_efficiency", "micro_batches", "unequal_streams", "single_batch_overlap",
     "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
     "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
     "network_efficiency", "exchange_alpha", "exchange_network_alpha", "exchange_efficiency",

@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.physics import experts
 from calc.physics.arrays import Number
-from calc.physics.breakdown import drafted, hidden_time
+from calc.physics.breakdown import BUSY, Busy, busy, drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.positions import multiplied_positions, prefill_absorbed, prefill_positions
@@ -41,20 +41,14 @@ class _Part:
     """What a part of a step adds to a rank's time [s].
 
     Attributes:
-        compute: on the device and, of experts, on the host.
-        communication: collectives and exchange.
-        on_host: of ``compute``, what the host does.
-        saved: what a path for one token saves.
+        busy: card, links and host.
         launch: of all operators by the host.
         core: of the requests that decode beside prompts.
         tokens: of the rank, in the step [token].
         beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step.
     """
 
-    compute: float
-    communication: float
-    on_host: float
-    saved: float = 0.0
+    busy: Busy
     launch: float = 0.0
     core: float = 0.0
     tokens: float = 0.0
@@ -117,14 +111,8 @@ class Clock:
 
     def _joined(self, own: _Part, shared: _Part, decoding: bool) -> float:
         """A rank's own part and the part of all ranks, with what overlaps [s]."""
-        compute = own.compute + shared.compute
-        communication = own.communication + shared.communication
-        on_host = own.on_host + shared.on_host
-        hidden = 0.0
-        if on_host or self._q.micro_batches > 1:
-            hidden = float(hidden_time(
-                self._q, compute - on_host - own.saved, communication, on_host))
-        device = compute + communication - hidden - own.saved
+        done = own.busy + shared.busy
+        device = float(done.own + done.links + done.on_host - hidden_time(self._q, done))
         draft_pass = device / self._q.num_hidden_layers + own.beside_layer
         return (max(device, own.launch) + own.core
                 + (0.0 if decoding else float(drafted(self._q.draft_tokens, draft_pass))))
@@ -147,20 +135,17 @@ class Clock:
             empty = replace(NOTHING, decoding=decoding)
             part, none = (self._part(empty, *counts) for counts in (
                 (tokens, busiest, 0.0), (0.0, 0.0, 0.0)))
-            self._parts[key] = _Part(part.compute - none.compute,
-                                     part.communication - none.communication,
-                                     part.on_host - none.on_host)
+            self._parts[key] = _Part(part.busy - none.busy)
         return self._parts[key]
 
     def _part(self, composition: Composition, group_tokens: float, busiest_tokens: float,
               core: float) -> _Part:
         timed = self._timed(replace(composition, group_tokens=group_tokens,
                                   busiest_tokens=busiest_tokens))
-        halves = float(self._q.micro_batches)
+        times = {name: float(getattr(timed, f"{name}_time")) for name in BUSY}
         return _Part(
-            float(timed.compute_time), float(timed.communication_time),
-            halves * float(timed.offload_time + timed.fetch_time), float(timed.saved_time),
-            float(timed.host_time), core, float(composition.tokens),
+            busy(float(self._q.micro_batches), times), float(timed.host_time), core,
+            float(composition.tokens),
             float(timed.draft_pass_time - timed.device_time / self._q.num_hidden_layers))
 
     def _chunks(self, step: Step) -> Composition:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
          "activations_in_share", "window_blocks_freed", "whole_selection",
-         "context_all_to_all")  # 0 or 1
+         "context_all_to_all", "unequal_streams", "single_batch_overlap")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_alpha": Unit("s", exclusive=False),

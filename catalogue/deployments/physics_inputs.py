@@ -73,6 +73,7 @@ NEUTRAL: dict[str, float] = {
     "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
     "host_sync": 0, "host_group_tokens": 0, "score_traffic": 0, "micro_batches": 1,
+    "unequal_streams": 0, "single_batch_overlap": 0,
     "draft_tokens": 0, "prefill_together": 0, "prefix_hit_share": 0, "exchange_normal": 0,
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
@@ -86,8 +87,9 @@ NEUTRAL: dict[str, float] = {
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
 # how an engine works; what a scenario may set besides the mechanisms
-SWITCHES = ("micro_batches", "exchange_normal", "exchange_gathered", "separate_pools",
-            "prefill_together", "prefix_hit_share", "activations_in_share", "window_blocks_freed",
+SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
+            "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
+            "activations_in_share", "window_blocks_freed",
             "whole_selection", "dense_prefill_tokens", "context_all_to_all",
             "largest_graph")
 

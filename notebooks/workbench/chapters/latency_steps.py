@@ -29,6 +29,10 @@ REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
 REQUESTS_APART = (1, 8, 32)
 WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
+WAYS = {
+    "compute": ("computation (ms)", "计算（ms）"), "link": ("communication (ms)", "通信（ms）"),
+    "whole": ("one batch (ms)", "整批（ms）"), "single": ("overlap inside (ms)", "批内重叠（ms）"),
+    "streams": ("two streams (ms)", "两路（ms）"), "split": ("two halves (ms)", "双半批（ms）")}
 PARTS_OF_THE_HOST = {
     "read": ("reading (ms)", "读取（ms）"), "flops": ("arithmetic (ms)", "计算（ms）"),
     "moved": ("hidden states (ms)", "隐藏状态传输（ms）"), "sync": ("hand-over (ms)", "交接（ms）")}
@@ -199,33 +203,33 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
 
 @dataclass(frozen=True)
 class Halves:
-    """A decode step of so many requests per card, in one batch and in two halves [s]."""
+    """A decode step of so many requests per card, by how its work is laid side by side [s]."""
 
     requests: int
     compute: float
     link: float
     whole: float
+    single: float
     split: float
+    streams: float
 
 
 def halves(step: Steps, spread: Values, requests: int) -> Halves:
     """A step of so many requests per card, without drafts."""
-    full, split = (step(spread, concurrency=requests * spread["data_parallel"],
-                        micro_batches=count, draft_tokens=0) for count in (1, 2))
-    return Halves(requests, full["decode_compute_time"], full["decode_communication_time"],
-                  full["decode_step_time"], split["decode_step_time"])
+    ways = [step(spread, concurrency=requests * spread["data_parallel"], draft_tokens=0,
+                 micro_batches=count, single_batch_overlap=within, unequal_streams=apart)
+            for count, within, apart in ((1, 0, 0), (1, 1, 0), (2, 0, 0), (2, 0, 1))]
+    return Halves(requests, ways[0]["decode_compute_time"], ways[0]["decode_communication_time"],
+                  *(way["decode_step_time"] for way in ways))
 
 
 def two_halves(step: Steps, spread: Values) -> list[Halves]:
     """Steps in one batch and in two halves, over the requests per card; returns them."""
     tried = [halves(step, spread, requests) for requests in REQUESTS_OF_HALVES]
-    table([{"requests": row.requests, "ratio": signed(row.split / row.whole - 1)}
-           | {key: fmt_fixed(MILLISECONDS * getattr(row, key), 1)
-              for key in ("compute", "link", "whole", "split")} for row in tried],
-          {"requests": ("requests per card", "每卡请求数"),
-           "compute": ("computation (ms)", "计算（ms）"),
-           "link": ("communication (ms)", "通信（ms）"), "whole": ("one batch (ms)", "整批（ms）"),
-           "split": ("two halves (ms)", "双半批（ms）"), "ratio": ("change", "变化")})
+    table([{"requests": row.requests, "ratio": signed(row.split / row.whole - 1),
+            **{key: fmt_fixed(MILLISECONDS * getattr(row, key), 1) for key in WAYS}}
+           for row in tried],
+          {"requests": ("requests per card", "每卡请求数"), **WAYS, "ratio": ("change", "变化")})
     overlap = f"$\\eta_o$ = {fmt_fixed(spread['overlap_efficiency'], 2)}"
     show("DeepSeek-V3 in FP8 on 32 H800, expert-parallel size 32, attention data-parallel; "
          f"{overlap}.",

@@ -116,7 +116,8 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
         "routing_skew": draw.choice((0, 0.5, 1.3)),
         "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
-        "micro_batches": draw.choice((1, 1, 2)),
+        "micro_batches": draw.choice((1, 1, 2)), "unequal_streams": draw.choice((0, 0, 1)),
+        "single_batch_overlap": draw.choice((0, 1)),
     }
 
 
