@@ -204,3 +204,62 @@ def count_parameters(attention: str, q: Any) -> Parameters:
         active_parameters=total - idle - q.separate_head * embedding,
         active_parameters_with_embedding=total - idle,
     )
+
+
+@dataclass(frozen=True)
+class Matmuls:
+    """Matmuls of a class on a rank, in all layers.
+
+    Attributes:
+        count: of them [1].
+        depth: inputs that an output of each sums over, added up [1].
+    """
+
+    count: Number
+    depth: Number
+
+    def latency(self, q: Any, name: str) -> Number:
+        """What they take however few their rows [s].
+
+        Args:
+            q: input symbols as attributes.
+            name: the class.
+        """
+        return (self.count * getattr(q, f"{name}_matmul_latency")
+                + self.depth * getattr(q, f"{name}_depth_latency"))
+
+
+def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:
+    """Matmuls of every class but routed experts, whose shares were measured with all they take.
+
+    Projections of the same input are one matmul.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        moe_layers: layers with experts [1].
+        absorbed: 1 where MLA absorbs its up-projections, else 0.
+
+    Source: notebooks/latency.md, section What a matmul takes however few its rows.
+    """
+    t, d, dense = q.tensor_parallel, q.hidden_size, q.first_k_dense_replace
+    layer = (_latent(q, absorbed) if attention == MLA
+             else Matmuls(2, d + q.num_attention_heads * q.head_dim / t))
+    indexing = select(q.index_n_heads > 0, 1, 0)
+    shared = select(q.n_shared_experts > 0, moe_layers, 0)
+    return {
+        "attention": Matmuls(
+            q.num_hidden_layers * (layer.count + 2 * indexing),
+            q.num_hidden_layers * (layer.depth + indexing * (q.q_lora_rank + d))),
+        "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
+        "shared_expert": Matmuls(
+            2 * shared, shared * (d + q.n_shared_experts * q.moe_intermediate_size / t)),
+        "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}
+
+
+def _latent(q: Any, absorbed: Number) -> Matmuls:
+    """A layer of latent attention: down, queries up, expanded or absorbed, and out."""
+    values = q.num_attention_heads * q.v_head_dim / q.tensor_parallel
+    return Matmuls(
+        3 + select(q.q_lora_rank > 0, 1, 0) + absorbed,
+        q.hidden_size + q.q_lora_rank + q.kv_lora_rank + absorbed * q.qk_nope_head_dim + values)

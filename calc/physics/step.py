@@ -35,7 +35,7 @@ from calc.physics.experts import (
 from calc.physics.fetching import missing
 from calc.physics.memory import Cache, Weights
 from calc.physics.positions import unfused
-from calc.physics.shapes import Parameters
+from calc.physics.shapes import Matmuls, Parameters, matmuls
 from calc.physics.work import (
     Attention,
     Composition,
@@ -149,6 +149,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "router": router_work(q, n, batch), "head": head}
     times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed), clock)
              for name, work in classes.items()}
+    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
+        times[name] = times[name] + several.latency(q, name)
     classes |= {"core": core, "index": scores}
     times |= {"core": _core_time(q, core, batch, clock),
               "index": _index_time(q, scores, batch.decoding, clock)}
@@ -387,5 +389,6 @@ def _draft_pass_time(q: Any, device: Number, head_time: Number, tokens: Number, 
     moved = (2 * d * d + 3 * d * tokens) * width
     joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                            moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    around = joined + head_time * (1 - 1 / q.num_hidden_layers)
+    around = (joined + Matmuls(1, 2 * d).latency(q, "head")
+              + head_time * (1 - 1 / q.num_hidden_layers))
     return device / q.num_hidden_layers + q.micro_batches * around

@@ -53,6 +53,8 @@ INPUTS = frozenset({
         "head")),
     *(f"{name}_gemm_efficiency" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
+    *(f"{name}_{kind}_latency" for kind in ("matmul", "depth") for name in (
+        "attention", "dense_mlp", "shared_expert", "router", "head")),
     *(f"{name}_dequantised" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
     "sliced_expert_gemm_efficiency",

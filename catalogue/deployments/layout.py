@@ -10,8 +10,9 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from catalogue.deployments.physics_inputs import SCALARS
-from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
+from catalogue.deployments.physics_inputs import LATENCIES, SCALARS
+from catalogue.entries.entry import Entry
+from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.reading import units
 from catalogue.reading.values import Unit, Value
 
@@ -163,13 +164,13 @@ def link_problem(node: Node, link: Link) -> str | None:
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
     rules = {name: _rule(Mechanisms, name) for name in SCALARS}
-    for table in BY_DTYPE:
-        rules |= {f"{table}.{dtype}": _rule(ShareByDtype, dtype)
-                  for dtype in ShareByDtype.model_fields}
+    for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype)):
+        rules |= {f"{table}.{dtype}": _rule(kind, dtype)
+                  for table in tables for dtype in kind.model_fields}
     return {name: rule for name, rule in rules.items() if rule is not None} | OTHERS
 
 
-def _rule(cls: type[Mechanisms] | type[ShareByDtype], name: str) -> Unit | None:
+def _rule(cls: type[Entry], name: str) -> Unit | None:
     """The annotation of a field that says which quantities it takes."""
     field = cls.model_fields.get(name)
     if field is None:

@@ -20,13 +20,14 @@ from catalogue.deployments.precision_support import (
     widened,
 )
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.stand_ins import efficiency
+from catalogue.deployments.stand_ins import efficiency, latency
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
 
-CLASSES = ("attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")
+DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
+CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE = "sparse_attention_efficiency"
 WIDE_BITS = 16
@@ -55,6 +56,7 @@ SCALARS = (
     "acceptance_decay",
     "request_overhead", "absorbed_copies", "front_end_rate",
 )
+LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -261,16 +263,21 @@ def _latencies(scenario: Resolved, exchange: Any, mode: str) -> list[Knob]:
 
 
 def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
-    """Efficiencies of matmuls: one knob per dtype, which moves all classes that multiply it."""
+    """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it."""
     dtypes = multiplied(scenario)
     knobs: list[Knob] = []
     for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
-        for table, members in (("gemm_efficiency", [c for c in CLASSES if c != "routed_expert"]),
-                               ("grouped_gemm_efficiency", ["routed_expert"])):
+        for table, members in (("gemm_efficiency", DENSE),
+                               ("grouped_gemm_efficiency", ("routed_expert",))):
             symbols = tuple(f"{name}_gemm_efficiency" for name in members
                             if dtypes[name] == dtype)
             if symbols:
                 value = efficiency(getattr(priors, table), dtype, scenario.device)
+                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
+        for table in LATENCIES:
+            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+            if symbols:
+                value = latency(getattr(priors, table), dtype)
                 knobs.append(Knob(f"{table}.{dtype}", value, symbols))
     dtype = dtypes["routed_expert"]
     value = (getattr(priors.sliced_gemm_efficiency, dtype, None)

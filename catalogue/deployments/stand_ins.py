@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from catalogue.deployments.precision_support import peak_of
 from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
+from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.reading.values import Value
 
 BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
@@ -47,7 +47,18 @@ def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
               f"{name.upper()} 更快，取两者的对数中点。"})
 
 
-def nearest_known(table: ShareByDtype, dtype: str) -> str:
+def latency(table: TimeByDtype, dtype: str) -> Value:
+    """What a matmul of a dtype takes with few rows [s]: the prior, or that of the nearest dtype.
+
+    Args:
+        table: the class's priors by dtype, at least one.
+        dtype: what is multiplied.
+    """
+    value: Value = getattr(table, dtype, None) or getattr(table, nearest_known(table, dtype))
+    return value
+
+
+def nearest_known(table: ShareByDtype | TimeByDtype, dtype: str) -> str:
     """The dtype with a prior that is nearest in width; of two as near, the wider."""
     known = [name for name in BITS if getattr(table, name, None) is not None]
     return min(known, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))

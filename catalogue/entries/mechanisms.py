@@ -41,6 +41,16 @@ class ShareByDtype(Entry):
     fp4: Share | None = None
 
 
+class TimeByDtype(Entry):
+    """A time by the dtype that is multiplied [s]."""
+
+    bf16: TimeOrZero | None = None
+    fp16: TimeOrZero | None = None
+    fp8: TimeOrZero | None = None
+    int8: TimeOrZero | None = None
+    fp4: TimeOrZero | None = None
+
+
 def _may_inherit(schema: dict[str, Any]) -> None:
     """In a file that is like another, a group need not be whole; an editor must not ask for it."""
     schema.pop("required", None)
@@ -124,6 +134,10 @@ class Mechanisms(Named):
         grouped_gemm_efficiency: the same of experts, with many rows per expert [1].
         sliced_gemm_efficiency, sliced_streaming_efficiency: both of experts of which every rank
             holds a slice [1].
+        matmul_latency: of a dense matmul with few rows, what is neither a kernel's boundary nor in
+            the rates: quantising its rows, filling and draining the kernel [s].
+        depth_latency: the same per input that its outputs sum over: a tile takes them one after
+            the other [s].
         gemm_tile_rows: rows that a matmul multiplies at least [1].
         expert_tile_rows: the same of experts [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
@@ -180,6 +194,8 @@ class Mechanisms(Named):
     like: MechanismsName | None = None
     gemm_efficiency: ShareByDtype | None = None
     grouped_gemm_efficiency: ShareByDtype | None = None
+    matmul_latency: TimeByDtype | None = None
+    depth_latency: TimeByDtype | None = None
     expert_streaming_efficiency: Share | None = None
     mla_efficiency: Share | None = None
     mla_compute_efficiency: Share | None = None
