@@ -60,7 +60,16 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     if edge:
         _fill_exactly(draw, inputs, attention)
-    return inputs | _kernels(draw) | _exchange(draw)
+    steps = _steps(random.Random(f"steps {attention} {seed}"))
+    return inputs | _kernels(draw) | _exchange(draw) | steps
+
+
+def _steps(draw: random.Random) -> dict[str, Number]:
+    """What matmuls take whatever their rows, and what runs side by side."""
+    dense = ("attention", "dense_mlp", "shared_expert", "router", "head")
+    return {"unequal_streams": draw.choice((0, 0, 1)), "single_batch_overlap": draw.choice((0, 1)),
+            **{f"{name}_matmul_latency": draw.choice((0, 3e-6)) for name in dense},
+            **{f"{name}_depth_latency": draw.choice((0, 1e-9)) for name in dense}}
 
 
 def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
@@ -116,8 +125,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
         "routing_skew": draw.choice((0, 0.5, 1.3)),
         "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
-        "micro_batches": draw.choice((1, 1, 2)), "unequal_streams": draw.choice((0, 0, 1)),
-        "single_batch_overlap": draw.choice((0, 1)),
+        "micro_batches": draw.choice((1, 1, 2)),
     }
 
 
