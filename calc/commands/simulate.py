@@ -141,7 +141,8 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
     longest = prompt + (turns - 1) * max(1, prompt - tokens) + turns * answer
     if stated:
         problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
-                   "where prefixes or turns are simulated, expected a deployment without it")
+                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share "
+                   "of 0 or none")
     elif groups is not None and not tokens:
         problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
     elif tokens > prompt:
