@@ -137,24 +137,24 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
         return None
     stated = float(scenario.inputs()["prefix_hit_share"])
     prompt, answer = system.shape[0], system.shape[1]
-    tokens, turns = tokens or 0, turns or 1
-    longest = prompt + (turns - 1) * max(1, prompt - tokens) + turns * answer
+    prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
+    longest = prefixes.conversation_tokens(prompt, answer)
     if stated:
         problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
                    "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share "
                    "of 0 or none")
     elif groups is not None and not tokens:
         problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
-    elif tokens > prompt:
+    elif prefixes.tokens > prompt:
         problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "
                    "than that")
-    elif turns > 1 and given["users"] is None:
+    elif prefixes.turns > 1 and given["users"] is None:
         problem = f"--turns {turns}: a turn follows the answer before it, expected --users"
-    elif turns > 1 and longest > system.longest:
+    elif prefixes.turns > 1 and longest > system.longest:
         problem = (f"--turns {turns}: the last one would have {longest:,.0f} tokens, expected at "
                    f"most {system.longest:,.0f} of prompt and answer")
     else:
-        return Prefixes(groups or 1, tokens, turns, system.longest)
+        return prefixes
     raise ParamsError(problem + ".")
 
 

@@ -193,6 +193,10 @@ class Prefixes:
                              f"{self.turns} turns, expected a prefix and a turn, and no fewer "
                              "tokens than 0.")
 
+    def conversation_tokens(self, prompt: int, answer: int) -> int:
+        """Of the last turn's prompt and answer, if all have these lengths [token]."""
+        return prompt + (self.turns - 1) * max(1, prompt - self.tokens) + self.turns * answer
+
     def drawn(self, count: int, seed: int) -> Iterator[tuple[int, int]]:
         """So many conversations in the order in which they begin: number and prefix."""
         return enumerate(_streams(seed)[2].integers(0, self.groups, count).tolist())
@@ -216,8 +220,11 @@ class Conversation:
         self._said = self._prefix = self._number = self._group = 0
 
     def ask(self, arrival: float, shape: Shape) -> Request:
-        """The next request, at a time [s], with a prompt and an answer of these lengths [token]."""
-        prompt, answer = shape[0], shape[1]
+        """The next request, at a time [s], with a prompt and an answer of these lengths [token].
+
+        Raises ValueError for a shape of which tokens are stated to be cached.
+        """
+        prompt, answer, cached = shape[0], shape[1], sum(shape[2:])
         new = max(1, prompt - self._prefixes.tokens)
         if (self._turns == self._prefixes.turns
                 or self._said + new + answer > self._prefixes.longest):
@@ -226,7 +233,7 @@ class Conversation:
             self._said, new = 0, prompt
         asked = self._said + new
         self._said, self._turns = asked + answer, self._turns + 1
-        return Request(arrival, asked, answer, texts=(
+        return Request(arrival, asked, answer, cached, texts=(
             ((self._group,), self._prefix), ((self._group, self._number), self._said)))
 
 
@@ -238,14 +245,16 @@ def sharing(requests: Sequence[Request], prefixes: Prefixes, seed: int = 0) -> t
         prefixes: with one turn.
         seed: of the random numbers.
 
-    Raises ValueError for conversations of several turns, which need users who wait.
+    Raises ValueError for conversations of several turns, which need users who wait, and for
+    requests of which tokens are stated to be cached.
     """
     if prefixes.turns > 1:
         raise ValueError(f"conversations of {prefixes.turns} turns, expected users who wait for "
                          "an answer.")
     user = Conversation(prefixes, prefixes.drawn(len(requests), seed))
-    return tuple(user.ask(request.arrival, (request.input_tokens, request.output_tokens))
-                 for request in requests)
+    return tuple(user.ask(request.arrival, (
+        request.input_tokens, request.output_tokens, request.cached_tokens))
+        for request in requests)
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,7 @@ class TestMisuse:
         (lambda: Prefixes(turns=0), "conversations of 0 turns"),
         (lambda: Prefixes(tokens=-1), "-1 tokens"),
         (lambda: sharing(poisson(1.0, 3, [(9, 9)]), Prefixes(turns=2)), "users who wait"),
+        (lambda: sharing(poisson(1.0, 3, [(9, 9, 4)]), Prefixes()), "4 prompt tokens are stated"),
         (lambda: Request(0.0, 9, 9, 4, (("a", 4),)), "4 prompt tokens are stated to be cached"),
     ])
     def test_is_told(self, make, message):
