@@ -32,6 +32,7 @@ class System:
         transfer: of the cache between the pools.
         shape: mean input and output tokens of a request, and those that a prefix cache holds.
         shapes: of the requests, each as likely as any other.
+        longest: of prompt and answer together that its context and its cache allow [token].
         overhead: before a request reaches the scheduler [s].
         front_end_rate: at which requests reach it at most [request/s].
         closed_form: requests per second with as many in work as the replicas hold [request/s].
@@ -43,6 +44,7 @@ class System:
     transfer: Transfer | None
     shape: Shape
     shapes: tuple[Shape, ...]
+    longest: float
     overhead: float
     front_end_rate: float
     closed_form: float
@@ -61,7 +63,8 @@ def _held(limits: Limits, shape: Shape) -> int:
 
 
 def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
-              policy: Any = None, coordination: Any = None) -> System:
+              policy: Any = None, coordination: Any = None,
+              found: Mapping[str, float] | None = None) -> System:
     """Replicas of a deployment with their blocks, limits and step times.
 
     The stages of a pipeline work on different batches at the same time: p stages are simulated as
@@ -75,6 +78,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         max_num_seqs: requests in work at once in a replica [request].
         policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
         coordination: as ``calc.serving.simulation.Pool`` has it; None for the scenario's own.
+        found: inputs that a run has found, in place of the scenario's, in SI units.
 
     Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
     tokens its requests have.
@@ -82,7 +86,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     if scenario.file.workload.output_tokens is None:
         raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
                           "they are, expected workload.input_tokens and workload.output_tokens.")
-    inputs, attention = scenario.inputs(), scenario.model.attention
+    inputs, attention = scenario.inputs() | dict(found or {}), scenario.model.attention
     quantities = evaluate(inputs, attention)
     stages = int(inputs["pipeline_parallel"])
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
@@ -103,11 +107,11 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
         pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
         transfer = Transfer(lambda tokens: tokens * per_token)
-    shapes = _shapes(scenario, inputs, blocks * size)
+    longest = _longest(inputs, blocks * size)
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
-    return System(pool, decode, transfer, (*shape, cached), shapes,
-                  float(inputs["request_overhead"]),
+    return System(pool, decode, transfer, (*shape, cached), _shapes(scenario, inputs, longest),
+                  longest, float(inputs["request_overhead"]),
                   float(inputs["front_end_rate"]),
                   float(evaluate(full, attention)["request_throughput"]),
                   tuple(reason for reason in why if reason.kind == DTYPE))
@@ -138,14 +142,20 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[s
                 delay_steps=DELAY_STEPS if delay is None else int(delay.value))
 
 
-def _shapes(scenario: Scenario, inputs: Mapping[str, float], room: int) -> tuple[Shape, ...]:
-    """Shapes of the scenario's requests, none longer than its context or the cache [token]."""
-    workload, mean = scenario.file.workload, inputs["input_tokens"] + inputs["output_tokens"]
+def _longest(inputs: Mapping[str, float], room: int) -> float:
+    """Tokens of a request at most, by the deployment's context and what its cache holds."""
+    mean = inputs["input_tokens"] + inputs["output_tokens"]
     stated = inputs["context_tokens"] if inputs["context_tokens"] > mean else math.inf
+    return min(room, stated)
+
+
+def _shapes(scenario: Scenario, inputs: Mapping[str, float], longest: float) -> tuple[Shape, ...]:
+    """Shapes of the scenario's requests, none longer than they may be [token]."""
+    workload = scenario.file.workload
     variation = workload.length_variation
     return shapes_of(inputs["input_tokens"], inputs["output_tokens"],
                      workload.length_distribution, float(variation.value) if variation else 1.0,
-                     inputs["prefix_hit_share"], min(room, stated))
+                     inputs["prefix_hit_share"], longest)
 
 
 def saturation(system: System) -> tuple[float, str]:

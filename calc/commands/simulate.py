@@ -13,7 +13,14 @@ from rich.table import Table
 
 from calc.choosing.simulated import System, saturation, system_of
 from calc.commands.printing import OK, console, print_json
-from calc.serving.arrivals import ClosedLoop, Distribution, in_prefix_cache, poisson
+from calc.serving.arrivals import (
+    ClosedLoop,
+    Distribution,
+    Prefixes,
+    in_prefix_cache,
+    poisson,
+    sharing,
+)
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Request
@@ -48,6 +55,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="of prompts and answers: constant, exponential or lognormal about "
                               "the scenario's, or a CSV file of input and output tokens by line")
     command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+    command.add_argument("--prefix-tokens", help="tokens of a prefix that prompts begin with and "
+                                                 "that the prefix cache may hold, e.g. 1024")
+    command.add_argument("--prefix-groups", help="prefixes, each as likely as any other (1 by "
+                                                 "default)")
+    command.add_argument("--turns", help="of a conversation with one user: each prompt holds all "
+                                         "earlier prompts and answers (only with --users)")
     command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
     command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
@@ -71,17 +84,14 @@ def run(args: argparse.Namespace) -> int:
     lengths, settings = _lengths(args)
     scenario = load_scenario(args.scenario, overrides=[*args.settings, *settings])
     arguments = _arguments(args)
-    system = system_of(scenario, arguments["max_num_seqs"], args.policy,
-                       args.prefill_coordination)
-    if lengths:
-        cached = scenario.inputs()["prefix_hit_share"]
-        system = replace(system, shapes=tuple(
-            (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
+    system = _system(scenario, lengths, args, arguments)
+    prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
     try:
-        run = _run(system, arguments)
+        run = _run(system, arguments, prefixes)
         summary = summarise(run, objective=objective)
-        most = saturation(system)
+        most = saturation(system if prefixes is None else _as_found(
+            scenario, lengths if prefixes.turns == 1 else [], args, arguments, summary))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     summary = _with_overhead(summary, system.overhead)
@@ -89,12 +99,63 @@ def run(args: argparse.Namespace) -> int:
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
     answer = _answer(scenario, arguments, summary, most) | {
         "bounded": bounded, "settled": summary.window >= SETTLED * summary.e2e.mean,
-        "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons]}
+        "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
+        "prefixes_simulated": prefixes is not None}
     if args.json:
         print_json(answer)
     else:
         _print(scenario, answer, summary)
     return OK
+
+
+def _system(scenario: Scenario, lengths: Sequence[tuple[int, int]], args: argparse.Namespace,
+            given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> System:
+    """The deployment as it is simulated, with its own lengths of requests or those of a file."""
+    system = system_of(scenario, given["max_num_seqs"], args.policy, args.prefill_coordination,
+                       found)
+    if not lengths:
+        return system
+    cached = (scenario.inputs() | dict(found or {}))["prefix_hit_share"]
+    return replace(system, shapes=tuple(
+        (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
+
+
+def _as_found(scenario: Scenario, lengths: Sequence[tuple[int, int]], args: argparse.Namespace,
+              given: Mapping[str, Any], summary: Summary) -> System:
+    """The deployment with the hit share and the mean prompt of a run, as if they were stated."""
+    return _system(scenario, lengths, args, given, {
+        "prefix_hit_share": summary.hit_share, "input_tokens": round(summary.input_tokens)})
+
+
+def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
+    """What requests have in common, None where nothing is said of it.
+
+    Raises ParamsError, one sentence, where the options contradict each other or the deployment.
+    """
+    groups, tokens, turns = (given[name] for name in ("prefix_groups", "prefix_tokens", "turns"))
+    if groups is tokens is turns is None:
+        return None
+    stated = float(scenario.inputs()["prefix_hit_share"])
+    prompt, answer = system.shape[0], system.shape[1]
+    prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
+    longest = prefixes.conversation_tokens(prompt, answer)
+    if stated:
+        problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
+                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share "
+                   "of 0 or none")
+    elif groups is not None and not tokens:
+        problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
+    elif prefixes.tokens > prompt:
+        problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "
+                   "than that")
+    elif prefixes.turns > 1 and given["users"] is None:
+        problem = f"--turns {turns}: a turn follows the answer before it, expected --users"
+    elif prefixes.turns > 1 and longest > system.longest:
+        problem = (f"--turns {turns}: the last one would have {longest:,.0f} tokens, expected at "
+                   f"most {system.longest:,.0f} of prompt and answer")
+    else:
+        return prefixes
+    raise ParamsError(problem + ".")
 
 
 def _lengths(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
@@ -157,6 +218,9 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
              "think_time": quantity("think_time", "s"), "ramp": quantity("ramp", "s"),
              "seed": quantity("seed", "1", whole=True),
              "max_num_seqs": quantity("max_num_seqs", "request", 1, whole=True),
+             "prefix_groups": quantity("prefix_groups", "1", 1, whole=True),
+             "prefix_tokens": quantity("prefix_tokens", "token", 1, whole=True),
+             "turns": quantity("turns", "1", 1, whole=True),
              "ttft": quantity("ttft", "s"), "tpot": quantity("tpot", "s")}
     for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("max_num_seqs", MOST_SEQUENCES)):
         if arguments[name] is None:
@@ -174,17 +238,19 @@ def _plain(text: str) -> bool:
     return True
 
 
-def _run(system: System, given: Mapping[str, Any]) -> Run:
+def _run(system: System, given: Mapping[str, Any], prefixes: Prefixes | None) -> Run:
     """The run that was asked for; of a duration, with the requests that arrive in it."""
     def serve(count: int) -> Run:
         _check_size(count, system.shape[1])
         workload: Sequence[Request] | ClosedLoop
         if given["rate"] is not None:
             workload = poisson(given["rate"], count, system.shapes, given["seed"])
+            if prefixes:
+                workload = sharing(workload, prefixes, given["seed"])
         else:
             workload = ClosedLoop(given["users"], count, system.shapes,
                                   given["think_time"] + system.overhead, ramp=given["ramp"],
-                                  seed=given["seed"])
+                                  seed=given["seed"], prefixes=prefixes)
         return simulate(workload, system.pool, system.decode, system.transfer,
                         system.front_end_rate)
 
@@ -271,8 +337,13 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
                      "requests meet the objective")
     lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
               for pool, share in summary.utilisation.items()]
+    if answer["prefixes_simulated"]:
+        lines.append(f"prefix cache: {summary.hit_share:.1%} of the prompt tokens found, of "
+                     f"{summary.input_tokens:,.0f} per prompt on average; {summary.evicted:,} "
+                     "blocks evicted")
+    of_what = ", with this share found" if answer["prefixes_simulated"] else ""
     lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
-                 f"({answer['saturation_from']})")
+                 f"({answer['saturation_from']}{of_what})")
     if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")

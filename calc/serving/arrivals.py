@@ -1,13 +1,13 @@
 """Who asks when: arrivals for a simulation, drawn from a seed.
 
-Arrival times, lengths and think times come from separate streams of one seed, so that only the
-times scale when the rate changes: runs at two rates serve the same requests in the same order.
+Arrival times, lengths and prefixes come from separate streams of one seed, so that only the times
+scale when the rate changes: runs at two rates serve the same requests in the same order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, get_args
@@ -90,10 +90,11 @@ def _factors(distribution: Distribution, variation: float) -> np.ndarray:
     return factors / factors.mean()
 
 
-def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """For times and for lengths."""
-    times, lengths = np.random.SeedSequence(seed).spawn(2)
-    return np.random.default_rng(times), np.random.default_rng(lengths)
+def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+    """For times, for lengths and for prefixes."""
+    times, lengths, prefixes = np.random.SeedSequence(seed).spawn(3)
+    return (np.random.default_rng(times), np.random.default_rng(lengths),
+            np.random.default_rng(prefixes))
 
 
 def _draw(shapes: Sequence[Shape], count: int, rng: np.random.Generator) -> list[Shape]:
@@ -119,7 +120,7 @@ def poisson(rate: float, count: int, shapes: Sequence[Shape], seed: int = 0) -> 
     """
     if not (math.isfinite(rate) and rate > 0):
         raise ValueError(f"the rate of arrivals is {rate} request/s, expected a positive one.")
-    times, lengths = _streams(seed)
+    times, lengths, _ = _streams(seed)
     drawn = _draw(shapes, count, lengths)
     arrivals = np.cumsum(times.exponential(size=count)) / rate
     return tuple(Request(at, *shape) for at, shape in zip(arrivals.tolist(), drawn, strict=True))
@@ -161,8 +162,99 @@ def trace(arrival: Number, input_tokens: Number, output_tokens: Number,
     if not at.size:
         raise ValueError("the trace has no requests, expected at least one.")
     columns = (column.tolist() for column in lengths)
-    return tuple(Request(time, *map(int, shape)) for time, *shape in sorted(
+    return tuple(Request(time, int(prompt), int(answer), int(cached))
+                 for time, prompt, answer, cached in sorted(
         zip((at - at.min()).astype(float).tolist(), *columns, strict=True), key=lambda row: row[0]))
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """What requests begin with that others began with before them.
+
+    Attributes:
+        groups: prefixes, of which every conversation begins with one, each as likely [1].
+        tokens: of a prefix; a prompt that is no longer is all prefix [token].
+        turns: of a conversation: the next prompt is the one before, its answer, and as much as a
+            prompt has besides the prefix [1].
+        longest: of prompt and answer together; a turn that would be longer begins another
+            conversation instead [token].
+
+    Raises ValueError for counts below one, and for a negative number of tokens.
+    """
+
+    groups: int = 1
+    tokens: int = 0
+    turns: int = 1
+    longest: float = math.inf
+
+    def __post_init__(self) -> None:
+        if min(self.groups, self.turns) < 1 or self.tokens < 0:
+            raise ValueError(f"{self.groups} prefixes of {self.tokens} tokens and conversations of "
+                             f"{self.turns} turns, expected a prefix and a turn, and no fewer "
+                             "tokens than 0.")
+
+    def conversation_tokens(self, prompt: int, answer: int) -> int:
+        """Of the last turn's prompt and answer, if all have these lengths [token]."""
+        return prompt + (self.turns - 1) * max(1, prompt - self.tokens) + self.turns * answer
+
+    def drawn(self, count: int, seed: int) -> Iterator[tuple[int, int]]:
+        """So many conversations in the order in which they begin: number and prefix."""
+        return enumerate(_streams(seed)[2].integers(0, self.groups, count).tolist())
+
+
+class Conversation:
+    """What one user asks, turn by turn, and one conversation after another.
+
+    >>> user = Conversation(Prefixes(groups=2, tokens=60, turns=2), iter([(0, 1), (1, 0)]))
+    >>> [user.ask(0.0, (100, 10)).input_tokens for _ in range(3)]  # 60 of 100 are the prefix
+    [100, 150, 100]
+
+    Args:
+        prefixes: what they have in common.
+        begun: number and prefix of the conversations, shared by all users.
+    """
+
+    def __init__(self, prefixes: Prefixes, begun: Iterator[tuple[int, int]]) -> None:
+        self._prefixes, self._begun = prefixes, begun
+        self._turns = prefixes.turns  # of a conversation that is over
+        self._said = self._prefix = self._number = self._group = 0
+
+    def ask(self, arrival: float, shape: Shape) -> Request:
+        """The next request, at a time [s], with a prompt and an answer of these lengths [token].
+
+        Raises ValueError for a shape of which tokens are stated to be cached.
+        """
+        prompt, answer, cached = shape[0], shape[1], sum(shape[2:])
+        new = max(1, prompt - self._prefixes.tokens)
+        if (self._turns == self._prefixes.turns
+                or self._said + new + answer > self._prefixes.longest):
+            self._number, self._group = next(self._begun)
+            self._turns, self._prefix = 0, min(self._prefixes.tokens, prompt)
+            self._said, new = 0, prompt
+        asked = self._said + new
+        self._said, self._turns = asked + answer, self._turns + 1
+        return Request(arrival, asked, answer, cached, texts=(
+            ((self._group,), self._prefix), ((self._group, self._number), self._said)))
+
+
+def sharing(requests: Sequence[Request], prefixes: Prefixes, seed: int = 0) -> tuple[Request, ...]:
+    """The same requests, each the only turn of a conversation that begins with a prefix.
+
+    Args:
+        requests: of open arrivals, none of which waits for an answer.
+        prefixes: with one turn.
+        seed: of the random numbers.
+
+    Raises ValueError for conversations of several turns, which need users who wait, and for
+    requests of which tokens are stated to be cached.
+    """
+    if prefixes.turns > 1:
+        raise ValueError(f"conversations of {prefixes.turns} turns, expected users who wait for "
+                         "an answer.")
+    user = Conversation(prefixes, prefixes.drawn(len(requests), seed))
+    return tuple(user.ask(request.arrival, (
+        request.input_tokens, request.output_tokens, request.cached_tokens))
+        for request in requests)
 
 
 @dataclass(frozen=True)
@@ -177,6 +269,7 @@ class ClosedLoop:
         exponential: whether think times are exponentially distributed about that mean.
         ramp: time over which the users begin, evenly; 0 for all at once [s].
         seed: of the random numbers.
+        prefixes: what their requests begin with that is in the cache perhaps; None if nothing is.
 
     Raises ValueError for counts that are not positive and times that are negative.
     """
@@ -188,6 +281,7 @@ class ClosedLoop:
     exponential: bool = False
     ramp: float = 0.0
     seed: int = 0
+    prefixes: Prefixes | None = None
 
     def __post_init__(self) -> None:
         if self.users < 1 or self.count < self.users:
@@ -199,7 +293,7 @@ class ClosedLoop:
 
     def draw(self) -> tuple[list[Shape], list[float]]:
         """Lengths in the order of asking [token], and the thinking after each answer [s]."""
-        times, lengths = _streams(self.seed)
+        times, lengths, _ = _streams(self.seed)
         thinking = (times.exponential(size=self.count) if self.exponential
                     else np.ones(self.count)) * self.think_time
         return _draw(self.shapes, self.count, lengths), thinking.tolist()

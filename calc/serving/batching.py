@@ -7,8 +7,12 @@ prefill or all decode, prefill goes first while there is any, so decoding pauses
 request is admitted with room for its output, and where that was underestimated the one with the
 fewest output tokens is retracted. How long a step takes is not known here.
 
-Not modelled: tokens of a draft model, cache blocks shared between requests, eviction of cached
-prefixes, asynchronous scheduling (vLLM), rounding of chunks to pages (SGLang).
+Requests with texts in common share their blocks under both policies (``calc.serving.blocks``): a
+request that comes to its turn looks up what is there, and its own blocks can be found as soon as a
+step fills them. What a preempted one had it may find again.
+
+Not modelled: tokens of a draft model, asynchronous scheduling (vLLM), rounding of chunks to pages
+and prefixes shared to the token (SGLang).
 
 Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
 ``_preempt_request``) and vllm/v1/core/kv_cache_manager.py (``allocate_slots``);
@@ -22,14 +26,20 @@ from __future__ import annotations
 import math
 from collections import deque
 
+from calc.serving.blocks import PrefixCache, Span
 from calc.serving.requests import Limits, Outcome, Request, Step
 
 
 class Job:
-    """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache."""
+    """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache.
 
-    __slots__ = ("base", "blocks", "computed", "finished", "first_token", "generated", "known",
-                 "number", "preemptions", "request", "room", "started")
+    Of its ``blocks`` the first ``held`` are those of its texts that can be shared; while it waits,
+    ``spared`` are those that it found and others have.
+    """
+
+    __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "found",
+                 "generated", "held", "known", "number", "preemptions", "request", "room", "spans",
+                 "spared", "started")
 
     def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
         """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
@@ -38,7 +48,9 @@ class Job:
         self.known = request.input_tokens + self.generated
         self.computed = request.input_tokens if prefilled else request.cached_tokens
         self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
-        self.blocks = self.room = self.preemptions = 0
+        self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
+        self.found = request.cached_tokens
+        self.spans: tuple[Span, ...] = ()
         self.started = self.first_token = self.finished = math.nan
 
     @property
@@ -50,7 +62,8 @@ class Job:
         """When it was served."""
         request = self.request
         return Outcome(self.number, request.arrival, self.started, self.first_token, self.finished,
-                       request.input_tokens, request.output_tokens, self.preemptions)
+                       request.input_tokens, request.output_tokens, self.preemptions, self.found,
+                       self.evicted)
 
 
 class Engine:
@@ -61,6 +74,7 @@ class Engine:
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
+        self.kept = PrefixCache()  # its idle blocks are free, until they are taken
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
@@ -75,6 +89,7 @@ class Engine:
             raise ValueError(f"a request of {job.request.input_tokens} + "
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
+        job.spans = self.limits.spans(job.request.texts)
         self.waiting.append(job)
 
     @property
@@ -90,10 +105,10 @@ class Engine:
             return True
         if not self.waiting or len(running) >= limits.max_num_seqs:
             return False
-        job = self.waiting[0]
+        job = self._first()
         if limits.policy == "prefill-first":
             return not job.decodes and self._has_room_for(job)
-        return not job.decodes and limits.blocks(job.known) <= self.free
+        return not job.decodes and limits.blocks(job.known) - job.spared <= self.free
 
     @property
     def decodes(self) -> bool:
@@ -157,9 +172,9 @@ class Engine:
             position += 1
         while (prompts and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
-            job = self.waiting[0]
+            job = self._first()
             new = min(job.known - job.computed, budget)
-            if limits.whole_prompt_fits and limits.blocks(job.known) > self.free:
+            if limits.whole_prompt_fits and limits.blocks(job.known) - job.spared > self.free:
                 break
             if not self._allocate(job, job.computed + new):
                 break
@@ -182,12 +197,14 @@ class Engine:
         if prompts and running and not running[-1].decodes:  # only the last can be in its prompt
             budget -= self._take_chunk(running[-1], budget)
         while prompts and self.waiting and budget and len(running) < limits.max_num_seqs:
-            job = self.waiting[0]
+            job = self._first()
             if not self._has_room_for(job):
                 break
             self._admit()
-            if not job.decodes:  # else it came with its cache and waits for the next decode step
+            if not job.decodes:
                 budget -= self._take_chunk(job, budget)
+            else:  # it came with its cache, or found it, and waits for the next decode step
+                self._allocate(job, job.computed)
         if self.planned:
             return
         if len(running) > self.free:  # a token needs one block at most
@@ -220,11 +237,23 @@ class Engine:
         set_aside = self.limits.blocks(job.request.most_cached)
         if self.most + set_aside <= self.limits.kv_blocks:
             return True  # no share of the output to come is more than all of it
+        set_aside -= job.spared
         for other in self.running:
             to_come = other.request.most_cached - other.known
             part = math.ceil(self.limits.reserved_output * to_come)
-            set_aside += max(other.blocks, self.limits.blocks(other.known + part))
-        return set_aside <= self.limits.kv_blocks
+            set_aside += max(0, self.limits.blocks(other.known + part) - other.blocks)
+        return set_aside <= self.free
+
+    def _first(self) -> Job:
+        """The first of the queue, with what it finds in the cache; its last token is computed."""
+        job = self.waiting[0]
+        if job.spans:
+            size = self.limits.block_size
+            found, job.spared = self.kept.find(job.spans, (job.known - 1) // size)
+            job.computed = found * size
+            if not job.preemptions:
+                job.found = job.computed
+        return job
 
     def _admit(self) -> None:
         """Take the first of the queue into work."""
@@ -236,17 +265,28 @@ class Engine:
         """Give a request blocks for that many tokens; False, and nothing, if too few are free."""
         if tokens > job.room:
             more = self.limits.blocks(tokens) - job.blocks
-            if more > self.free:
+            if more > self.free + job.spared:
                 return False
             self.free -= more
             job.blocks += more
             job.room = job.blocks * self.limits.block_size
+            if job.spans:
+                full = tokens // self.limits.block_size
+                self.free += self.kept.hold(job.spans, job.held, full)
+                job.held, job.spared = full, 0
+                job.room -= 1  # the token that fills a block is not passed over
+            lacking = self.kept.idle - self.free
+            if lacking > 0:
+                self.kept.evict(int(lacking))
+                job.evicted += int(lacking)
         return True
 
     def _release(self, job: Job) -> None:
         self.free += job.blocks
+        if job.spans:
+            self.free -= self.kept.drop(job.spans, job.held)
         self.most -= self.limits.blocks(job.request.most_cached)
-        job.blocks = job.room = 0
+        job.blocks = job.room = job.held = 0
 
     def _preempt(self, job: Job) -> None:
         """Drop the cache of a request in work: all but a cached prefix is computed again."""

@@ -73,6 +73,9 @@ class Summary:
         concurrency: mean number of requests in the system over the window [request].
         utilisation: by pool, the share of the window in which a replica works, mean over them [1].
         preemptions: of the requests counted.
+        input_tokens: of their prompts, mean [token].
+        hit_share: of their prompt tokens, what the prefix cache held [1].
+        evicted: blocks that were evicted from it to make room for them [block].
     """
 
     requests: int
@@ -88,6 +91,9 @@ class Summary:
     concurrency: float
     utilisation: dict[str, float]
     preemptions: int
+    input_tokens: float
+    hit_share: float
+    evicted: int
 
 
 def student_quantile(p: float, degrees: int) -> float:
@@ -188,6 +194,7 @@ def summarise(run: Record, warm_up: float = 0.1, cool_down: float = 0.1,
     tokens = np.array([outcome.output_tokens for outcome in everyone])
     objective = objective or Objective()
     good = sum(map(objective.met, counted))
+    prompts = sum(outcome.input_tokens for outcome in counted)
     times = {name: _latency(np.array([getattr(outcome, name) for outcome in counted]), batches)
              for name in ("wait", "ttft", "tpot", "e2e")}
     return Summary(
@@ -199,4 +206,7 @@ def summarise(run: Record, warm_up: float = 0.1, cool_down: float = 0.1,
         utilisation={pool: float(np.mean([covered(steps[:, 0], steps[:, 1], begin, end)
                                           for steps in replicas]) / window)
                      for pool, replicas in run.steps.items()},
-        preemptions=sum(outcome.preemptions for outcome in counted))
+        preemptions=sum(outcome.preemptions for outcome in counted),
+        input_tokens=prompts / len(counted),
+        hit_share=sum(outcome.found for outcome in counted) / prompts,
+        evicted=sum(outcome.evicted for outcome in counted))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from calc.serving.blocks import Span
 
 Policy = Literal["mixed", "prefill-first"]
 
@@ -41,14 +43,20 @@ class Request:
         output_tokens: to be generated, at least one [token].
         cached_tokens: of the prompt that a prefix cache already holds; the last token of a prompt
             is always computed [token].
+        texts: what prompt and answer have in common with other requests: names of texts and how
+            far they go, from the beginning, each further than the one before [token]. Up to there
+            requests of the same text have the same tokens; whole blocks of them are kept in the
+            cache, and found there. Without, no block outlasts the request.
 
-    Raises ValueError for lengths that no request has, or an arrival before time zero.
+    Raises ValueError for lengths that no request has, or an arrival before time zero; and where
+    what a cache holds is stated and to be found out as well.
     """
 
     arrival: float
     input_tokens: int
     output_tokens: int
     cached_tokens: int = 0
+    texts: tuple[tuple[Hashable, int], ...] = ()
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.arrival) and self.arrival >= 0):
@@ -59,6 +67,9 @@ class Request:
         if not 0 <= self.cached_tokens < self.input_tokens:
             raise ValueError(f"{self.cached_tokens} of {self.input_tokens} prompt tokens are "
                              "cached, expected 0 or more and fewer than all.")
+        if self.cached_tokens and self.texts:
+            raise ValueError(f"{self.cached_tokens} prompt tokens are stated to be cached, "
+                             "expected none where the cache of shared texts is simulated.")
 
     @property
     def most_cached(self) -> int:
@@ -111,6 +122,16 @@ class Limits:
         """Blocks that hold that many tokens [block]."""
         return -(-tokens // self.block_size)
 
+    def spans(self, texts: Sequence[tuple[Hashable, int]]) -> tuple[Span, ...]:
+        """Whole blocks of each text of a request: which, from the first to before the second."""
+        spans, begin = [], 0
+        for name, tokens in texts:
+            end = tokens // self.block_size
+            if end > begin:
+                spans.append((name, begin, end))
+                begin = end
+        return tuple(spans)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -125,6 +146,8 @@ class Outcome:
         input_tokens: of the prompt.
         output_tokens: generated.
         preemptions: how often its cache was dropped and had to be computed again.
+        found: tokens of the prompt that were in the prefix cache when work on it began.
+        evicted: blocks that were evicted from the prefix cache to make room for it [block].
     """
 
     number: int
@@ -135,6 +158,8 @@ class Outcome:
     input_tokens: int
     output_tokens: int
     preemptions: int
+    found: int = 0
+    evicted: int = 0
 
     @property
     def wait(self) -> float:

@@ -16,6 +16,9 @@ until its slowest rank is done, and idle ranks run along. Under ``eager`` any ra
 does so while the others wait; under ``delay`` prompts wait until every rank has one, so many steps
 have passed, or nobody decodes.
 
+Every replica has a prefix cache of its own, and routing does not look into them. A decode replica
+has none: what was sent to it stays with its request, and answers are not kept for the next turn.
+
 Not modelled: the network between user and engine, tokenisation, requests that are given up,
 replicas that fail, and blocks of a prefill replica that stay taken until their cache has been sent.
 """
@@ -23,8 +26,8 @@ replicas that fail, and blocks of a prefill replica that stay taken until their 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -32,7 +35,7 @@ import numpy.typing as npt
 import simpy
 from simpy.core import EventPriority
 
-from calc.serving.arrivals import ClosedLoop
+from calc.serving.arrivals import ClosedLoop, Conversation
 from calc.serving.batching import Engine, Job
 from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
 from calc.serving.scheduling import duration, group_duration
@@ -242,7 +245,7 @@ class _System:
         self.answered[number] = self.env.event()
         self._count(1)
         if self.second is not None:
-            request = Request(request.arrival, request.input_tokens, 1, request.cached_tokens)
+            request = replace(request, output_tokens=1)
         self._let_in(Job(number, request))
         return self.answered[number]
 
@@ -284,8 +287,9 @@ class _System:
             with self.link.request() as turn:
                 yield turn
                 yield self.env.timeout(taken)
-        job = Job(prefilled.number, request, prefilled=True)
+        job = Job(prefilled.number, replace(request, texts=()), prefilled=True)
         job.started, job.first_token = prefilled.started, self.env.now
+        job.found, job.evicted = prefilled.found, prefilled.evicted
         if request.output_tokens == 1:
             job.finished = self.env.now
             self._served(job)
@@ -299,12 +303,15 @@ class _System:
                 yield from _until(self.env, request.arrival)
             self.submit(request)
 
-    def ask(self, loop: ClosedLoop, user: int, asked: Any) -> Events:
+    def ask(self, loop: ClosedLoop, user: int, asked: Any,
+            begun: Iterator[tuple[int, int]]) -> Events:
         """One user of a closed loop; ``asked`` gives the next request's shape and think time."""
         if user and loop.ramp:
             yield self.env.timeout(loop.ramp * user / loop.users)
+        talk = Conversation(loop.prefixes, begun) if loop.prefixes else None
         for shape, thinking in asked:
-            yield self.submit(Request(self.env.now, *shape))
+            now = self.env.now
+            yield self.submit(talk.ask(now, shape) if talk else Request(now, *shape))
             if thinking:
                 yield self.env.timeout(thinking)
 
@@ -335,9 +342,12 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         raise ValueError("a transfer is given without a decode pool that it leads to.")
     system = _System(pool, decode, transfer, front_end_rate)
     if isinstance(workload, ClosedLoop):
-        asked = zip(*workload.draw(), strict=True)  # shared: who is free first asks next
+        # shared: who is free first asks next
+        asked = zip(*workload.draw(), strict=True)
+        begun = (workload.prefixes.drawn(workload.count, workload.seed) if workload.prefixes
+                 else iter(()))
         for user in range(workload.users):
-            system.env.process(system.ask(workload, user, asked))
+            system.env.process(system.ask(workload, user, asked, begun))
     else:
         if not workload:
             raise ValueError("there is nothing to simulate, expected at least one request.")

@@ -7,7 +7,8 @@ import pytest
 
 ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "1e3 GB", "\x1b[2J")
 SIMULATED = ("--duration", "--requests", "--think-time", "--ramp", "--ttft", "--tpot",
-             "--max-num-seqs", "--seed")
+             "--max-num-seqs", "--seed", "--prefix-tokens", "--prefix-groups", "--turns")
+NEEDS = {"--prefix-groups": ["--prefix-tokens=64"], "--turns": ["--users=1"]}
 NUMBERS = ("workload.concurrency", "workload.input_tokens", "workload.output_tokens",
            "workload.context_tokens", "workload.block_size", "workload.max_num_batched_tokens",
            "workload.memory_utilization", "workload.draft_tokens", "cluster.nodes",
@@ -36,7 +37,8 @@ def ended_well(result: tuple[int, str, str]) -> bool:
     *product(("--rate", "--users"), ABSURD),
     *((option, value) for option, value in product(SIMULATED, ABSURD))])
 def test_an_option_of_a_simulation(cli, option, value):
-    others = [] if option in ("--rate", "--users") else ["--rate=1"]
+    others = [*NEEDS.get(option, [])]
+    others += [] if option in ("--rate", "--users", "--turns") else ["--rate=1"]
     others += [] if option in ("--duration", "--requests") else ["--requests=4"]
     assert ended_well(cli("simulate", "s2-910b1-awq", f"{option}={value}", *others, "--json"))
 

@@ -134,6 +134,49 @@ def test_lengths_that_cannot_be_used_are_told(cli, arguments, message):
     assert err.count("\n") == 1
 
 
+LONGER = ("simulate", "s2-910b1-awq", "--requests", "60", "--set", "workload.input_tokens=1024")
+
+
+def test_a_hit_share_comes_out(cli):
+    one, many, none = (json.loads(cli(*LONGER, "--rate", "0.2", "--json", *more)[1]) for more in (
+        ("--prefix-tokens", "512"), ("--prefix-tokens", "512", "--prefix-groups", "8"), ()))
+    assert one["hit_share"] == 0.5 > many["hit_share"] > none["hit_share"] == 0
+    assert one["saturation_rate"] > none["saturation_rate"]
+    assert one["evicted"] == 0
+    assert one["ttft"]["mean"] < none["ttft"]["mean"]
+    printed = " ".join(cli(*LONGER, "--rate", "0.2", "--prefix-tokens", "512")[1].split())
+    assert "prefix cache: 50.0% of the prompt tokens found, of 1,024 per prompt" in printed
+    assert "0 blocks evicted" in printed
+    assert "prefix cache" not in cli(*LONGER, "--rate", "0.2")[1]
+
+
+def test_turns_of_a_conversation_find_those_before(cli):
+    few, more = (json.loads(cli(*LONGER, "--users", "2", "--json", "--turns", turns)[1])
+                 for turns in ("2", "5"))
+    assert 0.3 < few["hit_share"] < more["hit_share"] < 1
+    assert few["input_tokens"] < more["input_tokens"]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--rate", "1", "--prefix-groups", "4"), "expected --prefix-tokens as well"),
+    (("--rate", "1", "--prefix-tokens", "1025"), "a prompt has 1,024 tokens"),
+    (("--rate", "1", "--turns", "2"), "expected --users"),
+    (("--users", "1", "--turns", "1000"), "of prompt and answer")])
+def test_prefixes_that_cannot_be_are_told(cli, arguments, message):
+    code, _, err = cli(*LONGER, *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_share_is_stated_or_simulated(cli, mechanism):
+    path, _ = mechanism("prefix_hit_share: 0.5")
+    code, _, err = cli("simulate", path, "--rate", "1", "--prefix-tokens", "10")
+    assert code == 2
+    assert "states a prefix_hit_share of 0.5" in err
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize(("line", "number"), [("-5,3", 2), ("5", 2), ("5,x", 2), ("0,3", 2)])
 def test_a_line_of_lengths_that_is_no_request_is_told(cli, tmp_path, line, number):
     file = tmp_path / "lengths.csv"
