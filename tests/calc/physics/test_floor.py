@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
+from catalogue.deployments.physics_inputs import DENSE
 
 ROUNDED = 1 + 1e-12
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -63,7 +64,8 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
         "host_gap_per_step": 0, "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
         "collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0, "exchange_network_alpha": 0,
-        "dispatch_element_bytes": 1e-9}
+        "dispatch_element_bytes": 1e-9,
+        **{f"{name}_{kind}_latency": 0 for name in DENSE for kind in ("matmul", "depth")}}
     result = run(inputs, attention)
     np.testing.assert_allclose(result["tpot_floor"], result["decode_step_time"], rtol=1e-3)
 
