@@ -158,6 +158,8 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
         halves: micro-batches of the step [1].
         times: those of ``BUSY``; of the first three for the whole step, of the others for a
             micro-batch [s].
+
+    Source: notebooks/latency.md, section One step.
     """
     on_host = halves * (times["offload"] + times["fetch"])
     routed, shared = halves * times["routed_expert"], halves * times["shared_expert"]

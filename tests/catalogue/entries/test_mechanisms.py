@@ -12,6 +12,7 @@ from _door import sentence, values
 
 import catalogue
 from calc.physics.step import operator_time
+from catalogue.deployments.stand_ins import latency
 from catalogue.entries.hardware import Device, Rate
 from catalogue.entries.mechanisms import HOST, Mechanisms, ShareByDtype
 
@@ -21,8 +22,8 @@ ALL = [(name, path, value) for name in NAMES
        for path, value in values(catalogue.load("mechanisms", name))]
 WEIGHT_BYTES = {"bf16": 2.0, "int8": 1.0, "fp8": 1 + 4 / 128**2, "fp4": 0.5 + 1 / 16}
 EACH, TYPICAL = 1.65, 1.4  # of a class of rows, and of the median over the classes of one kernel
-# no one tile serves these, as the note of nvidia-blackwell says: predicted faster than measured
-TOO_FAST = {("nvidia-blackwell", "fp8"): 2.8, ("nvidia-blackwell", "fp4"): 2.0}
+# measured with scales per block, as the note of nvidia-blackwell says; the prior is of both
+TOO_FAST = {("nvidia-blackwell", "fp8"): 1.9}
 KERNELS = ("gemm", "grouped-gemm", "moe-block")
 # of whose vector kernels no measurement is public, as the note of its host_gemm_efficiency says
 UNMEASURED = {"host-kunpeng": {"host_vector_efficiency"}}
@@ -133,13 +134,15 @@ class TestValues:
 
 
 # whose experts were measured: of the models on the H20, the one with experts of the middle size
+SIDE = (2**23 * 2**28) ** 0.25  # of the matrices measured, of 8.4 to 268 million weights
 EXPERTS_OF = {"nvidia-h20": "qwen3-235b-a22b"}
 
 
 def predicted(device: Device, priors: Mechanisms, rate: Rate) -> float:
     """Time per FLOP [s/FLOP] as a step charges it; the rows at the mean of their ends' logarithms.
 
-    A matrix alone is charged for its weights: its rows depend on a shape that is not stated.
+    A matrix alone is charged for its weights: its rows depend on a shape that is not stated. What
+    it takes whatever its rows is that of a square one of the middle size.
     Experts pay for the rows in and out, a whole block for the vector unit's share of them too.
     """
     assert rate.dtype is not None
@@ -148,6 +151,8 @@ def predicted(device: Device, priors: Mechanisms, rate: Rate) -> float:
     if rate.kernel == "gemm":
         table, streaming = priors.gemm_efficiency, device.hbm_efficiency
         overlap, tile = priors.load_overlap, priors.gemm_tile_rows
+        vector = (latency(priors.matmul_latency, rate.dtype).value + priors.kernel_boundary.value
+                  + SIDE * latency(priors.depth_latency, rate.dtype).value) / SIDE**2
     else:
         table, streaming = priors.grouped_gemm_efficiency, priors.expert_streaming_efficiency
         overlap = priors.expert_load_overlap
