@@ -36,9 +36,9 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     missed = 1 - num_experts_per_tok / np.maximum(n_routed_experts, 1)
     skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)
     never = select(missed > 0, missed, 1)
-    uniform = missed ** tokens
-    skewed = (1 + tokens * (never ** -skew - 1)) ** (-1 / skew)
-    left = select((np.greater(routing_skew, 0)) & (missed > 0), skewed, uniform)
+    left = either(np.greater(routing_skew, 0) & (missed > 0),
+                  lambda: (1 + tokens * (never ** -skew - 1)) ** (-1 / skew),
+                  lambda: missed ** tokens)
     return n_routed_experts * (1 - left)
 
 

@@ -68,6 +68,8 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
 
     Source: notebooks/latency.md, section Experts that are fetched.
     """
+    if not np.any(np.greater(q.fetched_share, 0)):
+        return Missing(0.0, 0.0, 0.0)
     times = distances(q, n)
     elsewhere = q.fetched_share * q.n_routed_experts
     on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, either, select
 from calc.physics.breakdown import drafted, hidden_time
 from calc.physics.communication import (
     all_gather,
@@ -239,8 +239,8 @@ def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
     if batch.decoding:
         return fused
-    matmuls = core.flops / (q.core_peak * q.attention_gemm_efficiency * clock)
-    return select(unfused(q), matmuls + moved, fused)
+    return either(unfused(q), lambda: core.flops / (
+        q.core_peak * q.attention_gemm_efficiency * clock) + moved, lambda: fused)
 
 
 def _index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
@@ -303,22 +303,23 @@ def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> 
 
     Source: notebooks/latency.md, section Experts on the host.
     """
-    k = q.num_experts_per_tok
-    read = _read_by_groups(q, routed)
-    weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
-    flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
-             * n.routed_expert_parameters * k * routed.tokens)
-    # a token travels if any of its experts is on the host
-    travels = 1 - (1 - q.offloaded_share) ** k
-    moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
-             * q.activation_element_bytes)
-    return select(
-        q.offloaded_share > 0,
+    def offloaded() -> Number:
+        k = q.num_experts_per_tok
+        read = _read_by_groups(q, routed)
+        weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
+        flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
+                 * n.routed_expert_parameters * k * routed.tokens)
+        # a token travels if any of its experts is on the host
+        travels = 1 - (1 - q.offloaded_share) ** k
+        moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
+                 * q.activation_element_bytes)
         # a core multiplies what it has loaded: the two do not overlap
-        flops / (q.host_peak * q.host_gemm_efficiency)
-        + weights * q.offloaded_weight_bytes
-        / (q.host_memory_bandwidth * q.host_stream_efficiency)
-        + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync, 0)
+        return (flops / (q.host_peak * q.host_gemm_efficiency)
+                + weights * q.offloaded_weight_bytes
+                / (q.host_memory_bandwidth * q.host_stream_efficiency)
+                + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync)
+
+    return either(np.greater(q.offloaded_share, 0), offloaded, lambda: 0)
 
 
 def _read_by_groups(q: Any, routed: Routed) -> Number:

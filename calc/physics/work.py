@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import distinct_experts, fullest, ranks_in_step
 from calc.physics.memory import Cache, Weights, expert_shards
 from calc.physics.positions import unfused
@@ -222,7 +222,7 @@ def score_bytes(q: Any, batch: Composition) -> Number:
     full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
     positions = full * batch.attended + windowed * batch.in_window
     heads = q.num_attention_heads / q.tensor_parallel
-    return select(unfused(q), q.score_traffic * heads * positions, 0)
+    return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
@@ -143,8 +143,8 @@ def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
 
     A longer context takes no more than the limit; more requests, which a measured excess holds, do.
     """
-    most = np.maximum(q.kv_imbalance, np.minimum(fullest, limit / mean))
-    return select(np.greater(limit, 0), most, fullest)
+    return either(np.greater(limit, 0), lambda: np.maximum(
+        q.kv_imbalance, np.minimum(fullest, limit / mean)), lambda: fullest)
 
 
 @dataclass(frozen=True)
