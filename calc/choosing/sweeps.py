@@ -17,7 +17,7 @@ import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, ends
-from calc.physics.arrays import Number, ceil_div
+from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
 from calc.physics.positions import multiplied_positions
@@ -112,7 +112,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
     return _in_passes(
-        lambda part: _latencies(attention, SimpleNamespace(**part), whole, lasting), inputs,
+        lambda part: _latencies(attention, Inputs(part), whole, lasting), inputs,
                       names, threads, CHUNK)
 
 
@@ -134,7 +134,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     names = list(names)
     whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
-    quantities = _latencies(attention, SimpleNamespace(**{
+    quantities = _latencies(attention, Inputs({
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
         for name, value in inputs.items()}), whole, lasting)
     return {name: quantities[name] for name in names}
@@ -299,13 +299,13 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        at_inputs = _latencies(attention, SimpleNamespace(**part), whole)
+        at_inputs = _latencies(attention, Inputs(part), whole)
         moves = [_moves(part[spread.symbols[0]], *ends)
                  for spread, ends in zip(spreads, ranges, strict=True)]
         middles = traced([_middle(*ends) for ends in ranges])
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
-        central = _latencies(attention, SimpleNamespace(**part), whole)
+        central = _latencies(attention, Inputs(part), whole)
         result: dict[str, Number] = {}
         for name in names:
             value, (down, up) = at_inputs[name], _factors(

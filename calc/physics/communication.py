@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, either, once, select
 from calc.physics.shapes import MLA
 
 if TYPE_CHECKING:
     from calc.physics.memory import Cache
     from calc.physics.work import Composition
 
+SLOWEST_LINK = 1  # [B/s], below any rate
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
 
 
@@ -38,6 +39,7 @@ class Group:
     across_rate: Number
 
 
+@once
 def group(q: Any, ranks: Number) -> Group:
     """Where the ranks of a group are and which links they have between them.
 
@@ -59,8 +61,8 @@ def group(q: Any, ranks: Number) -> Group:
 
 
 def _over(amount: Number, rate: Number) -> Number:
-    """Time of bytes at a rate; nothing to send takes no time, whatever the rate."""
-    return select(amount > 0, amount / select(rate > 0, rate, 1), 0)
+    """Time of bytes at a rate; nothing to send takes no time, even where there is no link."""
+    return amount / np.maximum(rate, SLOWEST_LINK)
 
 
 def one_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -300,6 +302,7 @@ def spread(q: Any) -> Spread:
     return _spread(q, group(q, q.expert_parallel))
 
 
+@once
 def _spread(q: Any, g: Group) -> Spread:
     return Spread(wanted(q, g.across), wanted(q, g.ranks))
 

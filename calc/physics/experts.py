@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, either, once, select
 
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
@@ -74,11 +74,23 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
 
     Source: notebooks/compute.md, section The fullest rank.
     """
-    normal = normal_quantile(exceeded)
-    spread = select(variance > 0, select(variance > 0, variance, 1) ** 0.5, 0)
+    return _cubed(variance, normal_quantile(exceeded))
+
+
+def _cubed(variance: Number, normal: Number) -> Number:
+    """The gamma-distributed variable [1] where a standard normal one is ``normal``."""
+    varies = np.greater(variance, 0)
+    spread = varies * select(varies, variance, 1) ** 0.5
     # beyond its maximum the law would fall again
     spread = np.minimum(spread, 3 * normal / 2)
-    return (1 - spread * spread / 9 + normal * spread / 3) ** 3
+    root = 1 - spread * spread / 9 + normal * spread / 3
+    return root * root * root
+
+
+@once
+def _of_largest(_q: Any, ranks: Number) -> Number:
+    """What of a standard normal variable the largest of so many ranks is about [1]."""
+    return normal_quantile(EXPECTED_MAXIMUM / ranks)
 
 
 def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
@@ -100,13 +112,13 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     others = 1 - 1 / ranks
     counting = ranks / np.maximum(chosen * tokens, 1)
     at_random = ranks * q.routing_skew / (experts + q.routing_skew)
-    of_largest = EXPECTED_MAXIMUM / ranks
+    of_largest = _of_largest(q, ranks)
 
     def dealt() -> Number:
-        return upper_quantile(others * (at_random + counting), of_largest)
+        return _cubed(others * (at_random + counting), of_largest)
 
     def placed() -> Number:
-        spread = upper_quantile(others * (q.placement_residual**2 + counting), of_largest)
+        spread = _cubed(others * (q.placement_residual**2 + counting), of_largest)
         copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
                                 / (experts + q.redundant_experts))
         return np.maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
@@ -116,6 +128,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, most)))
 
 
+@once
 def ranks_in_step(q: Any) -> Number:
     """Data-parallel ranks that share experts and so take every step together [1]: max(1, e/t).
 
@@ -141,6 +154,7 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
     return select(np.less(q.expert_parallel, q.tensor_parallel), slices, whole)
 
 
+@once
 def streaming(q: Any) -> Number:
     """Share of the bandwidth at which experts are read [1].
 

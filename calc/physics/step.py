@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, either, once, select
 from calc.physics.breakdown import drafted, hidden_time
 from calc.physics.communication import (
+    Group,
     all_gather,
     all_reduce,
     context_exchange,
@@ -193,6 +194,7 @@ def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
     return batch.logit_rows if name == "head" else batch.tokens
 
 
+@once
 def slowest_clock(q: Any) -> Number:
     """Clock of the slowest of the cards that wait for one another, over nominal [1].
 
@@ -288,7 +290,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
-    experts = group(q, select(e > t, e, 1))
+    experts = _exchanging(q)
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     exchanged = n.moe_layers * there_and_back(
@@ -296,6 +298,12 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, exchanged, passed_on
+
+
+@once
+def _exchanging(q: Any) -> Group:
+    """The ranks that exchange tokens of experts: one alone where tensor parallelism is wider."""
+    return group(q, select(q.expert_parallel > q.tensor_parallel, q.expert_parallel, 1))
 
 
 def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
@@ -335,6 +343,7 @@ def _read_by_groups(q: Any, routed: Routed) -> Number:
     return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)
 
 
+@once
 def _kernels(q: Any, n: Parameters) -> Number:
     """Operators of all layers, part by part [1].
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div
+from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.communication import spread
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
@@ -120,9 +119,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     """
     check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word
-    q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
-                           for name, value in inputs.items()})
-    ndim = max(value.ndim for value in vars(q).values())
+    numbers = {name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}
+    q, ndim = Inputs(numbers), max(value.ndim for value in numbers.values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
     stored = weights(attention, q, counted, stages)
