@@ -27,13 +27,13 @@ from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import pool_ratio, transfer_time
 from calc.quantities.steady import Steady, steady
 from calc.quantities.waves import (
-    Prompts,
     Serving,
     chunk,
     decode_step,
     prefill_throughput,
     prompts,
     serving,
+    token_pace,
 )
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
@@ -47,8 +47,6 @@ STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {
     f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
-NOTHING = cast("Step", SimpleNamespace(step_time=0.0))  # a step that no time is spent on
-ONE_CHUNK = cast("Prompts", SimpleNamespace(prompt_chunks=1, burst_chunks=1, burst_requests=1))
 
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
@@ -214,10 +212,10 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
         decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
     decode = step(attention, q, n, stored, cached, composition)
-    alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)
     quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
-    quantities |= {"decode_tokens": composition.tokens, FAST: alone.tpot,
-                   "draft_time": alone.draft_time, "tokens_per_step": alone.tokens_per_step}
+    draft, accepted, pace = token_pace(q, decode)
+    quantities |= {"decode_tokens": composition.tokens, FAST: pace,
+                   "draft_time": draft, "tokens_per_step": accepted}
     if not whole:
         return quantities
     cut = prompts(q, requests)
@@ -230,7 +228,7 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
     served = serving(q, cut, requests, decode, prefill, burst, transfer)
     quantities |= vars(served)
     if lasting:
-        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill, served)
+        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
         quantities |= vars(steady(
             q, cut, requests, decode, prefill, burst, served, transfer, ratio))
     return quantities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ class Inputs:
     def __init__(self, symbols: Mapping[str, Number]) -> None:
         vars(self).update(symbols)
         self.made: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] = {}
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Number: ...
 
 
 def once(function: Function) -> Function:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from calc.physics.memory import Cache
     from calc.physics.work import Composition
 
-SLOWEST_LINK = 1  # [B/s], below any rate
+SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
 
 
@@ -60,9 +60,28 @@ def group(q: Any, ranks: Number) -> Group:
     return Group(ranks, inside, across, links, q.network_bandwidth)
 
 
-def _over(amount: Number, rate: Number) -> Number:
-    """Time of bytes at a rate; nothing to send takes no time, even where there is no link."""
-    return amount / np.maximum(rate, SLOWEST_LINK)
+@once
+def exchanging(q: Any) -> Group:
+    """The ranks that exchange tokens of experts; one alone unless it is wider than tensor parallel.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    return group(q, select(q.expert_parallel > q.tensor_parallel, q.expert_parallel, 1))
+
+
+@once
+def _inside(q: Any, g: Group) -> Number:
+    """Rate of a collective between cards of a node [B/s]."""
+    return np.maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
+
+
+@once
+def _across(q: Any, g: Group) -> Number:
+    """Rate of a collective between nodes [B/s]."""
+    return np.maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
 
 
 def one_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -75,8 +94,7 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return q.collective_alpha + _over((g.inside - 1) * payload,
-                                      g.inside_rate * q.collective_efficiency)
+    return q.collective_alpha + (g.inside - 1) * payload / _inside(q, g)
 
 
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -89,8 +107,7 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload,
-                                          g.inside_rate * q.collective_efficiency)
+    return 2 * q.collective_alpha + 2 * (g.inside - 1) / g.inside * payload / _inside(q, g)
 
 
 def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -104,7 +121,7 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * (ranks - 1) * alpha + _over(2 * (ranks - 1) / ranks * payload, rate)
+    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks * payload / rate
 
 
 def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -119,7 +136,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     hops = 2 * np.log2(np.maximum(ranks, 1))
-    return hops * alpha + _over(hops * payload, rate)
+    return hops * alpha + hops * payload / rate
 
 
 def all_reduce(q: Any, g: Group, payload: Number) -> Number:
@@ -138,7 +155,7 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
     """
     two = two_shot(q, g, payload)
     single = np.minimum(one_shot(q, g, payload), two)
-    part, rate = payload / g.inside, g.across_rate * q.network_efficiency
+    part, rate = payload / g.inside, _across(q, g)
     outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
                          tree(q.network_alpha, g.across, part, rate))
     several = select(g.inside > 1, two, 0) + outside
@@ -159,9 +176,9 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Gathering the logits.
     """
     outside = ((g.across - 1) * q.network_alpha
-               + _over((g.across - 1) * payload, g.across_rate * q.network_efficiency))
-    inside = select(g.inside > 1, q.collective_alpha, 0) + _over(
-        (g.inside - 1) * g.across * payload, g.inside_rate * q.collective_efficiency)
+               + (g.across - 1) * payload / _across(q, g))
+    inside = (select(g.inside > 1, q.collective_alpha, 0)
+              + (g.inside - 1) * g.across * payload / _inside(q, g))
     return select(g.ranks > 1, outside + inside, 0)
 
 
@@ -178,10 +195,9 @@ def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Gathering all tokens instead.
     """
-    summed = select(g.inside > 1, q.collective_alpha, 0) + _over(
-        g.across * payload * (g.inside - 1), g.inside_rate * q.collective_efficiency)
-    passed = (g.across - 1) * (q.network_alpha + _over(
-        payload, g.across_rate * q.network_efficiency))
+    summed = (select(g.inside > 1, q.collective_alpha, 0)
+              + g.across * payload * (g.inside - 1) / _inside(q, g))
+    passed = (g.across - 1) * (q.network_alpha + payload / _across(q, g))
     return select(g.ranks > 1, summed + passed, 0)
 
 
@@ -195,10 +211,10 @@ def pairwise(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section A cache dealt over the ranks.
     """
-    near = select(g.inside > 1, q.collective_alpha + _over(
-        (g.inside - 1) * payload, g.inside_rate * q.collective_efficiency), 0)
-    far = select(g.across > 1, q.network_alpha + _over(
-        (g.ranks - g.inside) * payload, g.across_rate * q.network_efficiency), 0)
+    near = select(g.inside > 1,
+                  q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
+    far = select(g.across > 1,
+                 q.network_alpha + (g.ranks - g.inside) * payload / _across(q, g), 0)
     return near + far
 
 
@@ -269,18 +285,16 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     Source: notebooks/communication.md, sections Tokens that travel to their experts and Gathering
     all tokens instead.
     """
-    there, back = (tokens * width for width in widths)
     # a port carries what its rank sends and what it receives, the busier way decides
     rank_port, node_port = (np.maximum(load, most) for load in loads)
 
-    def sent() -> Number:
-        places = _spread(q, g) if _any_normal(q) else None
-        return sum(exchange(q, g, tokens, width, rank_port, node_port, places)
-                   for width in widths)
+    def gathered() -> Number:
+        there, back = (most * (tokens * width) for width in widths)
+        return all_gather(q, g, there) + reduce_scatter(q, g, back)
 
     return either(
-        np.greater(q.exchange_gathered, 0),
-        lambda: all_gather(q, g, most * there) + reduce_scatter(q, g, most * back), sent)
+        np.greater(q.exchange_gathered, 0), gathered,
+        lambda: exchange(q, g, tokens, sum(widths), rank_port, node_port, ways=len(widths)))
 
 
 @dataclass(frozen=True)
@@ -339,8 +353,8 @@ def _ways(of: Number, taken: Number) -> Number:
 
 
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
-             node_load: Number = 1, places: Spread | None = None) -> Number:
-    """One direction of an all-to-all of experts [s]: dispatch, or combine.
+             node_load: Number = 1, ways: int = 1) -> Number:
+    """An all-to-all of experts [s]: dispatch, or combine, or one after the other.
 
     Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
     mode sends it once to each node that has one of them, where it is forwarded over the links
@@ -351,28 +365,25 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
         q: input symbols as attributes.
         g: the expert-parallel group.
         tokens: that one rank sends [token].
-        token_bytes: of one token [B/token].
+        token_bytes: of one token, all ways together [B/token].
         rank_load, node_load: of the fullest rank and of the fullest node over the mean [1].
-        places: where a token is wanted, if it is known already [1].
+        ways: one, or there and back [1].
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     copies = q.num_experts_per_tok * tokens * token_bytes
     near = rank_load * copies * (g.inside - 1) / g.ranks
     far = rank_load * copies * (g.ranks - g.inside) / g.ranks
-    if _any_normal(q):
-        sent, places = tokens * token_bytes, places or _spread(q, g)
+    if np.any(np.greater(q.exchange_normal, 0)):
+        sent, places = tokens * token_bytes, _spread(q, g)
         once = node_load * sent * places.wanted_nodes * (g.across - 1) / g.across
         forwarded = rank_load * sent * places.wanted_ranks * (g.inside - 1) / g.inside
     else:
         once, forwarded = far, near
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
-    moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
-                       _over(over_links, g.inside_rate * q.exchange_efficiency))
-    return select(g.ranks > 1, q.exchange_alpha + q.exchange_network_alpha + moved, 0)
-
-
-def _any_normal(q: Any) -> bool:
-    """Whether any of the deployments exchanges in normal mode."""
-    return bool(np.any(np.greater(q.exchange_normal, 0)))
+    moved = np.maximum(
+        over_network / np.maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
+        over_links / np.maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
+    return select(
+        g.ranks > 1, ways * (q.exchange_alpha + q.exchange_network_alpha) + moved, 0)

@@ -17,10 +17,10 @@ import numpy as np
 from calc.physics.arrays import Number, either, once, select
 from calc.physics.breakdown import drafted, hidden_time
 from calc.physics.communication import (
-    Group,
     all_gather,
     all_reduce,
     context_exchange,
+    exchanging,
     group,
     there_and_back,
 )
@@ -147,8 +147,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed), clock)
-             for name, work in classes.items()}
+    padded = dict.fromkeys(classes, _padded(q.gemm_tile_rows, batch.tokens)) | {
+        "head": _padded(q.gemm_tile_rows, batch.logit_rows),
+        "routed_expert": _padded(q.expert_tile_rows, routed.rows_of_one(q))}
+    times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
     classes |= {"core": core, "index": scores}
     times |= {"core": _core_time(q, core, batch, clock),
               "index": _index_time(q, scores, batch.decoding, clock)}
@@ -186,12 +188,9 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
-def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
-    """Rows that a class of matmuls multiplies [token]; of routed experts those of one."""
-    if name == "routed_expert":
-        chosen = routed.slowest * routed.tokens * q.num_experts_per_tok
-        return chosen / np.maximum(routed.read, 1)
-    return batch.logit_rows if name == "head" else batch.tokens
+def _padded(tile: Number, rows: Number) -> Number:
+    """Rows that a matmul multiplies over those that it has [1]: tiles are multiplied whole."""
+    return np.maximum(1, tile / np.maximum(rows, 1))
 
 
 @once
@@ -209,23 +208,32 @@ def slowest_clock(q: Any) -> Number:
     return q.clock_factor / (1 + q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
 
 
-def _matmul_time(q: Any, name: str, work: Work, rows: Number, clock: Number) -> Number:
-    """Time of a class of matmuls [s] of so many rows; tiles are multiplied whole.
+def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
+    """Time of a class of matmuls [s], whose rows are padded.
 
     What is expanded of the cache has rows of its own, far more than a tile. Source:
     notebooks/latency.md, sections The time of one operator and The classes of a step.
     """
-    tile, reached = q.gemm_tile_rows, getattr(q, f"{name}_gemm_efficiency")
+    flops = work.flops * padded
+    if isinstance(work, Attention):
+        flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
+    peak, bandwidth, hidden = _reached(q, name)
+    return operator_time(flops / peak, work.bytes / bandwidth, hidden)
+
+
+@once
+def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
+    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    efficiency = getattr(q, f"{name}_gemm_efficiency")
     share, hidden = q.hbm_efficiency, q.load_overlap
-    if isinstance(work, Routed):
-        hidden = sliced(q, q.expert_load_overlap, q.load_overlap)
-        tile, share = q.expert_tile_rows, streaming(q)
-        reached = sliced(q, reached, q.sliced_expert_gemm_efficiency)
-    peak = getattr(q, f"{name}_peak") * reached * clock
-    padded = np.maximum(1, tile / np.maximum(rows, 1))
-    whole = work.expanded_flops if isinstance(work, Attention) else 0
-    return operator_time(((work.flops - whole) * padded + whole) / peak,
-                         work.bytes / (q.memory_bandwidth * share), hidden)
+    if name == "routed_expert":
+        efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
+        share, hidden = streaming(q), sliced(q, q.expert_load_overlap, q.load_overlap)
+    peak = getattr(q, f"{name}_peak") * efficiency * slowest_clock(q)
+    return peak, q.memory_bandwidth * share, hidden
 
 
 def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
@@ -290,20 +298,13 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
-    experts = _exchanging(q)
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     exchanged = n.moe_layers * there_and_back(
-        q, experts, mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
+        q, exchanging(q), mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, exchanged, passed_on
-
-
-@once
-def _exchanging(q: Any) -> Group:
-    """The ranks that exchange tokens of experts: one alone where tensor parallelism is wider."""
-    return group(q, select(q.expert_parallel > q.tensor_parallel, q.expert_parallel, 1))
 
 
 def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:

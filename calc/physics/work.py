@@ -52,6 +52,8 @@ class Composition:
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
+        if np.all(np.equal(parts, 1)):
+            return self
         counts = {field.name: value / parts for field in fields(self)
                   if field.name not in ("absorbed", "decoding")
                   and (value := getattr(self, field.name)) is not None}
@@ -128,6 +130,10 @@ class Routed(Work):
     inside: Number
     weights: Number
     slowest: Number
+
+    def rows_of_one(self, q: Any) -> Number:
+        """Rows of one of the experts that are read [token]."""
+        return self.slowest * self.tokens * q.num_experts_per_tok / np.maximum(self.read, 1)
 
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition

@@ -12,7 +12,7 @@ from calc.physics.decode_floor import Decode
 from calc.physics.memory import Cache, Memory, Weights
 from calc.physics.shapes import Parameters
 from calc.physics.step import Step
-from calc.quantities.waves import Prompts, Serving
+from calc.quantities.waves import Prompts, Serving, token_pace
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ def transfer_time(q: Any, c: Cache) -> Number:
     return q.network_alpha + cache / rate
 
 
-def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step,
-               served: Serving) -> Number:
+def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step) -> Number:
     """Prefill replicas that keep up with one decode replica [1].
 
     A prefill replica has a chunk in every stage, a decode replica finishes batch x stages requests
@@ -63,11 +62,10 @@ def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: 
         decode_batch: requests of a decode step [request].
         p: how prompts are cut.
         decode, prefill: the decode step, and the mean chunk of a prompt alone.
-        served: what a wave of requests sees.
 
     Source: notebooks/serving.md, section Two pools in balance.
     """
-    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
+    *_, per_token = token_pace(q, decode)
     decoded = decode_batch * q.pipeline_parallel / (q.output_tokens * per_token)
     return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
 
@@ -127,7 +125,7 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
     on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
     return Planning(
         q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer,
-        pool_ratio(q, d.decode_batch, p, decode, prefill, served),
+        pool_ratio(q, d.decode_batch, p, decode, prefill),
         *_two_pools(q, devices, served.request_throughput, transfer),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
