@@ -94,7 +94,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
     other requests' prompts, need one step. Any other name of a wave (``tpot``, ``ttft``,
     ``output_throughput``, ``prefill_step_time``) or of a steady state (``steady_tpot``) needs those
-    of prefill as well: three times the work.
+    of prefill as well: more than twice the work.
 
     Args:
         inputs: input symbols in SI units; scalars, or arrays of one length n.

@@ -62,10 +62,10 @@ def group(q: Any, ranks: Number) -> Group:
 
 @once
 def exchanging(q: Any) -> Group:
-    """The ranks that exchange tokens of experts; one alone unless it is wider than tensor parallel.
+    """The ranks that exchange tokens of experts [1]: one, unless they are more than t.
 
     Args:
-        q: input symbols as attributes.
+        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """

@@ -147,10 +147,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    padded = dict.fromkeys(classes, _padded(q.gemm_tile_rows, batch.tokens)) | {
-        "head": _padded(q.gemm_tile_rows, batch.logit_rows),
-        "routed_expert": _padded(q.expert_tile_rows, routed.rows_of_one(q))}
-    times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
+    times = _matmul_times(q, classes, batch, routed)
     classes |= {"core": core, "index": scores}
     times |= {"core": _core_time(q, core, batch, clock),
               "index": _index_time(q, scores, batch.decoding, clock)}
@@ -188,11 +185,6 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
-def _padded(tile: Number, rows: Number) -> Number:
-    """Rows that a matmul multiplies over those that it has [1]: tiles are multiplied whole."""
-    return np.maximum(1, tile / np.maximum(rows, 1))
-
-
 @once
 def slowest_clock(q: Any) -> Number:
     """Clock of the slowest of the cards that wait for one another, over nominal [1].
@@ -208,12 +200,23 @@ def slowest_clock(q: Any) -> Number:
     return q.clock_factor / (1 + q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
 
 
-def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
-    """Time of a class of matmuls [s], whose rows are padded.
+def _matmul_times(q: Any, classes: dict[str, Work], batch: Composition, routed: Routed
+                  ) -> dict[str, Number]:
+    """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
 
     What is expanded of the cache has rows of its own, far more than a tile. Source:
     notebooks/latency.md, sections The time of one operator and The classes of a step.
     """
+    def whole(tile: Number, rows: Number) -> Number:
+        return np.maximum(1, tile / np.maximum(rows, 1))
+
+    padded = dict.fromkeys(classes, whole(q.gemm_tile_rows, batch.tokens)) | {
+        "head": whole(q.gemm_tile_rows, batch.logit_rows),
+        "routed_expert": whole(q.expert_tile_rows, routed.rows_of_one(q))}
+    return {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
+
+
+def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
     flops = work.flops * padded
     if isinstance(work, Attention):
         flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
