@@ -224,7 +224,7 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
     for phase, done in (("prefill", prefill), ("burst", burst)):
         quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
     quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
-    transfer = transfer_time(q, cached)
+    _, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decode, prefill, burst, transfer)
     quantities |= vars(served)
     if lasting:

@@ -78,7 +78,7 @@ INPUTS = frozenset({
     "draft_tokens", "mtp_acceptance", "acceptance_decay", "accepted_length",
     "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools", "prefill_pool_rate",
-    "prefill_pool_devices", "mixed_steps", "think_time", "open_arrivals",
+    "prefill_pool_devices", "prefill_pool_port_time", "mixed_steps", "think_time", "open_arrivals",
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
@@ -139,9 +139,10 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     steps = [step(attention, q, counted, stored, cached, composition)
              for composition in compositions]
     decoding, alone, rest = steps
-    transfer = transfer_time(q, cached)
+    through_ports, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decoding, alone, rest, transfer)
-    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served, transfer)
+    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served,
+                       through_ports, transfer)
     lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "fullest_cache": fullest_cache(q, floor),
