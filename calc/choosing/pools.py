@@ -94,11 +94,15 @@ def together(prefill: Scenario, decode: Scenario) -> Pools:
     asked = decode.inputs() | {"separate_pools": 1}
     first = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
     prompts = evaluate(first, attention)
-    given = float(prompts["request_throughput"])
-    asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices}
+    sending = float(prompts["kv_port_time"])
+    sent = prefill.replicas / sending
+    given = min(float(prompts["request_throughput"]), sent)
+    asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices,
+              "prefill_pool_port_time": sending}
     found = evaluate(asked, attention)
-    rates = {"prefill": given, "decode": float(found["request_throughput"]),
-             "transfer": decode.replicas / float(found["kv_transfer_time"])}
+    rates = {"prefill": float(prompts["request_throughput"]),
+             "decode": float(found["request_throughput"]),
+             "transfer": min(sent, decode.replicas / float(found["kv_port_time"]))}
     groups = [_groups(inputs) for inputs in (first, asked)]
     whole, whole_rate = _whole_groups(
         prefill.devices + decode.devices,

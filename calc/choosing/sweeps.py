@@ -17,7 +17,7 @@ import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, ends
-from calc.physics.arrays import Number, ceil_div
+from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.decode_floor import Decode, mean_attended, mean_context
 from calc.physics.memory import Weights, cache
 from calc.physics.positions import multiplied_positions
@@ -27,13 +27,13 @@ from calc.quantities.everything import PHASES, check_names, evaluate
 from calc.quantities.planning import pool_ratio, transfer_time
 from calc.quantities.steady import Steady, steady
 from calc.quantities.waves import (
-    Prompts,
     Serving,
     chunk,
     decode_step,
     prefill_throughput,
     prompts,
     serving,
+    token_pace,
 )
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
@@ -47,8 +47,6 @@ STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {
     f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
-NOTHING = cast("Step", SimpleNamespace(step_time=0.0))  # a step that no time is spent on
-ONE_CHUNK = cast("Prompts", SimpleNamespace(prompt_chunks=1, burst_chunks=1, burst_requests=1))
 
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
@@ -96,7 +94,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
     other requests' prompts, need one step. Any other name of a wave (``tpot``, ``ttft``,
     ``output_throughput``, ``prefill_step_time``) or of a steady state (``steady_tpot``) needs those
-    of prefill as well: three times the work.
+    of prefill as well: more than twice the work.
 
     Args:
         inputs: input symbols in SI units; scalars, or arrays of one length n.
@@ -112,7 +110,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
     return _in_passes(
-        lambda part: _latencies(attention, SimpleNamespace(**part), whole, lasting), inputs,
+        lambda part: _latencies(attention, Inputs(part), whole, lasting), inputs,
                       names, threads, CHUNK)
 
 
@@ -134,7 +132,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     names = list(names)
     whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
-    quantities = _latencies(attention, SimpleNamespace(**{
+    quantities = _latencies(attention, Inputs({
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
         for name, value in inputs.items()}), whole, lasting)
     return {name: quantities[name] for name in names}
@@ -214,10 +212,10 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
         decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
     decode = step(attention, q, n, stored, cached, composition)
-    alone = serving(q, ONE_CHUNK, requests, decode, NOTHING, NOTHING, 0.0)
     quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
-    quantities |= {"decode_tokens": composition.tokens, FAST: alone.tpot,
-                   "draft_time": alone.draft_time, "tokens_per_step": alone.tokens_per_step}
+    draft, accepted, pace = token_pace(q, decode)
+    quantities |= {"decode_tokens": composition.tokens, FAST: pace,
+                   "draft_time": draft, "tokens_per_step": accepted}
     if not whole:
         return quantities
     cut = prompts(q, requests)
@@ -226,11 +224,11 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
     for phase, done in (("prefill", prefill), ("burst", burst)):
         quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
     quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
-    transfer = transfer_time(q, cached)
+    _, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decode, prefill, burst, transfer)
     quantities |= vars(served)
     if lasting:
-        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill, served)
+        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
         quantities |= vars(steady(
             q, cut, requests, decode, prefill, burst, served, transfer, ratio))
     return quantities
@@ -299,13 +297,13 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        at_inputs = _latencies(attention, SimpleNamespace(**part), whole)
+        at_inputs = _latencies(attention, Inputs(part), whole)
         moves = [_moves(part[spread.symbols[0]], *ends)
                  for spread, ends in zip(spreads, ranges, strict=True)]
         middles = traced([_middle(*ends) for ends in ranges])
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
-        central = _latencies(attention, SimpleNamespace(**part), whole)
+        central = _latencies(attention, Inputs(part), whole)
         result: dict[str, Number] = {}
         for name in names:
             value, (down, up) = at_inputs[name], _factors(

@@ -100,10 +100,12 @@ def ends(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     size = moves / NORMAL_90
     mean = HALF_MEAN / 2 * size.sum(axis=1)
-    square = (size**2).sum(axis=1) / 2
-    cube = HALF_MEAN * (size**3).sum(axis=1)
-    variance = (square - mean**2).sum(axis=0)
-    third = (cube - 3 * mean * square + 2 * mean**3).sum(axis=0)
+    # products: a power of negative numbers takes longer than a whole decode step
+    squares = size * size
+    square = squares.sum(axis=1) / 2
+    cube = HALF_MEAN * (squares * size).sum(axis=1)
+    variance = (square - mean * mean).sum(axis=0)
+    third = (cube - 3 * mean * square + 2 * mean * mean * mean).sum(axis=0)
     deviation = np.sqrt(variance)
     skewness = np.divide(third, variance * deviation, out=np.zeros_like(third),
                          where=variance > 0)

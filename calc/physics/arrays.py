@@ -1,13 +1,54 @@
-"""What the formulas need of NumPy, for scalars and arrays alike."""
+"""What the formulas need of NumPy, for scalars and arrays alike, and the inputs they read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 Number = Any  # int, float or numpy array: every function of calc is vectorised
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Inputs:
+    """Input symbols as attributes, which stay as they are, and what :func:`once` made of them.
+
+    Args:
+        symbols: inputs in SI units, by name.
+    """
+
+    def __init__(self, symbols: Mapping[str, Number]) -> None:
+        vars(self).update(symbols)
+        self.made: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] = {}
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Number: ...
+
+
+def once(function: Function) -> Function:
+    """A function of the inputs and of what follows from them, computed once for all steps.
+
+    >>> twice = once(lambda q, factor: factor * q.tensor_parallel)
+    >>> q, factor = Inputs({"tensor_parallel": np.arange(4.0)}), np.float64(2)
+    >>> twice(q, factor) is twice(q, factor)
+    True
+
+    Args:
+        function: of inputs q and of others that are the same objects for every step.
+    """
+    @wraps(function)
+    def kept(q: Any, *others: Any) -> Any:
+        if not isinstance(q, Inputs):
+            return function(q, *others)
+        key = (function, *map(id, others))
+        if key not in q.made:
+            # an object that is kept leaves its identity to no other
+            q.made[key] = function(q, *others), others
+        return q.made[key][0]
+
+    return cast("Function", kept)
 
 
 def select(condition: Number, yes: Number, no: Number) -> Number:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, either, once, select
 from calc.physics.shapes import MLA
 
 if TYPE_CHECKING:
     from calc.physics.memory import Cache
     from calc.physics.work import Composition
 
+SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
 
 
@@ -38,6 +39,7 @@ class Group:
     across_rate: Number
 
 
+@once
 def group(q: Any, ranks: Number) -> Group:
     """Where the ranks of a group are and which links they have between them.
 
@@ -58,9 +60,28 @@ def group(q: Any, ranks: Number) -> Group:
     return Group(ranks, inside, across, links, q.network_bandwidth)
 
 
-def _over(amount: Number, rate: Number) -> Number:
-    """Time of bytes at a rate; nothing to send takes no time, whatever the rate."""
-    return select(amount > 0, amount / select(rate > 0, rate, 1), 0)
+@once
+def exchanging(q: Any) -> Group:
+    """The ranks that exchange tokens of experts [1]: one, unless they are more than t.
+
+    Args:
+        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    return group(q, select(q.expert_parallel > q.tensor_parallel, q.expert_parallel, 1))
+
+
+@once
+def _inside(q: Any, g: Group) -> Number:
+    """Rate of a collective between cards of a node [B/s]."""
+    return np.maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
+
+
+@once
+def _across(q: Any, g: Group) -> Number:
+    """Rate of a collective between nodes [B/s]."""
+    return np.maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
 
 
 def one_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -73,8 +94,7 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return q.collective_alpha + _over((g.inside - 1) * payload,
-                                      g.inside_rate * q.collective_efficiency)
+    return q.collective_alpha + (g.inside - 1) * payload / _inside(q, g)
 
 
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -87,8 +107,7 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * q.collective_alpha + _over(2 * (g.inside - 1) / g.inside * payload,
-                                          g.inside_rate * q.collective_efficiency)
+    return 2 * q.collective_alpha + 2 * (g.inside - 1) / g.inside * payload / _inside(q, g)
 
 
 def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -102,7 +121,7 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * (ranks - 1) * alpha + _over(2 * (ranks - 1) / ranks * payload, rate)
+    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks * payload / rate
 
 
 def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -117,7 +136,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     hops = 2 * np.log2(np.maximum(ranks, 1))
-    return hops * alpha + _over(hops * payload, rate)
+    return hops * alpha + hops * payload / rate
 
 
 def all_reduce(q: Any, g: Group, payload: Number) -> Number:
@@ -136,7 +155,7 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
     """
     two = two_shot(q, g, payload)
     single = np.minimum(one_shot(q, g, payload), two)
-    part, rate = payload / g.inside, g.across_rate * q.network_efficiency
+    part, rate = payload / g.inside, _across(q, g)
     outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
                          tree(q.network_alpha, g.across, part, rate))
     several = select(g.inside > 1, two, 0) + outside
@@ -157,9 +176,9 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Gathering the logits.
     """
     outside = ((g.across - 1) * q.network_alpha
-               + _over((g.across - 1) * payload, g.across_rate * q.network_efficiency))
-    inside = select(g.inside > 1, q.collective_alpha, 0) + _over(
-        (g.inside - 1) * g.across * payload, g.inside_rate * q.collective_efficiency)
+               + (g.across - 1) * payload / _across(q, g))
+    inside = (select(g.inside > 1, q.collective_alpha, 0)
+              + (g.inside - 1) * g.across * payload / _inside(q, g))
     return select(g.ranks > 1, outside + inside, 0)
 
 
@@ -176,10 +195,9 @@ def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Gathering all tokens instead.
     """
-    summed = select(g.inside > 1, q.collective_alpha, 0) + _over(
-        g.across * payload * (g.inside - 1), g.inside_rate * q.collective_efficiency)
-    passed = (g.across - 1) * (q.network_alpha + _over(
-        payload, g.across_rate * q.network_efficiency))
+    summed = (select(g.inside > 1, q.collective_alpha, 0)
+              + g.across * payload * (g.inside - 1) / _inside(q, g))
+    passed = (g.across - 1) * (q.network_alpha + payload / _across(q, g))
     return select(g.ranks > 1, summed + passed, 0)
 
 
@@ -193,10 +211,10 @@ def pairwise(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section A cache dealt over the ranks.
     """
-    near = select(g.inside > 1, q.collective_alpha + _over(
-        (g.inside - 1) * payload, g.inside_rate * q.collective_efficiency), 0)
-    far = select(g.across > 1, q.network_alpha + _over(
-        (g.ranks - g.inside) * payload, g.across_rate * q.network_efficiency), 0)
+    near = select(g.inside > 1,
+                  q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
+    far = select(g.across > 1,
+                 q.network_alpha + (g.ranks - g.inside) * payload / _across(q, g), 0)
     return near + far
 
 
@@ -267,18 +285,16 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     Source: notebooks/communication.md, sections Tokens that travel to their experts and Gathering
     all tokens instead.
     """
-    there, back = (tokens * width for width in widths)
     # a port carries what its rank sends and what it receives, the busier way decides
     rank_port, node_port = (np.maximum(load, most) for load in loads)
 
-    places = _spread(q, g) if _any_normal(q) else None
-
-    def sent(width: Number) -> Number:
-        return exchange(q, g, tokens, width, rank_port, node_port, places)
-
+    there, back = widths
+    start, per_byte = _all_to_all(q, g, tokens, rank_port, node_port)
     gathered = np.greater(q.exchange_gathered, 0)
-    return (either(gathered, lambda: all_gather(q, g, most * there), lambda: sent(widths[0])),
-            either(gathered, lambda: reduce_scatter(q, g, most * back), lambda: sent(widths[1])))
+    return (either(gathered, lambda: all_gather(q, g, most * (tokens * there)),
+                   lambda: start + there * per_byte),
+            either(gathered, lambda: reduce_scatter(q, g, most * (tokens * back)),
+                   lambda: start + back * per_byte))
 
 
 @dataclass(frozen=True)
@@ -300,6 +316,7 @@ def spread(q: Any) -> Spread:
     return _spread(q, group(q, q.expert_parallel))
 
 
+@once
 def _spread(q: Any, g: Group) -> Spread:
     return Spread(wanted(q, g.across), wanted(q, g.ranks))
 
@@ -336,7 +353,7 @@ def _ways(of: Number, taken: Number) -> Number:
 
 
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
-             node_load: Number = 1, places: Spread | None = None) -> Number:
+             node_load: Number = 1) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
     Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
@@ -350,26 +367,29 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
         tokens: that one rank sends [token].
         token_bytes: of one token [B/token].
         rank_load, node_load: of the fullest rank and of the fullest node over the mean [1].
-        places: where a token is wanted, if it is known already [1].
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    copies = q.num_experts_per_tok * tokens * token_bytes
-    near = rank_load * copies * (g.inside - 1) / g.ranks
-    far = rank_load * copies * (g.ranks - g.inside) / g.ranks
-    if _any_normal(q):
-        sent, places = tokens * token_bytes, places or _spread(q, g)
-        once = node_load * sent * places.wanted_nodes * (g.across - 1) / g.across
-        forwarded = rank_load * sent * places.wanted_ranks * (g.inside - 1) / g.inside
+    start, per_byte = _all_to_all(q, g, tokens, rank_load, node_load)
+    return start + token_bytes * per_byte
+
+
+def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: Number
+                ) -> tuple[Number, Number]:
+    """One direction of an exchange: its latency [s], and its time per byte of a token [s/B]."""
+    copies = rank_load * q.num_experts_per_tok * tokens / g.ranks
+    near, far = copies * (g.inside - 1), copies * (g.ranks - g.inside)
+    if np.any(np.greater(q.exchange_normal, 0)):
+        places = _spread(q, g)
+        once = node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across
+        forwarded = rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside
     else:
         once, forwarded = far, near
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
-    moved = np.maximum(_over(over_network, g.across_rate * q.exchange_network_efficiency),
-                       _over(over_links, g.inside_rate * q.exchange_efficiency))
-    return select(g.ranks > 1, q.exchange_alpha + q.exchange_network_alpha + moved, 0)
-
-
-def _any_normal(q: Any) -> bool:
-    """Whether any of the deployments exchanges in normal mode."""
-    return bool(np.any(np.greater(q.exchange_normal, 0)))
+    per_byte = np.maximum(
+        over_network / np.maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
+        over_links / np.maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
+    several = g.ranks > 1
+    return (select(several, q.exchange_alpha + q.exchange_network_alpha, 0),
+            select(several, per_byte, 0))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import distinct_experts, ranks_in_step, streaming
 from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
 from calc.physics.positions import multiplied_positions
@@ -71,10 +71,13 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
 
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
-    growing = np.clip(limit - input_tokens, 0, output_tokens)
-    attended = growing * mean_context(input_tokens, growing) + (output_tokens - growing) * limit
-    return select(np.greater(limit, 0), attended / output_tokens,
-                  mean_context(input_tokens, output_tokens))
+    def limited() -> Number:
+        growing = np.clip(limit - input_tokens, 0, output_tokens)
+        attended = growing * mean_context(input_tokens, growing) + (
+            output_tokens - growing) * limit
+        return attended / output_tokens
+
+    return either(np.greater(limit, 0), limited, lambda: mean_context(input_tokens, output_tokens))
 
 
 def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, either, once, select
 
+LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
 EXPECTED_MAXIMUM = math.exp(-0.5772156649015329)
@@ -36,9 +38,9 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     missed = 1 - num_experts_per_tok / np.maximum(n_routed_experts, 1)
     skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)
     never = select(missed > 0, missed, 1)
-    uniform = missed ** tokens
-    skewed = (1 + tokens * (never ** -skew - 1)) ** (-1 / skew)
-    left = select((np.greater(routing_skew, 0)) & (missed > 0), skewed, uniform)
+    left = either(np.greater(routing_skew, 0) & (missed > 0),
+                  lambda: (1 + tokens * (never ** -skew - 1)) ** (-1 / skew),
+                  lambda: missed ** tokens)
     return n_routed_experts * (1 - left)
 
 
@@ -74,11 +76,40 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
 
     Source: notebooks/compute.md, section The fullest rank.
     """
-    normal = normal_quantile(exceeded)
-    spread = select(variance > 0, select(variance > 0, variance, 1) ** 0.5, 0)
+    return _cubed(variance, normal_quantile(exceeded))
+
+
+def _cubed(variance: Number, normal: Number) -> Number:
+    """The gamma-distributed variable [1] where a standard normal one is ``normal``."""
+    spread = np.maximum(variance, LEAST) ** 0.5
     # beyond its maximum the law would fall again
     spread = np.minimum(spread, 3 * normal / 2)
     return (1 - spread * spread / 9 + normal * spread / 3) ** 3
+
+
+@dataclass(frozen=True)
+class _Dealing:
+    """Ranks that share a layer's experts, whatever the tokens are [1].
+
+    Attributes:
+        others: share of the experts that a rank does not have.
+        at_random: variance of the popularity of a rank's share.
+        normal: what of a standard normal variable the largest of them is about.
+        most: load of a rank that every token wants, over the mean.
+    """
+
+    others: Number
+    at_random: Number
+    normal: Number
+    most: Number
+
+
+@once
+def _dealing(q: Any, ranks: Number) -> _Dealing:
+    experts, chosen = np.maximum(q.n_routed_experts, 1), np.maximum(q.num_experts_per_tok, 1)
+    return _Dealing(1 - 1 / ranks, ranks * q.routing_skew / (experts + q.routing_skew),
+                    normal_quantile(EXPECTED_MAXIMUM / ranks),
+                    ranks * np.minimum(1, experts / ranks / chosen))
 
 
 def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
@@ -97,25 +128,22 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     Source: notebooks/compute.md, section The fullest rank.
     """
     experts, chosen = np.maximum(q.n_routed_experts, 1), np.maximum(q.num_experts_per_tok, 1)
-    others = 1 - 1 / ranks
-    counting = ranks / np.maximum(chosen * tokens, 1)
-    at_random = ranks * q.routing_skew / (experts + q.routing_skew)
-    of_largest = EXPECTED_MAXIMUM / ranks
+    counting, even = ranks / np.maximum(chosen * tokens, 1), _dealing(q, ranks)
 
     def dealt() -> Number:
-        return upper_quantile(others * (at_random + counting), of_largest)
+        return _cubed(even.others * (even.at_random + counting), even.normal)
 
     def placed() -> Number:
-        spread = upper_quantile(others * (q.placement_residual**2 + counting), of_largest)
+        spread = _cubed(even.others * (q.placement_residual**2 + counting), even.normal)
         copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
                                 / (experts + q.redundant_experts))
         return np.maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
 
     load = either(np.greater(q.balanced_placement, 0), placed, dealt)
-    most = ranks * np.minimum(1, experts / ranks / chosen)
-    return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, most)))
+    return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, even.most)))
 
 
+@once
 def ranks_in_step(q: Any) -> Number:
     """Data-parallel ranks that share experts and so take every step together [1]: max(1, e/t).
 
@@ -127,6 +155,7 @@ def ranks_in_step(q: Any) -> Number:
     return np.maximum(1, q.expert_parallel / q.tensor_parallel)
 
 
+@once
 def sliced(q: Any, whole: Number, slices: Number) -> Number:
     """A share that holds of the experts on a rank [1]: of whole ones, or of a slice of each.
 
@@ -141,6 +170,7 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
     return select(np.less(q.expert_parallel, q.tensor_parallel), slices, whole)
 
 
+@once
 def streaming(q: Any) -> Number:
     """Share of the bandwidth at which experts are read [1].
 

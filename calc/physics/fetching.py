@@ -1,4 +1,4 @@
-"""Experts that cards load when a token chooses them: out of the host's memory, or from storage."""
+"""Experts off the cards: those that the host computes, and those that cards load when chosen."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
-from calc.physics.experts import streaming
+from calc.physics.arrays import Number, either, select
+from calc.physics.experts import distinct_experts, streaming
 from calc.physics.memory import expert_shards
 from calc.physics.shapes import Parameters
+from calc.physics.work import Composition, Routed
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
 
     Source: notebooks/latency.md, section Experts that are fetched.
     """
+    if not np.any(np.greater(q.fetched_share, 0)):
+        return Missing(0.0, 0.0, 0.0)
     times = distances(q, n)
     elsewhere = q.fetched_share * q.n_routed_experts
     on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere
@@ -80,3 +83,46 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
         np.maximum((lacking - from_storage) * times.expert_host_time,
                    from_storage * times.expert_storage_time))
     return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)
+
+
+def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
+    """Time of the experts that the host computes [s].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+        routed: how its tokens meet the experts.
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    def offloaded() -> Number:
+        k = q.num_experts_per_tok
+        read = _read_by_groups(q, routed)
+        weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
+        flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
+                 * n.routed_expert_parameters * k * routed.tokens)
+        # a token travels if any of its experts is on the host
+        travels = 1 - (1 - q.offloaded_share) ** k
+        moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
+                 * q.activation_element_bytes)
+        # a core multiplies what it has loaded: the two do not overlap
+        return (flops / (q.host_peak * q.host_gemm_efficiency)
+                + weights * q.offloaded_weight_bytes
+                / (q.host_memory_bandwidth * q.host_stream_efficiency)
+                + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync)
+
+    return either(np.greater(q.offloaded_share, 0), offloaded, lambda: 0)
+
+
+def _read_by_groups(q: Any, routed: Routed) -> Number:
+    """Experts of a layer that the host reads, whole groups of tokens and the rest one by one [1].
+
+    Source: notebooks/latency.md, section Experts on the host.
+    """
+    limit = np.where(np.greater(q.host_group_tokens, 0), q.host_group_tokens, 1)
+    groups = np.floor(routed.tokens / limit)
+    whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
+                                    q.routing_skew)
+                   for tokens in (limit, np.maximum(0, routed.tokens - groups * limit)))
+    return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)

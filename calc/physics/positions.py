@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, either, select
 
 
 def prefill_absorbed(q: Any, prompt: Number) -> Number:
@@ -20,8 +20,9 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
 
     Source: notebooks/compute.md, sections Sparse attention and Scores that are written.
     """
-    picking = (q.index_topk > 0) & np.greater(prompt, q.dense_prefill_tokens)
-    return select(picking | unfused(q), 1, 0)
+    return either(np.greater(q.index_topk, 0),
+                  lambda: select(np.greater(prompt, q.dense_prefill_tokens), 1, 0),
+                  lambda: select(unfused(q), 1, 0))
 
 
 def unfused(q: Any) -> Any:

@@ -14,25 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, either, once, select
 from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.communication import (
     all_gather,
     all_reduce,
     context_exchange,
+    exchanging,
     group,
     there_and_back,
 )
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
-    distinct_experts,
     fullest,
     normal_quantile,
     ranks_in_step,
     sliced,
     streaming,
 )
-from calc.physics.fetching import missing
+from calc.physics.fetching import missing, offload_time
 from calc.physics.memory import Cache, Weights
 from calc.physics.positions import unfused
 from calc.physics.shapes import Matmuls, Parameters, matmuls
@@ -147,10 +147,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    times = {name: _matmul_time(q, name, work, _rows(q, name, batch, routed), clock)
-             for name, work in classes.items()}
-    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
-        times[name] = times[name] + several.latency(q, name)
+    times = _matmul_times(attention, q, n, classes, batch, routed)
     classes |= {"core": core, "index": scores}
     times |= {"core": _core_time(q, core, batch, clock),
               "index": _index_time(q, scores, batch.decoding, clock)}
@@ -158,14 +155,12 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
-    reduced, (dispatched, combined), passed_on = _communication_times(
+    reduced, exchanged, dispatched, passed_on = _communication_times(
         q, n, batch, columns, (routed.slowest, nodes_load))
-    exchanged = dispatched + combined
-    shared = context_exchange(attention, q, c, batch)
-    boundary, offload = kernels * q.kernel_boundary, _offload_time(q, n, batch, routed)
-    fetched = missing(q, n, routed.read)
-    compute = halves * (sum(times.values()) + vector_time + widened + boundary + offload
-                        + fetched.fetch_time)
+    shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
+    boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
+    around = vector_time + widened + boundary + offload + fetched.fetch_time
+    compute = halves * (sum(times.values()) + around)
     communication = halves * (reduced + exchanged + passed_on + shared)
     saved = _saved_time(q, composition, halves * boundary)
     hidden = hidden_time(q, busy(halves, times | {
@@ -183,22 +178,15 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
-        dispatch_time=dispatched,
-        pipeline_time=passed_on, context_exchange_time=shared, boundary_time=boundary,
-        offload_time=offload, fetch_time=fetched.fetch_time, saved_time=saved, compute_time=compute,
+        dispatch_time=dispatched, pipeline_time=passed_on, context_exchange_time=shared,
+        boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
+        saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
         draft_pass_time=draft_pass, step_time=np.maximum(device, host) + q.host_gap_per_step
         + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
-def _rows(q: Any, name: str, batch: Composition, routed: Routed) -> Number:
-    """Rows that a class of matmuls multiplies [token]; of routed experts those of one."""
-    if name == "routed_expert":
-        chosen = routed.slowest * routed.tokens * q.num_experts_per_tok
-        return chosen / np.maximum(routed.read, 1)
-    return batch.logit_rows if name == "head" else batch.tokens
-
-
+@once
 def slowest_clock(q: Any) -> Number:
     """Clock of the slowest of the cards that wait for one another, over nominal [1].
 
@@ -213,23 +201,46 @@ def slowest_clock(q: Any) -> Number:
     return q.clock_factor / (1 + q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
 
 
-def _matmul_time(q: Any, name: str, work: Work, rows: Number, clock: Number) -> Number:
-    """Time of a class of matmuls [s] of so many rows; tiles are multiplied whole.
+def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work],
+                  batch: Composition, routed: Routed) -> dict[str, Number]:
+    """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
 
     What is expanded of the cache has rows of its own, far more than a tile. Source:
-    notebooks/latency.md, sections The time of one operator and The classes of a step.
+    notebooks/latency.md, sections The time of one operator, What a matmul takes however few its
+    rows and The classes of a step.
     """
-    tile, reached = q.gemm_tile_rows, getattr(q, f"{name}_gemm_efficiency")
+    def whole(tile: Number, rows: Number) -> Number:
+        return np.maximum(1, tile / np.maximum(rows, 1))
+
+    padded = dict.fromkeys(classes, whole(q.gemm_tile_rows, batch.tokens)) | {
+        "head": whole(q.gemm_tile_rows, batch.logit_rows),
+        "routed_expert": whole(q.expert_tile_rows, routed.rows_of_one(q))}
+    times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
+    few = matmuls(attention, q, n.moe_layers, batch.absorbed)
+    return times | {name: times[name] + several.latency(q, name) for name, several in few.items()}
+
+
+def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
+    flops = work.flops * padded
+    if isinstance(work, Attention):
+        flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
+    peak, bandwidth, hidden = _reached(q, name)
+    return operator_time(flops / peak, work.bytes / bandwidth, hidden)
+
+
+@once
+def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
+    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    efficiency = getattr(q, f"{name}_gemm_efficiency")
     share, hidden = q.hbm_efficiency, q.load_overlap
-    if isinstance(work, Routed):
-        hidden = sliced(q, q.expert_load_overlap, q.load_overlap)
-        tile, share = q.expert_tile_rows, streaming(q)
-        reached = sliced(q, reached, q.sliced_expert_gemm_efficiency)
-    peak = getattr(q, f"{name}_peak") * reached * clock
-    padded = np.maximum(1, tile / np.maximum(rows, 1))
-    whole = work.expanded_flops if isinstance(work, Attention) else 0
-    return operator_time(((work.flops - whole) * padded + whole) / peak,
-                         work.bytes / (q.memory_bandwidth * share), hidden)
+    if name == "routed_expert":
+        efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
+        share, hidden = streaming(q), sliced(q, q.expert_load_overlap, q.load_overlap)
+    peak = getattr(q, f"{name}_peak") * efficiency * slowest_clock(q)
+    return peak, q.memory_bandwidth * share, hidden
 
 
 def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
@@ -245,8 +256,8 @@ def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
     if batch.decoding:
         return fused
-    matmuls = core.flops / (q.core_peak * q.attention_gemm_efficiency * clock)
-    return select(unfused(q), matmuls + moved, fused)
+    return either(unfused(q), lambda: core.flops / (
+        q.core_peak * q.attention_gemm_efficiency * clock) + moved, lambda: fused)
 
 
 def _index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
@@ -281,8 +292,8 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
 
 def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number,
                          loads: tuple[Number, Number]
-                         ) -> tuple[Number, tuple[Number, Number], Number]:
-    """All-reduces with the gathering of logits, exchange there and back, hand-over of stages [s].
+                         ) -> tuple[Number, Number, Number, Number]:
+    """All-reduces with the gathering of logits, exchange, its dispatch, hand-over of stages [s].
 
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
     """
@@ -295,52 +306,16 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
-    experts = group(q, select(e > t, e, 1))
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     there, back = there_and_back(
-        q, experts, mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
+        q, exchanging(q), mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
-    return reduced, (n.moe_layers * there, n.moe_layers * back), passed_on
+    return reduced, n.moe_layers * (there + back), n.moe_layers * there, passed_on
 
 
-def _offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
-    """Time of the experts that the host computes [s].
-
-    Source: notebooks/latency.md, section Experts on the host.
-    """
-    k = q.num_experts_per_tok
-    read = _read_by_groups(q, routed)
-    weights = q.offloaded_share * n.moe_layers * read * n.routed_expert_parameters
-    flops = (q.offloaded_share * q.multiply_add_flops * n.moe_layers
-             * n.routed_expert_parameters * k * routed.tokens)
-    # a token travels if any of its experts is on the host
-    travels = 1 - (1 - q.offloaded_share) ** k
-    moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
-             * q.activation_element_bytes)
-    return select(
-        q.offloaded_share > 0,
-        # a core multiplies what it has loaded: the two do not overlap
-        flops / (q.host_peak * q.host_gemm_efficiency)
-        + weights * q.offloaded_weight_bytes
-        / (q.host_memory_bandwidth * q.host_stream_efficiency)
-        + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync, 0)
-
-
-def _read_by_groups(q: Any, routed: Routed) -> Number:
-    """Experts of a layer that the host reads, whole groups of tokens and the rest one by one [1].
-
-    Source: notebooks/latency.md, section Experts on the host.
-    """
-    limit = np.where(np.greater(q.host_group_tokens, 0), q.host_group_tokens, 1)
-    groups = np.floor(routed.tokens / limit)
-    whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
-                                    q.routing_skew)
-                   for tokens in (limit, np.maximum(0, routed.tokens - groups * limit)))
-    return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)
-
-
+@once
 def _kernels(q: Any, n: Parameters) -> Number:
     """Operators of all layers, part by part [1].
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import distinct_experts, fullest, ranks_in_step
 from calc.physics.memory import Cache, Weights, expert_shards
 from calc.physics.positions import unfused
@@ -52,6 +52,8 @@ class Composition:
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
+        if np.all(np.equal(parts, 1)):
+            return self
         counts = {field.name: value / parts for field in fields(self)
                   if field.name not in ("absorbed", "decoding")
                   and (value := getattr(self, field.name)) is not None}
@@ -128,6 +130,10 @@ class Routed(Work):
     inside: Number
     weights: Number
     slowest: Number
+
+    def rows_of_one(self, q: Any) -> Number:
+        """Rows of one of the experts that are read [token]."""
+        return self.slowest * self.tokens * q.num_experts_per_tok / np.maximum(self.read, 1)
 
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
@@ -222,7 +228,7 @@ def score_bytes(q: Any, batch: Composition) -> Number:
     full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
     positions = full * batch.attended + windowed * batch.in_window
     heads = q.num_attention_heads / q.tensor_parallel
-    return select(unfused(q), q.score_traffic * heads * positions, 0)
+    return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:

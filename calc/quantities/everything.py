@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div
+from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.communication import spread
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
@@ -81,7 +80,7 @@ INPUTS = frozenset({
     "draft_tokens", "mtp_acceptance", "acceptance_decay", "accepted_length",
     "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools", "prefill_pool_rate",
-    "prefill_pool_devices", "mixed_steps", "think_time", "open_arrivals",
+    "prefill_pool_devices", "prefill_pool_port_time", "mixed_steps", "think_time", "open_arrivals",
     "prefix_hit_share",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
@@ -122,9 +121,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     """
     check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word
-    q = SimpleNamespace(**{name: np.asarray(value, dtype=float)[()]
-                           for name, value in inputs.items()})
-    ndim = max(value.ndim for value in vars(q).values())
+    numbers = {name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}
+    q, ndim = Inputs(numbers), max(value.ndim for value in numbers.values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)
     stored = weights(attention, q, counted, stages)
@@ -143,9 +141,10 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     steps = [step(attention, q, counted, stored, cached, composition)
              for composition in compositions]
     decoding, alone, rest = steps
-    transfer = transfer_time(q, cached)
+    through_ports, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decoding, alone, rest, transfer)
-    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served, transfer)
+    planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served,
+                       through_ports, transfer)
     lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "fullest_cache": fullest_cache(q, floor),

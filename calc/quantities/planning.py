@@ -12,7 +12,7 @@ from calc.physics.decode_floor import Decode
 from calc.physics.memory import Cache, Memory, Weights
 from calc.physics.shapes import Parameters
 from calc.physics.step import Step
-from calc.quantities.waves import Prompts, Serving
+from calc.quantities.waves import Prompts, Serving, token_pace
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Planning:
 
     ridge_point: Number
     pipeline_bubble: Number
+    kv_port_time: Number
     kv_transfer_time: Number
     pool_ratio: Number
     pools_rate: Number
@@ -33,11 +34,12 @@ class Planning:
     storage_expert_weights: Number
 
 
-def transfer_time(q: Any, c: Cache) -> Number:
-    """Transfer of a request's cache from a prefill to a decode replica [s].
+def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
+    """A request's cache through a replica's own ports, and from a prefill to a decode replica [s].
 
     Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and sends
-    an equal part; stages send at the same time, the fullest one last.
+    or receives an equal part; stages do so at the same time, the fullest one last. Of the replica
+    that sends and the one that receives the slower decides.
 
     Args:
         q: input symbols as attributes.
@@ -48,11 +50,11 @@ def transfer_time(q: Any, c: Cache) -> Number:
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
     cache = q.input_tokens * c.kv_layer_bytes_per_token * layers
     rate = q.tensor_parallel * q.network_bandwidth * q.network_efficiency
-    return q.network_alpha + cache / rate
+    through_ports = q.network_alpha + cache / rate
+    return through_ports, np.maximum(through_ports, q.prefill_pool_port_time)
 
 
-def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step,
-               served: Serving) -> Number:
+def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step) -> Number:
     """Prefill replicas that keep up with one decode replica [1].
 
     A prefill replica has a chunk in every stage, a decode replica finishes batch x stages requests
@@ -63,16 +65,15 @@ def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: 
         decode_batch: requests of a decode step [request].
         p: how prompts are cut.
         decode, prefill: the decode step, and the mean chunk of a prompt alone.
-        served: what a wave of requests sees.
 
     Source: notebooks/serving.md, section Two pools in balance.
     """
-    per_token = (decode.step_time + served.draft_time) / served.tokens_per_step
+    *_, per_token = token_pace(q, decode)
     decoded = decode_batch * q.pipeline_parallel / (q.output_tokens * per_token)
     return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
 
 
-def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
+def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number
                ) -> tuple[Number, Number, Number]:
     """Rates of this decode pool and the prefill pool beside it, as they are and in balance.
 
@@ -83,7 +84,7 @@ def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
         q: input symbols as attributes.
         devices: of the decode pool [1].
         decoded: requests per second that it finishes [request/s].
-        transfer: of a request's cache [s].
+        through_ports: a request's cache, on a decode replica [s].
 
     Returns the rate of the pair, cards for prefill in balance, and the rate in balance.
 
@@ -91,7 +92,7 @@ def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
     """
     beside = q.prefill_pool_rate > 0
     given = select(beside, q.prefill_pool_rate, decoded)
-    received = transfer / q.data_parallel  # time of a request; each decode replica has its ports
+    received = through_ports / q.data_parallel  # each decode replica has its ports
     rate = select(beside, 1 / np.maximum(
         1 / np.minimum(given, decoded), received), decoded)
     for_prefill = select(beside, q.prefill_pool_devices / given, 0)
@@ -101,7 +102,8 @@ def _two_pools(q: Any, devices: Number, decoded: Number, transfer: Number
 
 
 def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts,
-             decode: Step, prefill: Step, served: Serving, transfer: Number) -> Planning:
+             decode: Step, prefill: Step, served: Serving, through_ports: Number,
+             transfer: Number) -> Planning:
     """Quantities around a deployment.
 
     Args:
@@ -113,7 +115,7 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
         p: how prompts are cut.
         decode, prefill: the decode step, and the mean chunk of a prompt alone.
         served: what a wave of requests sees.
-        transfer: of a request's cache, see :func:`transfer_time` [s].
+        through_ports, transfer: of a request's cache, see :func:`transfer_time` [s].
 
     Source: notebooks/compute.md (ridge), throughput.md (bubble), communication.md (transfer),
     serving.md (pools), memory.md (blocks, loading).
@@ -126,9 +128,10 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
     fetched = (1 - q.offloaded_share) * q.fetched_share
     on_host = (q.offloaded_share + fetched * (1 - q.stored_share)) * experts
     return Planning(
-        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle), transfer,
-        pool_ratio(q, d.decode_batch, p, decode, prefill, served),
-        *_two_pools(q, devices, served.request_throughput, transfer),
+        q.attention_peak / q.memory_bandwidth, idle / (p.prompt_chunks + idle),
+        through_ports, transfer,
+        pool_ratio(q, d.decode_batch, p, decode, prefill),
+        *_two_pools(q, devices, served.request_throughput, through_ports),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
         (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)

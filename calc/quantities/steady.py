@@ -17,7 +17,7 @@ import numpy as np
 from calc.physics.arrays import Number, select
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
-from calc.quantities.waves import Prompts, Serving
+from calc.quantities.waves import Prompts, Serving, token_pace
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 MANY_STEPS = 8.0**3  # of thinking: after them a return finds half a step, to a thousandth
@@ -247,7 +247,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     Source: notebooks/serving.md, section A steady state.
     """
     apart = q.separate_pools > 0
-    pace = (decode.step_time + served.draft_time) / served.tokens_per_step
+    *_, pace = token_pace(q, decode)
     a = _prompt(q, p, requests_per_rank, pace, decode, prefill, burst, served.prefill_time)
     away = q.think_time + q.request_overhead
     mixed = _mixed(q)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, once, select
 from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
@@ -143,8 +143,24 @@ def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
 
     A longer context takes no more than the limit; more requests, which a measured excess holds, do.
     """
-    most = np.maximum(q.kv_imbalance, np.minimum(fullest, limit / mean))
-    return select(np.greater(limit, 0), most, fullest)
+    return either(np.greater(limit, 0), lambda: np.maximum(
+        q.kv_imbalance, np.minimum(fullest, limit / mean)), lambda: fullest)
+
+
+@once
+def token_pace(q: Any, decode: Step) -> tuple[Number, Number, Number]:
+    """Drafting of a step [s], tokens that a step yields [1], a token's time without stalls [s].
+
+    Args:
+        q: input symbols as attributes.
+        decode: the decode step.
+
+    Source: notebooks/serving.md, section Drafted tokens.
+    """
+    draft = q.draft_tokens * decode.draft_pass_time
+    accepted = tokens_per_step(
+        q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
+    return draft, accepted, (decode.step_time + draft) / accepted
 
 
 @dataclass(frozen=True)
@@ -194,14 +210,11 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     ttft = q.request_overhead + first + select(apart, transfer, 0)
     later = np.maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)
-    draft = q.draft_tokens * decode.draft_pass_time
-    accepted = tokens_per_step(
-        q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    pace = (decode.step_time + draft) / accepted
-    tpot = pace + stall
+    draft, accepted, unstalled = token_pace(q, decode)
+    tpot = unstalled + stall
     e2e = ttft + (q.output_tokens - 1) * tpot
     # the whole wave, whose prompts every request waits for, before its first token or after it
-    wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * pace
+    wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * unstalled
     # a decode pool of its own holds a request for its output tokens only
     rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,

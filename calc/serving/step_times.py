@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import Number
+from calc.physics.arrays import Inputs, Number
 from calc.physics.breakdown import BUSY, Busy, busy, drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
@@ -67,7 +67,7 @@ class Clock:
     """
 
     def __init__(self, inputs: Mapping[str, Number], attention: str) -> None:
-        self._q = SimpleNamespace(**{name: np.float64(value) for name, value in inputs.items()})
+        self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
         self._attention = attention
         self._counted = count_parameters(attention, self._q)
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)

@@ -237,12 +237,12 @@ def transfers(derivation: Derivation) -> None:
     latent = groups.B_ACT * (v3["kv_lora_rank"] + v3["qk_rope_head_dim"])
     expanded = v3["num_attention_heads"] * groups.B_ACT * (
         v3["qk_nope_head_dim"] + v3["qk_rope_head_dim"] + v3["v_head_dim"])
-    formula = {"kv_transfer_time": derivation.formulas["kv_transfer_time"]}
+    formula = {"kv_port_time": derivation.formulas["kv_port_time"]}
 
     def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
         inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
                           kv_layer_bytes_per_token=layer_bytes)
-        return float(evaluate_all(formula, inputs)["kv_transfer_time"])
+        return float(evaluate_all(formula, inputs)["kv_port_time"])
 
     table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
             "8": fmt_sig(transfer(name, 8) * 1e3),

@@ -30,7 +30,7 @@ COUNTED_ANEW = {
     "throughput_ceiling": "a decode step yields one token for each request",
     "tokens_per_step": "a step yields tokens, and drafts are counted as numbers",
     "pool_ratio": "a request leaves the decode pool after its output tokens",
-    "kv_transfer_time": "the prompt is that of one request",
+    "kv_port_time": "the prompt is that of one request",
     "loading_time": "devices of a node load together",
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",

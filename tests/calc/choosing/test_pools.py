@@ -50,6 +50,31 @@ class TestBalance:
         assert found["best_prefill_devices"] == 0
 
 
+class TestTransfer:
+    def test_the_side_with_the_slower_ports_decides(self, pools, pair):
+        sending, receiving = (calc.evaluate(pool.inputs() | {
+            "input_tokens": pair.prompt}, "mla")["kv_port_time"] for pool in pools)
+        assert pair.transfer_time == max(sending, receiving)
+        assert pair.rates["transfer"] == pytest.approx(min(
+            pools[0].replicas / sending, pools[1].replicas / receiving))
+
+    def test_half_as_many_ports_that_send_take_twice_as_long(self):
+        """Four cards prefill for eight of the same card that decode."""
+        prefill, decode = catalogue.load_pools("s0-config-4.3")
+        start = prefill.inputs()["network_alpha"]
+        received = calc.evaluate(decode.inputs(), "mla")["kv_port_time"]
+        assert together(prefill, decode).transfer_time - start == pytest.approx(
+            2 * (received - start))
+
+    def test_only_what_a_prefill_replica_adds_to_its_own_ports_delays(self, pools):
+        inputs = pools[1].inputs() | {"separate_pools": 1}
+        own = calc.evaluate(inputs, "mla")
+        sent = own["kv_port_time"] * np.array([0, 0.5, 1, 2])
+        found = calc.evaluate(inputs | {"prefill_pool_port_time": sent}, "mla")
+        assert found["ttft"] - own["ttft"] == pytest.approx(
+            own["kv_port_time"] * np.array([0, 0, 0, 1]))
+
+
 class TestClosedLoop:
     def test_what_comes_out_is_no_more_than_what_either_pool_finishes(self, pair):
         loop = pair.loop

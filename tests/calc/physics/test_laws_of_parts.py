@@ -254,6 +254,12 @@ class TestCollectives:
         assert there_and_back(q, g, 1.0, width, most, (1.0, 1.0)) == pytest.approx(
             tuple(most * way for way in even))
 
+    @given(NETWORKS, RANKS, PAYLOADS)
+    def test_there_and_back_is_one_way_and_the_other(self, q, ranks, payload):
+        g, widths, loads = group(q, ranks), (payload, 2 * payload), (1.5, 1.2)
+        ways = tuple(exchange(q, g, 3.0, width, *loads) for width in widths)
+        assert there_and_back(q, g, 3.0, widths, 1.0, loads) == pytest.approx(ways)
+
     def test_an_array_of_ways_to_exchange_is_each_by_itself(self):
         q = network(devices_per_node=8)
         normal, gathered = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
