@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.experts import copies_sent
 from calc.physics.shapes import MLA
 
 if TYPE_CHECKING:
@@ -339,10 +340,11 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
              node_load: Number = 1, places: Spread | None = None) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
-    Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
-    mode sends it once to each node that has one of them, where it is forwarded over the links
-    inside, once to each rank. Both levels work at the same time; the slower one decides. What the
-    fullest rank, or the fullest node, receives and sends back takes longest.
+    Low-latency mode sends a copy of a token to each of its k experts, wherever they are, and to
+    shared ones on ranks of their own. Normal mode sends it once to each node that has one of them,
+    where it is forwarded over the links inside, once to each rank. Both levels work at the same
+    time; the slower one decides. What the fullest rank, or the fullest node, receives and sends
+    back takes longest.
 
     Args:
         q: input symbols as attributes.
@@ -354,7 +356,7 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    copies = q.num_experts_per_tok * tokens * token_bytes
+    copies = copies_sent(q) * tokens * token_bytes
     near = rank_load * copies * (g.inside - 1) / g.ranks
     far = rank_load * copies * (g.ranks - g.inside) / g.ranks
     if _any_normal(q):
