@@ -8,11 +8,13 @@ import pytest
 from _fleet import ATTENTIONS, run, sampled, where
 
 import calc
+import catalogue
 from calc.physics.experts import copies_sent, fullest_receiver
 from calc.quantities.everything import PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 RANKS, APART = 48, 12
+WIDE = "wide-cloudmatrix-decode"
 
 
 def apart(attention, shared=APART, **changed):
@@ -136,3 +138,19 @@ class TestExchange:
         for phase in PHASES:
             there, without = (quantities[f"{phase}_exchange_time"] for quantities in (found, none))
             assert not where(there < without * (1 - 1e-12), there, without)
+
+
+class TestDeployment:
+    def test_a_die_of_cloudmatrix_holds_one_expert(self):
+        """256 routed experts and 32 copies on 288 dies, the shared expert on 32."""
+        inputs = catalogue.load_scenario(WIDE).inputs()
+        assert inputs["expert_parallel"] - inputs["shared_expert_ranks"] == 256 + inputs[
+            "redundant_experts"]
+        found = calc.evaluate(inputs, "mla")
+        assert found["routed_ranks"] == 288
+        assert found["decode_shared_tokens"] * 32 == found["decode_group_tokens"]
+        every_rank = calc.evaluate(inputs | {"shared_expert_ranks": 0}, "mla")
+        assert found["memory_per_device"] < every_rank["memory_per_device"]
+
+    def test_none_unless_asked_for(self):
+        assert catalogue.load_scenario("s0-scenario-1").inputs()["shared_expert_ranks"] == 0
