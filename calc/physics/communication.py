@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, once, select
+from calc.physics.experts import copies_sent
 from calc.physics.shapes import MLA
 
 if TYPE_CHECKING:
@@ -356,10 +357,11 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
              node_load: Number = 1) -> Number:
     """One direction of an all-to-all of experts [s]: dispatch, or combine.
 
-    Low-latency mode sends a copy of a token to each of its k experts, wherever they are. Normal
-    mode sends it once to each node that has one of them, where it is forwarded over the links
-    inside, once to each rank. Both levels work at the same time; the slower one decides. What the
-    fullest rank, or the fullest node, receives and sends back takes longest.
+    Low-latency mode sends a copy of a token to each of its k experts, wherever they are, and to
+    shared ones on ranks of their own. Normal mode sends it once to each node that has one of them,
+    where it is forwarded over the links inside, once to each rank. Both levels work at the same
+    time; the slower one decides. What the fullest rank, or the fullest node, receives and sends
+    back takes longest.
 
     Args:
         q: input symbols as attributes.
@@ -377,7 +379,7 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
 def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: Number
                 ) -> tuple[Number, Number]:
     """One direction of an exchange: its latency [s], and its time per byte of a token [s/B]."""
-    copies = rank_load * q.num_experts_per_tok * tokens / g.ranks
+    copies = rank_load * copies_sent(q) * tokens / g.ranks
     near, far = copies * (g.inside - 1), copies * (g.ranks - g.inside)
     if np.any(np.greater(q.exchange_normal, 0)):
         places = _spread(q, g)

@@ -14,7 +14,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import distinct_experts, ranks_in_step, streaming
-from calc.physics.memory import Cache, Weights, expert_shards, routed_layer_weights
+from calc.physics.memory import Cache, Weights, expert_shards, fullest_layer_weights
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
 from catalogue.entries.deployments import MOST_DRAFTS
@@ -157,7 +157,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     together = group_tokens * (1 + q.draft_tokens) / q.micro_batches
     hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew)
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
-    besides_routed = w.moe_layer_weights - routed_layer_weights(q, n)
+    besides_routed = w.moe_layer_weights - fullest_layer_weights(q, n)
     final_norm = q.norm_weight_bytes * q.hidden_size
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)

@@ -143,6 +143,74 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, even.most)))
 
 
+def routed_ranks(q: Any) -> Number:
+    """Expert-parallel ranks that hold routed experts [1]: all, or those without shared ones.
+
+    Args:
+        q: input symbols as attributes; ``expert_parallel`` and ``shared_expert_ranks`` are read.
+
+    Source: notebooks/compute.md, section Shared experts on ranks of their own.
+    """
+    return q.expert_parallel - q.shared_expert_ranks
+
+
+def shared_apart(q: Any, tokens: Number) -> Number:
+    """Tokens that each shared expert of a rank of its own meets [token]; 0 without such ranks.
+
+    Args:
+        q: input symbols as attributes.
+        tokens: of all ranks together [token].
+
+    Source: notebooks/compute.md, section Shared experts on ranks of their own.
+    """
+    apart = np.greater(q.shared_expert_ranks, 0)
+    return select(apart, tokens / np.maximum(1, q.shared_expert_ranks), 0)
+
+
+def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> Number:
+    """What the rank comes to that has most of what shared and routed experts bring.
+
+    Both, or where shared experts have ranks of their own the more of the two.
+
+    Args:
+        q: input symbols as attributes.
+        shared, routed: of a rank that has them, in any one unit.
+        besides: what every rank has, in that unit.
+
+    Source: notebooks/compute.md, section Shared experts on ranks of their own.
+    """
+    return select(np.greater(q.shared_expert_ranks, 0), besides + np.maximum(shared, routed),
+                  besides + shared + routed)
+
+
+def copies_sent(q: Any) -> Number:
+    """Experts that a token is sent to [1]: k, and the shared ones that have ranks of their own.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    return q.num_experts_per_tok + select(
+        np.greater(q.shared_expert_ranks, 0), q.n_shared_experts, 0)
+
+
+def fullest_receiver(q: Any, slowest: Number) -> Number:
+    """Copies that the fullest rank receives over those that one sends in the mean [1].
+
+    Args:
+        q: input symbols as attributes.
+        slowest: load of the fullest rank with routed experts over the mean of these [1].
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    apart = np.greater(q.shared_expert_ranks, 0)
+    busiest = np.maximum(slowest * q.num_experts_per_tok / routed_ranks(q),
+                         shared_apart(q, q.n_shared_experts))
+    sent = np.maximum(1, copies_sent(q)) / q.expert_parallel
+    return select(apart, busiest / sent, slowest)
+
+
 @once
 def ranks_in_step(q: Any) -> Number:
     """Data-parallel ranks that share experts and so take every step together [1]: max(1, e/t).

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.experts import routed_ranks, shared_apart
 from calc.physics.shapes import MLA, Parameters, up_projections
 
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
@@ -45,7 +46,7 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
 
 @dataclass(frozen=True)
 class Weights:
-    """Weight bytes [B] on one device; ``stage_*`` have the stage as first axis."""
+    """Weight bytes [B] on one device, and ranks with routed experts [1]; ``stage_*`` by stage."""
 
     attention_weights_per_layer: Number
     dense_layer_weights: Number
@@ -62,24 +63,25 @@ class Weights:
     replicated_weights_per_device: Number
     stage_redundant_weights: np.ndarray
     redundant_weights_per_device: Number
+    routed_ranks: Number
 
 
 def expert_shards(q: Any) -> Number:
-    """Over how many ranks the routed experts of a layer are spread [1]: max(e, t).
+    """Over how many ranks the routed experts of a layer are spread [1], t at least.
 
     Args:
-        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+        q: input symbols as attributes; expert and tensor parallelism are read.
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    return np.maximum(q.expert_parallel, q.tensor_parallel)
+    return np.maximum(routed_ranks(q), q.tensor_parallel)
 
 
 def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights:
     """Weight bytes of each candidate stage and of the fullest device [B].
 
     Tensor parallelism cuts heads, MLP columns and vocabulary rows; MLA's down-projections, norms
-    and the router stay whole on every rank. Routed experts are spread over max(e, t) ranks.
+    and the router stay whole on every rank. Routed experts are spread over ``expert_shards``.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -98,9 +100,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
                  * (n.attention_divided_parameters / t + kv_share))
     dense_layer = per_layer + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
     router = q.router_weight_bytes * n.router_parameters
-    moe_layer = (per_layer + router
-                 + q.shared_expert_weight_bytes * n.shared_expert_parameters / t
-                 + routed_layer_weights(q, n))
+    shared = select(q.shared_expert_ranks > 0, 0, _shared_bytes(q, n) / t)
+    moe_layer = per_layer + router + shared + fullest_layer_weights(q, n)
     rows = ceil_div(q.vocab_size, t)
     embedding = q.embedding_weight_bytes * rows * q.hidden_size
     final_norm = q.norm_weight_bytes * q.hidden_size
@@ -128,13 +129,14 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
         stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
+        routed_ranks=routed_ranks(q),
     )
 
 
-def routed_layer_weights(q: Any, n: Parameters) -> Number:
-    """Bytes of one layer's routed experts on one device, less those that are elsewhere [B].
+def fullest_layer_weights(q: Any, n: Parameters) -> Number:
+    """Bytes of a layer's experts that not every device has, on the one with most of them [B].
 
-    Redundant copies of experts count as experts do.
+    Routed ones and copies, less those that are elsewhere; or shared ones on ranks of their own.
 
     Args:
         q: input symbols as attributes.
@@ -142,7 +144,12 @@ def routed_layer_weights(q: Any, n: Parameters) -> Number:
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    return _experts_bytes(q, n, q.n_routed_experts + q.redundant_experts)
+    apart = select(q.shared_expert_ranks > 0, _shared_bytes(q, n), 0)
+    return np.maximum(_experts_bytes(q, n, q.n_routed_experts + q.redundant_experts), apart)
+
+
+def _shared_bytes(q: Any, n: Parameters) -> Number:
+    return q.shared_expert_weight_bytes * n.shared_expert_parameters
 
 
 def _experts_bytes(q: Any, n: Parameters, experts: Number) -> Number:
@@ -221,7 +228,8 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
     """
     row = q.hidden_size * q.activation_element_bytes
     message = row * (1 + SCALES / SCALE_CHANNELS)
-    places = SYMMETRIC_BUFFERS * (q.n_routed_experts + q.redundant_experts) * message
+    experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
+    places = SYMMETRIC_BUFFERS * experts * message
     levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
     exchanged = (n.moe_layers > 0) & np.greater(q.expert_parallel, q.tensor_parallel)
@@ -301,8 +309,11 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         core = 2 * q.head_dim * (heads + kv_heads)
     attention_width = d + core
     dense_width = 2 * d + 2 * q.intermediate_size / t
-    rows_per_token = (1 - q.offloaded_share) * q.num_experts_per_tok / np.minimum(e, t)
-    expert_width = 2 * q.moe_intermediate_size * e / expert_shards(q)
+    ranks = routed_ranks(q)  # one token of each of e ranks makes the rows
+    rows_per_token = np.maximum(
+        (1 - q.offloaded_share) * q.num_experts_per_tok / np.minimum(e, t) * (e / ranks),
+        shared_apart(q, q.n_shared_experts * e))
+    expert_width = 2 * q.moe_intermediate_size * ranks / expert_shards(q)
     moe_width = select(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)
     widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)

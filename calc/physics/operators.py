@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div
-from calc.physics.experts import distinct_experts, fullest
+from calc.physics.experts import distinct_experts, fullest, routed_ranks
 from calc.physics.memory import Cache, expert_shards
 from calc.physics.positions import unfused
 from calc.physics.shapes import MLA
@@ -72,6 +72,7 @@ class _Sizes:
     inside: Number
     expert_rows: Number
     on_device: Number
+    shared: Number
 
 
 def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -> list[Row]:
@@ -85,7 +86,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
 
     Source: notebooks/compute.md, section The operator table.
     """
-    t, e = q.tensor_parallel, q.expert_parallel
+    t, e = q.tensor_parallel, routed_ranks(q)
     tokens = composition.tokens / q.micro_batches
     together = composition.together(q) / q.micro_batches
     shards = expert_shards(q)
@@ -95,7 +96,8 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
         q.activation_element_bytes, together,
         distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew),
         slowest, shards, q.moe_intermediate_size * e / shards,
-        slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share)
+        slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share,
+        composition.of_shared(q) / q.micro_batches)
     attend = _mla(q, s, c, composition) if attention == MLA else _gqa(q, s, c, composition)
     return [*_around(q, s), *attend, *_dense(q, s), *_moe(q, s)]
 
@@ -250,6 +252,20 @@ def _dense(q: Any, s: _Sizes) -> Iterator[Row]:
         yield from _reduce(q, s, "mlp_all_reduce", "dense", count)
 
 
+def _shared(q: Any, s: _Sizes, count: Number) -> Iterator[Row]:
+    """Shared experts: one network, or on ranks of their own a network each.
+
+    The gates of the latter are on other ranks than the rest of the table's vector operators.
+    """
+    apart = q.shared_expert_ranks > 0
+    networks = q.n_shared_experts if apart else min(1, q.n_shared_experts)
+    if networks > 0:
+        width = q.n_shared_experts * q.moe_intermediate_size / networks / q.tensor_parallel
+        rows = _gated(q, s, "shared_", "shared_expert", "moe", count * networks, s.shared, width,
+                      q.shared_expert_weight_bytes)
+        yield from (row for row in rows if not apart or row.unit == MATRIX)
+
+
 def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
     """Router, shared and routed experts, and how tokens get to them and back."""
     count = q.num_hidden_layers - q.first_k_dense_replace
@@ -259,10 +275,7 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
     t, e = q.tensor_parallel, q.expert_parallel
     yield Row("router", "moe", count, MATRIX, "router", nu * d * n * s.tokens,
               (d + q.router_bias) * n * q.router_weight_bytes, (d + n) * s.width * s.tokens)
-    if q.n_shared_experts > 0:
-        yield from _gated(q, s, "shared_", "shared_expert", "moe", count, s.tokens,
-                          q.n_shared_experts * q.moe_intermediate_size / t,
-                          q.shared_expert_weight_bytes)
+    yield from _shared(q, s, count)
     # an expert's biases are rows of its matrices for a constant input
     elements = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)
     read = np.minimum(n, s.slowest * s.hit)

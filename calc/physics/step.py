@@ -27,7 +27,9 @@ from calc.physics.communication import (
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     fullest,
+    fullest_receiver,
     normal_quantile,
+    on_fullest,
     ranks_in_step,
     sliced,
     streaming,
@@ -77,6 +79,7 @@ class Step:
     vector_bytes: Number
     head_rows: Number
     group_tokens: Number
+    shared_tokens: Number
     distinct_experts: Number
     rank_imbalance: Number
     node_imbalance: Number
@@ -156,7 +159,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, dispatched, passed_on = _communication_times(
-        q, n, batch, columns, (routed.slowest, nodes_load))
+        q, n, batch, columns, (fullest_receiver(q, routed.slowest), nodes_load))
     shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
     boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
     around = vector_time + widened + boundary + offload + fetched.fetch_time
@@ -174,7 +177,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()},
         vector_bytes=vector, vector_time=vector_time, head_rows=core.head_rows,
-        group_tokens=routed.tokens, distinct_experts=routed.hit,
+        group_tokens=routed.tokens, shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
@@ -214,10 +217,15 @@ def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work
 
     padded = dict.fromkeys(classes, whole(q.gemm_tile_rows, batch.tokens)) | {
         "head": whole(q.gemm_tile_rows, batch.logit_rows),
+        "shared_expert": whole(q.gemm_tile_rows, batch.of_shared(q)),
         "routed_expert": whole(q.expert_tile_rows, routed.rows_of_one(q))}
     times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
-    few = matmuls(attention, q, n.moe_layers, batch.absorbed)
-    return times | {name: times[name] + several.latency(q, name) for name, several in few.items()}
+    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
+        times[name] = times[name] + several.latency(q, name)
+    # where shared experts have ranks of their own, all wait for the slower kind
+    longer = np.maximum(0, times["shared_expert"] - times["routed_expert"])
+    return times | {"shared_expert": select(
+        q.shared_expert_ranks > 0, longer, times["shared_expert"])}
 
 
 def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
@@ -282,10 +290,11 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
     """
     t = q.tensor_parallel
     stored = projections.projections - batch.absorbed * projections.up
-    widened = (q.attention_dequantised * q.num_hidden_layers * stored
-               + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t
-               + q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t
-               + q.routed_expert_dequantised * routed.weights)
+    widened = on_fullest(
+        q, q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t,
+        q.routed_expert_dequantised * routed.weights,
+        q.attention_dequantised * q.num_hidden_layers * stored
+        + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t)
     traffic = q.dequantisation_traffic if batch.decoding else q.prefill_dequantisation_traffic
     return widened * traffic / q.l2_bandwidth
 
@@ -327,8 +336,9 @@ def _kernels(q: Any, n: Parameters) -> Number:
         q.num_hidden_layers * (q.attention_operators
                                + select(q.index_n_heads > 0, q.indexer_operators, 0))
         + q.first_k_dense_replace * q.dense_mlp_operators
-        + n.moe_layers * (q.routed_expert_operators
-                          + select(q.n_shared_experts > 0, q.shared_expert_operators, 0)))
+        + n.moe_layers * on_fullest(
+            q, select(q.n_shared_experts > 0, q.shared_expert_operators, 0),
+            q.routed_expert_operators))
     return q.operators_per_layer * counted / q.reference_operators
 
 

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
-from calc.physics.experts import distinct_experts, fullest, ranks_in_step
+from calc.physics.experts import (
+    distinct_experts,
+    fullest,
+    ranks_in_step,
+    routed_ranks,
+    shared_apart,
+)
 from calc.physics.memory import Cache, Weights, expert_shards
 from calc.physics.positions import unfused
 from calc.physics.shapes import MLA, Parameters, up_projections
@@ -64,6 +70,11 @@ class Composition:
         if self.group_tokens is not None:
             return self.group_tokens
         return self.tokens * ranks_in_step(q)
+
+    def of_shared(self, q: Any) -> Number:
+        """Tokens that each shared expert on a rank multiplies [token]: its own, or a part of all.
+        """
+        return select(q.shared_expert_ranks > 0, shared_apart(q, self.together(q)), self.tokens)
 
     def sharing_ranks(self, q: Any) -> Number:
         """Ranks whose heads all attend to this rank's part of a cache, dealt for decode only [1].
@@ -265,23 +276,26 @@ def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
 
 def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
-    """The experts that every token passes: operations [FLOP] and bytes [B].
+    """The experts that every token passes, of a rank that has them [FLOP], [B].
+
+    On ranks of their own each takes in its tokens by itself, elsewhere all together.
 
     Args:
         q: input symbols as attributes.
         n: the model's parameters.
         batch: composition of the micro-batch.
 
-    Source: notebooks/compute.md, section Dense networks, shared experts, router.
+    Source: notebooks/compute.md, sections Dense networks, shared experts, router, and Shared
+    experts on ranks of their own.
     """
-    t = q.tensor_parallel
+    t, tokens = q.tensor_parallel, batch.of_shared(q)
     inside = q.n_shared_experts * q.moe_intermediate_size / t
-    activations = 2 * q.hidden_size + 3 * inside
+    taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, np.minimum(1, q.n_shared_experts))
+    activations = 2 * taken * q.hidden_size + 3 * inside
     return Work(
-        q.multiply_add_flops * n.moe_layers * n.shared_expert_parameters / t * batch.tokens,
-        n.moe_layers * (
-            q.shared_expert_weight_bytes * n.shared_expert_parameters / t
-            + (q.n_shared_experts > 0) * activations * q.activation_element_bytes * batch.tokens))
+        q.multiply_add_flops * n.moe_layers * n.shared_expert_parameters / t * tokens,
+        n.moe_layers * (q.shared_expert_weight_bytes * n.shared_expert_parameters / t
+                        + activations * q.activation_element_bytes * tokens))
 
 
 def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
@@ -294,7 +308,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
     Source: notebooks/compute.md, section Routed experts.
     """
-    e, k, d = q.expert_parallel, q.num_experts_per_tok, q.hidden_size
+    e, k, d = routed_ranks(q), q.num_experts_per_tok, q.hidden_size
     shards = expert_shards(q)
     on_device = 1 - q.offloaded_share
     together = batch.together(q)
@@ -350,7 +364,7 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     """What the vector unit reads and writes [B].
 
     Two norms with their residual; gates of the MLPs; rows gathered for the experts and back; scores
-    of an indexer among which it chooses.
+    of an indexer among which it chooses. Of a rank with routed experts, where shared ones are not.
 
     Args:
         q: input symbols as attributes.
@@ -361,7 +375,8 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     Source: notebooks/compute.md, section What the vector unit does.
     """
     t, d, tokens = q.tensor_parallel, q.hidden_size, batch.tokens
-    shared_inside = q.n_shared_experts * q.moe_intermediate_size / t
+    shared_inside = select(q.shared_expert_ranks > 0, 0,
+                           q.n_shared_experts * q.moe_intermediate_size / t)
     elements = (q.num_hidden_layers * 8 * d * tokens + 2 * d * tokens
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
                 + 3 * n.moe_layers * shared_inside * tokens

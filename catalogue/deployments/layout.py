@@ -42,6 +42,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
+SHARED_RANKS = "shared_expert_ranks"
 DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
 
 
@@ -86,21 +87,45 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
     if not numbers["n_routed_experts"]:
         if ep > 1:
             yield "expert_parallel", f"'{model}' has no experts, expected 1"
-        if numbers.get("redundant_experts", 0):
-            yield "redundant_experts", f"'{model}' has no experts, expected 0"
+        for key in ("redundant_experts", SHARED_RANKS):
+            if numbers.get(key, 0):
+                yield key, f"'{model}' has no experts, expected 0"
         return
     if (tp * dp) % ep or (ep % tp and tp % ep):
         yield "expert_parallel", (
             f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
             f"a divisor of {tp * dp} that divides {tp} or is a multiple of it")
+    shared = int(numbers.get(SHARED_RANKS, 0))
+    if shared:
+        yield from _shared_problems(numbers, model, cut, shared)
     routed, copies = int(numbers["n_routed_experts"]), int(numbers.get("redundant_experts", 0))
-    if (routed + copies) % ep:
+    ranks = ep - shared
+    if ranks > 0 and (routed + copies) % ranks:
         whole = f"n_routed_experts {routed} of '{model}'"
         if copies:
             whole = f"{routed} routed and {copies} redundant experts of '{model}'"
-        yield "expert_parallel", (f"expert_parallel of {ep} does not divide {whole}, "
-                                  f"redundant_experts of {_copies(routed, copies, ep)} would")
+        less = f" less {SHARED_RANKS} of {shared}" if shared else ""
+        yield "expert_parallel", (f"expert_parallel of {ep}{less} does not divide {whole}, "
+                                  f"redundant_experts of {_copies(routed, copies, ranks)} would")
     yield from undivided("tensor_parallel", max(1, tp // ep), "moe_intermediate_size")
+
+
+def _shared_problems(numbers: Mapping[str, float], model: str, cut: tuple[int, int, int, int],
+                     shared: int) -> Iterator[tuple[str, str]]:
+    """Why shared experts cannot have so many ranks of their own."""
+    tp, _, _, ep = cut
+    said = f"{SHARED_RANKS} of {shared}"
+    if not numbers["n_shared_experts"]:
+        yield SHARED_RANKS, f"'{model}' has no shared experts, expected 0"
+    if shared >= ep:
+        yield SHARED_RANKS, (f"{said} leaves no rank of expert_parallel {ep} to the routed "
+                             f"experts, expected fewer than {ep}")
+    if tp > 1:
+        yield SHARED_RANKS, f"{said} with tensor_parallel of {tp} is not derived, expected 0"
+    for mode in ("exchange_normal", "exchange_gathered"):
+        if numbers.get(mode, 0):
+            yield SHARED_RANKS, (f"{said} is reached by the low-latency exchange, "
+                                 f"expected 0 with {mode}")
 
 
 def _copies(routed: int, copies: int, ranks: int) -> int:

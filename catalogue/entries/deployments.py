@@ -175,7 +175,9 @@ class Parallelism(Entry):
     """How a deployment is cut; devices = tensor x pipeline x data.
 
     ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
-    none); experts and copies together are spread over the expert-parallel ranks. ``balancing``:
+    none); experts and copies together are spread over the expert-parallel ranks, less
+    ``shared_expert_ranks`` that hold a copy of the shared experts and no routed one (absent: none,
+    every rank computes the shared experts for its own tokens). ``balancing``:
     experts lie as they are numbered (none) or by their measured load (periodic), or every rank is
     taken to get its share (ideal). ``decode_context_parallel`` of the tensor-parallel ranks deal
     the cache of a request among them (absent: each has all that its heads need).
@@ -186,6 +188,7 @@ class Parallelism(Entry):
     data_parallel: Count
     expert_parallel: Count
     redundant_experts: CountOrZero | None = None
+    shared_expert_ranks: CountOrZero | None = None
     decode_context_parallel: Count | None = None
     balancing: Literal["none", "periodic", "ideal"] = "none"
 

@@ -20,7 +20,7 @@ from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-            "redundant_experts": 0, "decode_context_parallel": 1}
+            "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1}
 # a single token on one card that holds everything, nothing cached, at a byte per weight
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
@@ -129,6 +129,7 @@ class TestDocuments:
         """Tokens behind the collectives' bytes are those behind the operations, in every phase."""
         inputs = sampled(attention) | {
             "tensor_parallel": 2, "expert_parallel": 1, "devices_per_node": 8,
+            "shared_expert_ranks": 0,
             "collective_alpha": 0.0, "first_k_dense_replace": sampled(attention)
             ["num_hidden_layers"], "concurrency": 80, "data_parallel": 1}
         found = run(inputs, attention)
@@ -160,7 +161,8 @@ class TestDocuments:
     def test_all_experts_read_at_every_batch(self, attention):
         inputs = sampled(attention) | {"concurrency": 1, "data_parallel": 1, "expert_parallel": 1,
                                        "draft_tokens": 0, "micro_batches": 1,
-                                       "routing_skew": 0, "single_token_path": 0}
+                                       "shared_expert_ranks": 0, "routing_skew": 0,
+                                       "single_token_path": 0}
         found = run(inputs, attention)
         read = found["decode_distinct_experts"]
         close(read, inputs["num_experts_per_tok"])
@@ -210,7 +212,8 @@ class TestTools:
         assert (everything["decode_exchange_time"] == 0).all()
 
     def test_a_gated_mlp_with_two_matrices(self, attention):
-        inputs = sampled(attention) | {"offloaded_share": 0, "micro_batches": 1}
+        inputs = sampled(attention) | {"offloaded_share": 0, "micro_batches": 1,
+                                       "shared_expert_ranks": 0}
         dense, moe = layers_of(inputs)
         found = run(inputs, attention)
         d, inside = inputs["hidden_size"], inputs["moe_intermediate_size"]
@@ -228,6 +231,7 @@ class TestTools:
         """1 + 2 per layer of them: 2 (n - 1)/n payloads each, and two latencies."""
         inputs = sampled(attention) | {
             "tensor_parallel": 8, "expert_parallel": 1, "devices_per_node": 8, "concurrency": 3000,
+            "shared_expert_ranks": 0,
             "data_parallel": 1, "pipeline_parallel": 1, "micro_batches": 1, "hidden_size": 8192}
         inputs["collective_alpha"] = 1e-6
         inputs["logit_element_bytes"] = 1e-12  # leave out the gathering of logits
@@ -241,7 +245,8 @@ class TestTools:
     def test_experts_of_their_own_ranks_reduced_as_well(self, attention):
         """Where tokens are sent to experts and back, no all-reduce follows the experts."""
         inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
-                                       "exchange_gathered": 0, "n_shared_experts": 0}
+                                       "exchange_gathered": 0, "n_shared_experts": 0,
+                                       "shared_expert_ranks": 0}
         inputs["first_k_dense_replace"] = np.minimum(inputs["first_k_dense_replace"],
                                                      inputs["num_hidden_layers"] - 1)
         within, across = (run(inputs, attention, expert_parallel=e) for e in (4, 16))
@@ -251,7 +256,8 @@ class TestTools:
 
     def test_shared_experts_that_stay_cut_are_not_summed(self, attention):
         """Where tokens are sent to routed experts, shared ones still have a sum of their own."""
-        inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4}
+        inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
+                                       "shared_expert_ranks": 0}
         without, within, across = (
             run(inputs, attention, n_shared_experts=shared, expert_parallel=e)
             for shared, e in ((0, 16), (1, 4), (1, 16)))
@@ -278,7 +284,7 @@ class TestTools:
         dead = []
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
-                     "largest_graph": 0}.get(
+                     "largest_graph": 0, "shared_expert_ranks": 0}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)
             changed = run(inputs, attention, **{name: other})
             if all(np.array_equal(changed[key], base[key]) for key in base):

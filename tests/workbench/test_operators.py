@@ -25,12 +25,12 @@ from workbench.steps.operators import (
     VECTOR,
     Composition,
     Operator,
-    Routing,
     class_bytes,
     class_flops,
     table,
 )
 from workbench.steps.phases import PHASES, composition, of
+from workbench.steps.routing import Routing
 
 NOTEBOOKS = ("architecture", "memory", "compute")
 FORMULAS = {key: formula for key, formula in load_formulas().items()
@@ -55,12 +55,13 @@ def local_composition(decoding: bool) -> Composition:
 
 def local_routing() -> Routing:
     """A routing of symbols that stand for anything."""
-    return Routing(*sympy.symbols("group_tokens distinct_experts rank_imbalance", positive=True))
+    return Routing(*sympy.symbols(
+        "group_tokens distinct_experts rank_imbalance shared_tokens", positive=True))
 
 
 def rows_of(attention: str, phase: str, inputs: dict) -> list[Operator]:
     routing = Routing(*(of(phase, name) for name in (
-        "group_tokens", "distinct_experts", "rank_imbalance")))
+        "group_tokens", "distinct_experts", "rank_imbalance", "shared_tokens")))
     return table(attention, composition(phase), routing, inputs["q_lora_rank"] > 0)
 
 
@@ -105,7 +106,8 @@ def test_every_formula_of_a_class_is_stored_for_every_phase(attention):
     names = {f"{phase}_{kind}_{what}" for phase in PHASES for kind in CLASSES
              for what in ("flops", "bytes")}
     names |= {f"{phase}_{name}" for phase in PHASES
-              for name in ("vector_bytes", "group_tokens", "distinct_experts", "rank_imbalance")}
+              for name in ("vector_bytes", "group_tokens", "distinct_experts", "rank_imbalance",
+                           "shared_tokens")}
     assert names | {"decode_tokens", "ridge_point"} <= stored(attention).keys()
 
 
@@ -135,7 +137,8 @@ def test_a_matmul_has_an_operation_per_weight_and_row_and_factor_of_nu():
     for row in table("mla", made, routing):
         if row.unit == "matrix" and row.cls in ("attention", "dense_mlp", "shared_expert"):
             width = sym.activation_element_bytes if "absorb" in row.name else None
-            per_weight = row.flops / (sym.multiply_add_flops * made.tokens)
+            rows = routing.shared_tokens if row.cls == "shared_expert" else made.tokens
+            per_weight = row.flops / (sym.multiply_add_flops * rows)
             stored_in = width or next(s for s in row.weight_bytes.free_symbols
                                       if s.name.endswith("_weight_bytes"))
             assert sympy.simplify(row.weight_bytes - stored_in * per_weight) == 0, row.name

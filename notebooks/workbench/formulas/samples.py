@@ -58,10 +58,12 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
     inputs |= _plain(random.Random(f"plain {attention} {seed}"))
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
+    apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
+    inputs |= apart
     if edge:
         _fill_exactly(draw, inputs, attention)
     steps = _steps(random.Random(f"steps {attention} {seed}"))
-    return inputs | _kernels(draw) | _exchange(draw) | steps
+    return inputs | _kernels(draw) | _exchange(draw) | apart | steps
 
 
 def _steps(draw: random.Random) -> dict[str, Number]:
@@ -84,6 +86,18 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
             "context_all_to_all": draw.choice((0, 1)),
             "largest_graph": draw.choice((1, 64, 512)),
             "accepted_length": draw.choice((0, 0, 1.5))}
+
+
+def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
+    """Shared experts on ranks of their own, in some layouts that can be cut so, or none."""
+    ranks, routed = inputs["tensor_parallel"] * inputs["data_parallel"], inputs["n_routed_experts"]
+    if not routed or not inputs["n_shared_experts"] or ranks < 2 or draw.random() < 0.5:
+        return {"shared_expert_ranks": 0}
+    shared = draw.randint(1, int(ranks) - 1)
+    copies = -routed % (ranks - shared) + draw.choice((0, ranks - shared))
+    return {"tensor_parallel": 1, "data_parallel": ranks, "expert_parallel": ranks,
+            "decode_context_parallel": 1, "redundant_experts": copies, "exchange_normal": 0,
+            "exchange_gathered": 0, "shared_expert_ranks": shared}
 
 
 def _exchange(draw: random.Random) -> dict[str, Number]:

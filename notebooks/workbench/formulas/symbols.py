@@ -26,7 +26,8 @@ _FRACTIONAL = frozenset({
     "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
     "shared_expert_operators", "reference_operators",
     "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
-    "decode_group_tokens", "prefill_group_tokens", "burst_group_tokens",
+    *(f"{phase}_{name}_tokens" for phase in ("decode", "prefill", "burst")
+      for name in ("group", "shared")),
     *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
       for name in ("distinct", "missing", "storage")),
     *(f"{phase}_{name}_imbalance" for phase in ("decode", "prefill", "burst")
@@ -42,7 +43,7 @@ _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_pe
 _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
-    "data_parallel", "expert_parallel", "concurrency", "context_tokens",
+    "data_parallel", "expert_parallel", "routed_ranks", "concurrency", "context_tokens",
     "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",

@@ -18,6 +18,7 @@ from workbench.formulas.exported import load_formulas, select
 from workbench.formulas.symbols import sym
 from workbench.formulas.trees import from_tree
 from workbench.steps.phases import Composition, score_bytes
+from workbench.steps.routing import Routing
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -70,45 +71,9 @@ class Operator:
         return self.weights_in or self.cls
 
 
-@dataclass(frozen=True)
-class Routing:
-    """How the tokens of a step meet the routed experts.
-
-    Attributes:
-        group_tokens: tokens that share one set of experts, G [token].
-        distinct_experts: experts of a layer that they touch, E [1].
-        rank_imbalance: what the fullest rank has above the mean, as a share of it [1].
-    """
-
-    group_tokens: Expr
-    distinct_experts: Expr
-    rank_imbalance: Expr
-
-    @property
-    def slowest(self) -> Expr:
-        """Load of the slowest rank over the mean [1]."""
-        return 1 + self.rank_imbalance
-
-    @property
-    def rows(self) -> Expr:
-        """Rows that the slowest rank computes [token]."""
-        return (self.slowest * self.group_tokens * sym.num_experts_per_tok
-                / sym.expert_parallel)
-
-    @property
-    def read(self) -> Expr:
-        """Experts of a layer whose weights the group of the slowest rank reads [1]."""
-        return Min(sym.n_routed_experts, self.slowest * self.distinct_experts)
-
-
 def where(condition: sympy.Basic, value: Expr) -> Expr:
     """The value where a condition holds, else nothing."""
     return sympy.Piecewise((value, condition), (0, True))
-
-
-def of_experts(whole: Expr, slices: Expr) -> Expr:
-    """What holds of the experts of a rank: whole ones, or slices if tensor parallelism exceeds."""
-    return sympy.Piecewise((slices, sym.expert_parallel < sym.tensor_parallel), (whole, True))
 
 
 def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
@@ -298,10 +263,10 @@ def _dense(tokens: Expr) -> list[Operator]:
 def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
     """Router, routed experts with their exchange, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
-    t, e = sym.tensor_parallel, sym.expert_parallel
+    t, e, ranks = sym.tensor_parallel, sym.expert_parallel, sym.routed_ranks
     count, inner = sym.n_routed_experts, sym.moe_intermediate_size
     on = 1 - sym.offloaded_share
-    rows, share = on * routing.rows, e / Max(e, t)
+    rows, share = on * routing.rows, ranks / Max(ranks, t)
     own = share * inner  # of an expert's width, what this rank has
 
     def exchange(name: str, element: Expr) -> Operator:
@@ -313,10 +278,10 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
         return Operator(
             name, "moe", moe, "matrix", "routed_expert",
             flops=sym.multiply_add_flops * rows * share * size,
-            weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size / Max(e, t),
+            weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size / Max(ranks, t),
             activation_bytes=rows * moved * width)
 
-    biased, shared = sym.expert_bias, sym.n_shared_experts
+    biased = sym.expert_bias
     return [
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
@@ -328,9 +293,24 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
                  activation_bytes=3 * own * rows * width),
         expert("routed_down", (inner + biased) * d, own + d),
         exchange("combine", width),
-        *_mlp("shared_", "moe", moe, "shared_expert", Min(1, shared) * d, shared * inner / t,
-              tokens, sym.shared_expert_weight_bytes),
+        *_shared(routing.shared_tokens),
     ]
+
+
+def _shared(tokens: Expr) -> list[Operator]:
+    """Shared experts, side by side; on ranks of their own each takes its tokens in by itself.
+
+    The gate of those is not among the vector operators, which are of the other ranks.
+    """
+    shared, apart = sym.n_shared_experts, sym.shared_expert_ranks > 0
+    taken = sympy.Piecewise((shared, apart), (Min(1, shared), True))
+    up, gate, down = _mlp(
+        "shared_", "moe", sym.moe_layers, "shared_expert", taken * sym.hidden_size,
+        shared * sym.moe_intermediate_size / sym.tensor_parallel, tokens,
+        sym.shared_expert_weight_bytes)
+    beside = sympy.Piecewise((0, apart), (1, True))
+    return [up, replace(gate, flops=beside * gate.flops,
+                        activation_bytes=beside * gate.activation_bytes), down]
 
 
 def _head(rows: Expr) -> list[Operator]:

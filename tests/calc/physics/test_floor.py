@@ -63,6 +63,7 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,
         "host_gap_per_step": 0, "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
+        "shared_expert_ranks": 0,
         "collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0, "exchange_network_alpha": 0,
         "dispatch_element_bytes": 1e-9,
         **{f"{name}_{kind}_latency": 0 for name in DENSE for kind in ("matmul", "depth")}}

@@ -131,7 +131,7 @@ class TestWholeAndParts:
     @given(SEEDS)
     def test_a_rank_alone_communicates_nothing(self, attention, phase, seed):
         found = run(fleet(attention, seed), attention, tensor_parallel=1, expert_parallel=1,
-                    pipeline_parallel=1, decode_context_parallel=1)
+                    pipeline_parallel=1, decode_context_parallel=1, shared_expert_ranks=0)
         assert (found[f"{phase}_communication_time"] == 0).all()
 
     @FEW
@@ -142,13 +142,15 @@ class TestWholeAndParts:
         found = {name.removeprefix(f"{phase}_"): value
                  for name, value in run(inputs, attention).items()}
         dense = inputs["first_k_dense_replace"]
-        parts = (
-            (inputs["num_hidden_layers"], "attention", 1),
-            (inputs["num_hidden_layers"], "indexer", inputs["index_n_heads"] > 0),
-            (dense, "dense_mlp", 1), (inputs["num_hidden_layers"] - dense, "routed_expert", 1),
-            (inputs["num_hidden_layers"] - dense, "shared_expert", inputs["n_shared_experts"] > 0))
-        kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * sum(
-            layers * there * inputs[f"{part}_operators"] for layers, part, there in parts)
+        routed = inputs["routed_expert_operators"]
+        shared = (inputs["n_shared_experts"] > 0) * inputs["shared_expert_operators"]
+        experts = np.where(inputs["shared_expert_ranks"] > 0, np.maximum(routed, shared),
+                           routed + shared)  # of the rank that has more of them
+        kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * (
+            inputs["num_hidden_layers"] * (inputs["attention_operators"] + inputs[
+                "indexer_operators"] * (inputs["index_n_heads"] > 0))
+            + dense * inputs["dense_mlp_operators"]
+            + (inputs["num_hidden_layers"] - dense) * experts)
         assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
         tokens = found["group_tokens"] / np.maximum(
             1, inputs["expert_parallel"] / inputs["tensor_parallel"])

@@ -10,6 +10,7 @@ import catalogue
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 NOTHING = {"draft_tokens": 0, "absorbed_copies": 0, "redundant_experts": 0,
+           "shared_expert_ranks": 0,
            "exchange_buffer_tokens": 0}
 ROUNDING = 1e-9
 
@@ -101,7 +102,7 @@ class TestAbsorbedCopies:
 class TestRedundantExperts:
     @both
     def test_a_copy_weighs_what_an_expert_does(self, attention):
-        inputs = sampled(attention) | {"draft_tokens": 0}
+        inputs = sampled(attention) | {"draft_tokens": 0, "shared_expert_ranks": 0}
         found = run(inputs, attention, redundant_experts=0)
         twice = run(inputs, attention, redundant_experts=inputs["n_routed_experts"])
         more = twice["stage_weights"] - found["stage_weights"]
@@ -157,7 +158,8 @@ class TestExchangeBuffers:
     @both
     def test_without_an_exchange_there_are_none(self, attention):
         inputs = sampled(attention)
-        found = run(inputs, attention, expert_parallel=inputs["tensor_parallel"])
+        found = run(inputs, attention, expert_parallel=inputs["tensor_parallel"],
+                    shared_expert_ranks=0)
         assert not np.any(found["exchange_buffers"])
 
 

@@ -126,7 +126,7 @@ def network(**changes):
         "collective_efficiency": 1.0, "network_alpha": 2e-5, "network_efficiency": 1.0,
         "exchange_alpha": 5e-5, "exchange_efficiency": 1.0, "exchange_network_efficiency": 1.0,
         "exchange_normal": 0, "exchange_gathered": 0, "exchange_network_alpha": 0.0,
-        "num_experts_per_tok": 8,
+        "num_experts_per_tok": 8, "n_shared_experts": 1, "shared_expert_ranks": 0,
         "n_group": 1, "topk_group": 1} | changes)
 
 

@@ -19,6 +19,7 @@ from calc.physics.communication import (
     group,
     reduce_scatter,
 )
+from calc.physics.experts import fullest_receiver
 from calc.physics.operators import LINK, MATRIX, VECTOR
 from calc.quantities.everything import PHASES, evaluate
 from catalogue.deployments.physics_inputs import DENSE
@@ -87,9 +88,10 @@ class TestRandom:
                         taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
                             q, experts, row.payload)
                     else:
-                        loads = (1 + found[f"{phase}_{name}_imbalance"]
-                                 for name in ("rank", "node"))
-                        taken = exchange(q, experts, sent, row.payload / sent, *loads)
+                        rank, node = (1 + found[f"{phase}_{name}_imbalance"]
+                                      for name in ("rank", "node"))
+                        taken = exchange(q, experts, sent, row.payload / sent,
+                                         fullest_receiver(q, rank), node)
                     times[row.group] += float(row.count * taken)
                 for name, taken in times.items():
                     assert taken == pytest.approx(float(found[f"{phase}_{name}_time"]), rel=1e-9)

@@ -82,3 +82,40 @@ def test_more_ranks_than_experts(ranks, redundant, says):
     assert message.startswith("--set parallelism.expert_parallel: ")
     assert says in message
     catalogue.load_scenario(NAME, overrides=[*many, "parallelism.redundant_experts=256"])
+
+
+APART = """parallelism:
+  tensor_parallel: {tensor}
+  pipeline_parallel: 1
+  data_parallel: {data}
+  expert_parallel: 320
+  redundant_experts: {copies}
+  shared_expert_ranks: {apart}
+"""
+
+
+@pytest.mark.parametrize(("stated", "mechanism", "line", "says"), [
+    ({"copies": 64}, "", 5, "320 less shared_expert_ranks of 32 does not divide 256 routed and 64 "
+     "redundant experts of 'deepseek-v3', redundant_experts of 320 would"),
+    ({"apart": 320}, "", 7, "shared_expert_ranks of 320 leaves no rank of expert_parallel 320 to "
+     "the routed experts, expected fewer than 320"),
+    ({"tensor": 2, "data": 160}, "", 7, "32 with tensor_parallel of 2 is not derived, expected 0"),
+    ({}, "exchange_normal", 7, "low-latency exchange, expected 0 with exchange_normal"),
+    ({}, "exchange_gathered", 7, "low-latency exchange, expected 0 with exchange_gathered"),
+    ({"model": "qwen3-235b-a22b", "copies": 160}, "", 7,
+     "'qwen3-235b-a22b' has no shared experts, expected 0"),
+])
+def test_shared_experts_that_cannot_lie_apart(tmp_path, stated, mechanism, line, says):
+    """Ranks of their own leave some to the routed experts, are whole, and get single copies."""
+    wide = {"tensor": 1, "data": 320, "copies": 32, "apart": 32} | stated
+    text = (catalogue.ROOT / "scenarios" / "wide-cloudmatrix.yml").read_text(encoding="utf-8")
+    head, rest = text.split("parallelism:", 1)
+    workload = rest[rest.index("precision:"):rest.index("variants:")]
+    above = head.replace("model: deepseek-v3", f"model: {wide.pop('model', 'deepseek-v3')}")
+    below = f"mechanisms: {{{mechanism}: {{value: 1, {SAID}}}}}\n" if mechanism else ""
+    path = tmp_path / "mine.yml"
+    path.write_text(above + APART.format(**wide) + "  balancing: periodic\n" + workload + below,
+                    encoding="utf-8")
+    message = sentence(catalogue.load_scenario, path)
+    assert message.startswith(f"{path}:{head.count(chr(10)) + line}: ")
+    assert says in message

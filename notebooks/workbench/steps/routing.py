@@ -1,0 +1,54 @@
+"""How the tokens of a step meet the experts of a layer, and which rank has most, in SymPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Max, Min
+
+from workbench.formulas.symbols import sym
+
+
+@dataclass(frozen=True)
+class Routing:
+    """How the tokens of a step meet the routed experts.
+
+    Attributes:
+        group_tokens: tokens that share one set of experts, G [token].
+        distinct_experts: experts of a layer that they touch, E [1].
+        rank_imbalance: what the fullest rank has above the mean, as a share of it [1].
+        shared_tokens: tokens that each shared expert on a rank multiplies [token].
+    """
+
+    group_tokens: Expr
+    distinct_experts: Expr
+    rank_imbalance: Expr
+    shared_tokens: Expr
+
+    @property
+    def slowest(self) -> Expr:
+        """Load of the slowest rank over the mean [1]."""
+        return 1 + self.rank_imbalance
+
+    @property
+    def rows(self) -> Expr:
+        """Rows that the slowest rank computes [token]."""
+        return (self.slowest * self.group_tokens * sym.num_experts_per_tok
+                / sym.routed_ranks)
+
+    @property
+    def read(self) -> Expr:
+        """Experts of a layer whose weights the group of the slowest rank reads [1]."""
+        return Min(sym.n_routed_experts, self.slowest * self.distinct_experts)
+
+
+def of_experts(whole: Expr, slices: Expr) -> Expr:
+    """What holds of the experts of a rank: whole ones, or slices if tensor parallelism exceeds."""
+    return sympy.Piecewise((slices, sym.expert_parallel < sym.tensor_parallel), (whole, True))
+
+
+def of_either(shared: Expr, routed: Expr) -> Expr:
+    """What the fullest rank has of shared and routed experts: both, or the more if apart."""
+    return sympy.Piecewise((Max(shared, routed), sym.shared_expert_ranks > 0),
+                           (shared + routed, True))

@@ -1,0 +1,156 @@
+"""Shared experts on ranks of their own: what such ranks hold, multiply and get, and who waits."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, run, sampled, where
+
+import calc
+import catalogue
+from calc.physics.experts import copies_sent, fullest_receiver
+from calc.quantities.everything import PHASES
+
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+RANKS, APART = 48, 12
+WIDE = "wide-cloudmatrix-decode"
+
+
+def apart(attention, shared=APART, **changed):
+    """Deployments with shared experts, all of whose 48 ranks share one set of experts."""
+    inputs = dict(sampled(attention))
+    return inputs | {
+        "tensor_parallel": 1, "data_parallel": RANKS, "expert_parallel": RANKS,
+        "decode_context_parallel": 1, "exchange_normal": 0, "exchange_gathered": 0,
+        "first_k_dense_replace": np.floor(inputs["num_hidden_layers"] / 2),
+        "moe_intermediate_size": np.maximum(64, inputs["moe_intermediate_size"]),
+        "n_routed_experts": 72, "num_experts_per_tok": 6, "redundant_experts": 0,
+        "n_shared_experts": np.maximum(1, inputs["n_shared_experts"]),
+        "fetched_share": 0, "offloaded_share": 0, "shared_expert_ranks": shared} | changed
+
+
+@both
+class TestWork:
+    def test_without_such_ranks_each_has_its_own_tokens(self, attention):
+        found = calc.evaluate(sampled(attention) | {"shared_expert_ranks": 0}, attention)
+        np.testing.assert_array_equal(
+            found["decode_shared_tokens"], found["decode_tokens"] / sampled(attention)[
+                "micro_batches"])
+        np.testing.assert_array_equal(found["routed_ranks"], sampled(attention)["expert_parallel"])
+
+    def test_they_multiply_every_token_once(self, attention):
+        """However many, together they pass all tokens through each of the shared experts."""
+        inputs = apart(attention)
+        for shared in (1, APART, RANKS - 1):
+            found = run(inputs, attention, shared_expert_ranks=shared)
+            for phase in PHASES:
+                tokens = shared * found[f"{phase}_shared_tokens"]
+                np.testing.assert_allclose(tokens, found[f"{phase}_group_tokens"])
+                np.testing.assert_allclose(
+                    shared * found[f"{phase}_shared_expert_flops"],
+                    inputs["multiply_add_flops"] * found["moe_layers"]
+                    * found["shared_expert_parameters"] * tokens)
+
+    def test_more_of_them_are_never_slower(self, attention):
+        """A rank's own time is seen where the routed experts take none."""
+        alone = apart(attention, offloaded_share=1)
+        found = [run(alone, attention, shared_expert_ranks=shared) for shared in (1, 5, 12, 40)]
+        for fewer, more in pairwise(found):
+            for phase in PHASES:
+                for name in ("tokens", "expert_flops", "expert_bytes", "expert_time"):
+                    few, many = (quantities[f"{phase}_shared_{name}"]
+                                 for quantities in (fewer, more))
+                    assert not where(many > few * (1 + 1e-12), few, many)
+
+    def test_a_step_waits_for_the_slower_kind(self, attention):
+        found, alone = (run(apart(attention), attention, offloaded_share=share)
+                        for share in (0, 1))
+        for phase in PHASES:
+            routed, shared = (found[f"{phase}_routed_expert_time"],
+                              alone[f"{phase}_shared_expert_time"])
+            np.testing.assert_allclose(
+                found[f"{phase}_routed_expert_time"] + found[f"{phase}_shared_expert_time"],
+                np.maximum(routed, shared))
+
+    def test_their_gates_and_operators_are_on_other_cards(self, attention):
+        there = run(apart(attention, even_routing=1, redundant_experts=36), attention)
+        found = run(apart(attention, 0, even_routing=1), attention)
+        gates = found["moe_layers"] * 3 * sampled(attention)["activation_element_bytes"] * (
+            found["decode_shared_tokens"] * apart(attention)["n_shared_experts"]
+            * apart(attention)["moe_intermediate_size"])
+        rows = found["decode_group_tokens"] * 6 * (1 / (RANKS - APART) - 1 / RANKS)
+        moved = found["moe_layers"] * sampled(attention)["activation_element_bytes"] * rows * (
+            3 * apart(attention)["moe_intermediate_size"] + 2 * apart(attention)["hidden_size"])
+        np.testing.assert_allclose(there["decode_vector_bytes"],
+                                   found["decode_vector_bytes"] - gates + moved)
+        assert not where(there["decode_boundary_time"] > found["decode_boundary_time"])
+
+
+@both
+class TestMemory:
+    def test_the_fullest_rank_has_one_kind(self, attention):
+        """One with routed experts, or one with all of the shared ones, whichever is more."""
+        for shared in (1, APART, RANKS - 1):
+            inputs = apart(attention, shared, redundant_experts=24)
+            found = calc.evaluate(inputs, attention)
+            every = (found["attention_weights_per_layer"]
+                     + inputs["router_weight_bytes"] * found["router_parameters"])
+            routed = (inputs["routed_expert_weight_bytes"] * found["routed_expert_parameters"]
+                      * (72 + 24) / (RANKS - shared))
+            alone = inputs["shared_expert_weight_bytes"] * found["shared_expert_parameters"]
+            np.testing.assert_allclose(found["moe_layer_weights"] - every,
+                                       np.maximum(routed, alone), rtol=1e-6)
+
+    def test_buffers_have_places_for_them(self, attention):
+        there, none = (run(apart(attention), attention, shared_expert_ranks=shared)[
+            "exchange_buffers"] for shared in (APART, 0))
+        places = 1 + APART * apart(attention)["n_shared_experts"] / 72
+        np.testing.assert_allclose(there, none * places)
+
+    def test_activations_are_those_of_the_rows(self, attention):
+        """A single rank with routed experts gets the rows of all, a single shared one likewise."""
+        widths = [run(apart(attention), attention, shared_expert_ranks=shared)[
+            "moe_activation_width"] for shared in (1, APART, RANKS - 1)]
+        assert not where(widths[1] >= widths[0], *widths)
+        assert not where(widths[1] >= widths[2], *widths)
+
+
+class TestExchange:
+    @pytest.mark.parametrize(("ranks", "shared", "busiest"), [
+        (324, 36, 1), (320, 32, 10 / 9), (320, 0, 1), (320, 160, 16 / 9)])
+    def test_what_is_sent_is_received(self, ranks, shared, busiest):
+        """Nine copies a token: a rank receives nine for each that it sends if loads are alike."""
+        q = SimpleNamespace(expert_parallel=ranks, shared_expert_ranks=shared,
+                            num_experts_per_tok=8, n_shared_experts=1)
+        assert copies_sent(q) == (9 if shared else 8)
+        assert fullest_receiver(q, 1) == pytest.approx(busiest)
+        if shared:
+            routed, own = 8 / (ranks - shared), 1 / shared
+            assert (ranks - shared) * routed + shared * own == pytest.approx(copies_sent(q))
+            assert fullest_receiver(q, 1) == pytest.approx(
+                max(routed, own) * ranks / copies_sent(q))
+
+    @both
+    def test_a_further_copy_is_never_faster(self, attention):
+        found, none = (run(apart(attention), attention, shared_expert_ranks=shared)
+                       for shared in (APART, 0))
+        for phase in PHASES:
+            there, without = (quantities[f"{phase}_exchange_time"] for quantities in (found, none))
+            assert not where(there < without * (1 - 1e-12), there, without)
+
+
+class TestDeployment:
+    def test_a_die_of_cloudmatrix_holds_one_expert(self):
+        """256 routed experts and 32 copies on 288 dies, the shared expert on 32."""
+        inputs = catalogue.load_scenario(WIDE).inputs()
+        assert inputs["expert_parallel"] - inputs["shared_expert_ranks"] == 256 + inputs[
+            "redundant_experts"]
+        found = calc.evaluate(inputs, "mla")
+        assert found["routed_ranks"] == 288
+        assert found["decode_shared_tokens"] * 32 == found["decode_group_tokens"]
+        every_rank = calc.evaluate(inputs | {"shared_expert_ranks": 0}, "mla")
+        assert found["memory_per_device"] < every_rank["memory_per_device"]
+
+    def test_none_unless_asked_for(self):
+        assert catalogue.load_scenario("s0-scenario-1").inputs()["shared_expert_ranks"] == 0
