@@ -174,8 +174,8 @@ def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> N
 
     Args:
         q: input symbols as attributes.
-        shared, routed: of a rank that has them, in any one unit.
-        besides: what every rank has, in that unit.
+        shared, routed: of a rank that has them, both in the same unit [any].
+        besides: what every rank has [the same].
 
     Source: notebooks/compute.md, section Shared experts on ranks of their own.
     """

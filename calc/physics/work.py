@@ -72,17 +72,15 @@ class Composition:
         return self.tokens * ranks_in_step(q)
 
     def of_shared(self, q: Any) -> Number:
-        """Tokens that each shared expert on a rank multiplies [token]: its own, or a part of all.
-        """
+        """Tokens that a shared expert of a rank multiplies [token]: its own, or a part of all."""
         return select(q.shared_expert_ranks > 0, shared_apart(q, self.together(q)), self.tokens)
 
     def sharing_ranks(self, q: Any) -> Number:
-        """Ranks whose heads all attend to this rank's part of a cache, dealt for decode only [1].
-        """
+        """Ranks whose heads all attend to this rank's part of a cache, in decode alone [1]."""
         return q.decode_context_parallel if self.decoding else 1
 
     def exchanged(self) -> Number:
-        """Tokens of the rank that an exchange waits for [token]: its port carries them all."""
+        """Tokens of the rank that an exchange waits for: its port carries them all [token]."""
         return self.tokens if self.busiest_tokens is None else self.busiest_tokens
 
 
@@ -181,8 +179,8 @@ def head_rows(q: Any, batch: Composition) -> Number:
     """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
 
     In decode the rows of a request are its heads, those of all ranks that share its cache, times
-    its tokens; tokens of sparse attention have
-    positions of their own each, and tiles of their own. Expanded, a prompt's tokens fill them.
+    its tokens; each token of sparse attention has positions and tiles of its own. Expanded, a
+    prompt's tokens fill them.
 
     Args:
         q: input symbols as attributes.
@@ -190,9 +188,8 @@ def head_rows(q: Any, batch: Composition) -> Number:
 
     Source: notebooks/compute.md, section Whole tiles of heads.
     """
-    heads = q.num_attention_heads / q.tensor_parallel
+    heads, checked = q.num_attention_heads / q.tensor_parallel, 1 + q.draft_tokens
     alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
-    checked = 1 + q.draft_tokens
     gathered = heads * batch.sharing_ranks(q)
     together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
                 if batch.decoding else heads)

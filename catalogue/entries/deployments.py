@@ -177,10 +177,10 @@ class Parallelism(Entry):
     ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
     none); experts and copies together are spread over the expert-parallel ranks, less
     ``shared_expert_ranks`` that hold a copy of the shared experts and no routed one (absent: none,
-    every rank computes the shared experts for its own tokens). ``balancing``:
-    experts lie as they are numbered (none) or by their measured load (periodic), or every rank is
-    taken to get its share (ideal). ``decode_context_parallel`` of the tensor-parallel ranks deal
-    the cache of a request among them (absent: each has all that its heads need).
+    every rank computes the shared experts for its own tokens). ``balancing``: experts lie as they
+    are numbered (none) or by their measured load (periodic), or ranks are taken to get equal shares
+    (ideal). ``decode_context_parallel`` of the tensor-parallel ranks deal the cache of a request
+    among them (absent: each has all that its heads need).
     """
 
     tensor_parallel: Count
@@ -208,10 +208,9 @@ class Workload(Entry):
     ``draft_tokens`` are proposed per request and step (absent: none). What comes of them is stated
     as engines print it, in place of ``mtp_acceptance`` and ``acceptance_decay``: tokens of a step,
     its own included (``accepted_length``), or how often the first draft counts, the second, …
-    (``acceptance``; one counts if all before it do). Where requests are simulated,
-    their lengths are distributed about ``input_tokens`` and ``output_tokens``:
-    ``length_distribution``, of a lognormal one with ``length_variation``, standard deviation over
-    mean.
+    (``acceptance``; one counts if all before it do). Where requests are simulated, their lengths
+    are distributed about ``input_tokens`` and ``output_tokens``: ``length_distribution``, of a
+    lognormal one with ``length_variation``, standard deviation over mean.
 
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or

@@ -6,16 +6,7 @@ shares and lengths that hypothesis draws anew for every example.
 
 import numpy as np
 import pytest
-from _fleet import (
-    ALPHAS,
-    ATTENTIONS,
-    EFFICIENCIES,
-    RATES,
-    fleet,
-    run,
-    sampled,
-    where,
-)
+from _fleet import ALPHAS, ATTENTIONS, EFFICIENCIES, RATES, fleet, run, sampled, where
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
