@@ -77,6 +77,7 @@ NEUTRAL: dict[str, float] = {
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
+    "prompt_variation": 0, "answer_variation": 0,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
