@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any, get_args
 
 from rich.table import Table
@@ -44,10 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="of a user between an answer and the next question, e.g. '5 s'")
     command.add_argument("--ramp", default="0 s",
                          help="time over which the users begin, evenly (all at once by default)")
-    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
-                         help="of prompts and answers: constant, exponential or lognormal about "
-                              "the scenario's, or a CSV file of input and output tokens by line")
-    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+    add_lengths(command)
     command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
     command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
@@ -63,13 +61,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          dest="settings", help="override, as for estimate")
 
 
+def add_lengths(command: argparse.ArgumentParser) -> None:
+    """What says how long requests are; :func:`lengths_of` reads it."""
+    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
+                         help="of prompts and answers: constant, exponential or lognormal about "
+                              "the scenario's, or a CSV file of input and output tokens by line")
+    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+
+
 def run(args: argparse.Namespace) -> int:
     """Simulate, and print percentiles, throughput, goodput, utilisation and saturation.
 
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
-    lengths, settings = _lengths(args)
-    scenario = load_scenario(args.scenario, overrides=[*args.settings, *settings])
+    lengths, settings = lengths_of(args)
+    scenario = listed(load_scenario(args.scenario, overrides=[*args.settings, *settings]), lengths)
     arguments = _arguments(args)
     system = system_of(scenario, arguments["max_num_seqs"], args.policy,
                        args.prefill_coordination)
@@ -97,17 +103,30 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _lengths(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
-    """Lengths from a file if one is given, and what the arguments set of the workload."""
+def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths from a file if one is given, and what the arguments set of the workload.
+
+    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
+    """
     settings = [f"workload.length_variation={args.variation}"] if args.variation else []
     if args.lengths is None or args.lengths in get_args(Distribution):
         named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
         return [], named + settings
     lengths = read_lengths(Path(args.lengths))
     means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
-    return lengths, settings + [
-        f"workload.{name}={max(1, round(mean))} token"
-        for name, mean in zip(("input_tokens", "output_tokens"), means, strict=True)]
+    prompt, answer = (max(1, round(mean)) for mean in means)
+    longest = max(prompt + answer, *map(sum, lengths))
+    return lengths, [*settings, f"workload.input_tokens={prompt} token",
+                     f"workload.output_tokens={answer} token",
+                     f"workload.context_tokens={longest} token"]
+
+
+def listed(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
+    """The deployment with requests whose lengths vary as those listed do; as it is without any."""
+    if not lengths:
+        return scenario
+    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
+    return replace(scenario, variations=(prompt, answer))
 
 
 def read_lengths(path: Path) -> list[tuple[int, int]]:

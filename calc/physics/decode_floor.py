@@ -211,5 +211,5 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
     return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
-                  group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time, kv_time, floor,
-                  q.concurrency * q.output_tokens / whole)
+                  group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
+                  kv_time, floor, q.concurrency * q.output_tokens / whole)

@@ -336,7 +336,19 @@ def physics_inputs(scenario: Resolved) -> dict[str, float]:
         found["draft_tokens"] = workload.draft_tokens.value
     if workload.length_accepted:
         found["accepted_length"] = workload.length_accepted.value
-    return found
+    return found | _variations(scenario)
+
+
+def _variations(scenario: Resolved) -> dict[str, float]:
+    """How far the lengths of prompts and answers deviate from their means, if those are stated."""
+    workload = scenario.file.workload
+    if workload.output_tokens is None:
+        return {}
+    stated = workload.length_variation
+    both = {"constant": 0.0, "exponential": 1.0}.get(
+        workload.length_distribution, float(stated.value) if stated else 0.0)
+    prompt, answer = scenario.variations or (both, both)
+    return {"prompt_variation": prompt, "answer_variation": answer}
 
 
 def _compute(scenario: Resolved) -> dict[str, float]:

@@ -52,8 +52,8 @@ _POSITIVE = frozenset({
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",
     "kv_imbalance", "fullest_cache", "decode_context_parallel",
     "micro_batches", "devices_per_node",
-    "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
-    "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
+    "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
+    "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 
