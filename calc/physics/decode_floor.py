@@ -71,8 +71,9 @@ def context_deviation(q: Any) -> Number:
     """
     prompt = q.prompt_variation * q.input_tokens
     varied = q.answer_variation * q.answer_variation
-    # a uniform distribution deviates by its width over the root of twelve
-    begun = q.output_tokens * q.output_tokens * (1 + varied) * (1 + 5 * varied) / 12
+    # a uniform distribution deviates by its half-width over the root of three
+    half = q.output_tokens / 2
+    begun = half * half * (1 + varied) * (1 + 5 * varied) / 3
     return (prompt * prompt + begun) ** 0.5
 
 

@@ -21,6 +21,7 @@ from calc.quantities.steady import Steady
 # distribution, JIEM 2 (2009) 114-127: within 1.5e-4
 LINEAR, CUBIC = 1.5976, 0.07056
 FARTHEST = 8.0  # deviations; nothing lies beyond
+LEAST = 8.0**-9  # deviation of what does not vary, where it divides
 
 
 @dataclass(frozen=True)
@@ -83,4 +84,4 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
     variance = holding * (d.context_deviation * d.context_deviation + without * tokens * tokens)
     deviation = variance ** 0.5 / room
     return Occupancy(tokens, time, holding, occupied, deviation,
-                     normal_tail((1 - occupied) / deviation))
+                     normal_tail((1 - occupied) / np.maximum(deviation, LEAST)))
