@@ -146,7 +146,7 @@ class TestOccupancy:
         lengths = (sorted({shape[i] for shape in shapes_of(
             given["input_tokens"], given["output_tokens"], distribution)})[::10] for i in (0, 1))
         shapes = list(product(*lengths))  # every prompt with every answer: independent
-        run = simulate(ClosedLoop(users, 300 * users, shapes, system.overhead, ramp=10.0),
+        run = simulate(ClosedLoop(users, 2000, shapes, system.overhead, ramp=10.0),
                        system.pool).outcomes
         prompts, answers = (np.array([getattr(each, name) for each in run], dtype=float)
                             for name in ("input_tokens", "output_tokens"))
