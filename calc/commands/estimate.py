@@ -90,8 +90,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     spare = headroom.value >= 0
     verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
     screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
-                 f"per device {'to spare' if spare else 'short'}, every request at its longest.",
-                 soft_wrap=True)
+                 f"per device {'to spare' if spare else 'short'}, every request at its longest "
+                 f"({scenario.inputs()['context_tokens']:,.0f} tokens).", soft_wrap=True)
     screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
     for line in _explained(result):
         screen.print(line, highlight=False, soft_wrap=True)
@@ -172,7 +172,7 @@ def _cache(result: Estimate) -> list[str]:
              f"are in {often} of the steps, where one waits or loses its blocks."]
     if result.suffices_steadily:
         lines.append("What is short is room for all requests at their longest at once; in the "
-                     f"steady state the cache holds them, but for {often} of the steps.")
+                     f"steady state the cache holds them, except in {often} of the steps.")
     return lines
 
 

@@ -244,7 +244,7 @@ class TestCommand:
         asked = ("estimate", "s2-910b1-awq", "--lengths", "exponential", "--set",
                  "workload.context_tokens=8000 token")
         out = " ".join(cli(*asked)[1].split())
-        assert "short, every request at its longest." in out
+        assert "short, every request at its longest (8,000 tokens)." in out
         assert "Cache in the steady state: requests take" in out
         assert "What is short is room for all requests at their longest at once" in out
 
