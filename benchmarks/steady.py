@@ -8,14 +8,14 @@ twice the users, or for four times those in flight of arrivals at random, whose 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 import catalogue
 from calc.choosing.simulated import system_of
 from calc.quantities.everything import evaluate
-from calc.serving.arrivals import ClosedLoop, poisson
+from calc.serving.arrivals import ClosedLoop, Shape, poisson, shapes_of
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
 
@@ -29,6 +29,7 @@ REQUESTS_AT_RANDOM, OF_EACH_AT_RANDOM = 2400, 60
 LONGER = 6  # runs of the benchmark than those of the tests
 COUNTED_FROM, LEFT_OUT = 0.25, 0.1  # of the requests: warm-up, end of the run
 LENGTHS = 500  # answers that are drawn
+VARIED = {"exponential": 1.0, "lognormal": 0.6}  # distributions of lengths and their variations
 
 
 def deployment(seed: int, ranks: int = 1) -> tuple:
@@ -49,22 +50,35 @@ def deployment(seed: int, ranks: int = 1) -> tuple:
     return scenario, scenario.inputs() | {"mixed_steps": float(policy == "mixed")}, policy, draw
 
 
-def shapes(inputs: dict, seed: int) -> list[tuple[int, int]]:
-    """Answers between half and one and a half of their mean, so that they end at any step."""
+def shapes(inputs: dict, seed: int) -> Sequence[Shape]:
+    """Requests of the lengths that the inputs say, drawn.
+
+    Without a variation answers are between half and one and a half of their mean, so that they end
+    at any step.
+    """
+    if variation := inputs["answer_variation"]:
+        distribution = next(name for name, value in VARIED.items() if value == variation)
+        return shapes_of(inputs["input_tokens"], inputs["output_tokens"], distribution, variation,
+                         seed=seed)
     mean = int(inputs["output_tokens"])
     drawn = np.random.default_rng(seed).integers(mean // 2, mean + mean // 2 + 1, LENGTHS)
     return [(int(inputs["input_tokens"]), int(answer)) for answer in drawn]
 
 
-def errors(seed: int, ranks: int = 1, longer: int = 1) -> tuple[float, float] | None:
+def errors(seed: int, ranks: int = 1, longer: int = 1, varied: bool = False
+           ) -> tuple[float, float] | None:
     """Relative errors of TTFT and TPOT [1]; None for a deployment that does not count.
 
     Args:
         seed: of the deployment.
         ranks: that share experts [1].
         longer: times as many requests of arrivals at random, whose runs scatter most [1].
+        varied: whether requests have many lengths.
     """
     scenario, inputs, policy, draw = deployment(seed, ranks)
+    if varied:
+        variation = random.Random(f"varied {seed}").choice(tuple(VARIED.values()))
+        inputs |= {"prompt_variation": variation, "answer_variation": variation}
     attention, users = scenario.model.attention, int(inputs["concurrency"])
     found = evaluate(inputs, attention)
     if found["max_concurrency"] < ROOM * users:
@@ -94,17 +108,17 @@ def errors(seed: int, ranks: int = 1, longer: int = 1) -> tuple[float, float] | 
             float(found["steady_tpot"] / seen.tpot.mean - 1))
 
 
-def _counted(ranks: int, longer: int) -> Iterator[tuple[float, float]]:
+def _counted(ranks: int, longer: int, varied: bool) -> Iterator[tuple[float, float]]:
     seed = 0
     while True:
-        if (row := errors(seed, ranks, longer)) is not None:
+        if (row := errors(seed, ranks, longer, varied)) is not None:
             yield row
         seed += 1
 
 
-def errors_of(count: int, ranks: int = 1, longer: int = 1) -> np.ndarray:
+def errors_of(count: int, ranks: int = 1, longer: int = 1, varied: bool = False) -> np.ndarray:
     """Sizes of the errors of so many deployments, shape (count, 2) [1]; see :func:`errors`."""
-    rows = _counted(ranks, longer)
+    rows = _counted(ranks, longer, varied)
     return np.abs([next(rows) for _ in range(count)])
 
 

@@ -104,11 +104,12 @@ def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
                    f"、副本与预测层 {told['copies']}" * (numbers["copies"] > 0)
                    + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
         result.append(Reason(MEMORY, numbers, {
-            "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache}"
-                  f"{besides[0]} and activations {active} come to {whole} with the runtime's own, "
-                  f"of the {usable} that the engine may use.",
-            "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}{besides[1]}、"
-                  f"激活 {active}，连同运行时占用共 {whole}，而引擎可用 {usable}。"}))
+            "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache} "
+                  f"(every request at its longest){besides[0]} and activations {active} come to "
+                  f"{whole} with the runtime's own, of the {usable} that the engine may use.",
+            "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}"
+                  f"（每个请求都按最长计）{besides[1]}、激活 {active}，"
+                  f"连同运行时占用共 {whole}，而引擎可用 {usable}。"}))
     if lacking := missing_dtypes(scenario.precision, scenario.device, _on_device(scenario)):
         classes: dict[str, list[str]] = {}
         for name, dtype in lacking:
@@ -257,13 +258,17 @@ class Search:
             yield {"workload.concurrency": most}
 
     def _context(self) -> Iterator[dict[str, str | int]]:
-        """A shorter context, to what a request needs, or to half where only that is known."""
+        """A shorter context, to what a request needs, or to half where only that is known.
+
+        Requests that are listed need theirs.
+        """
         workload, asked = self.scenario.file.workload, int(self.inputs["context_tokens"])
         size = int(self.inputs["block_size"] * self.inputs[SHARED])
         room = int(self.found["kv_blocks"] // self.found["requests_per_rank"]) * size
         least = (max(1, asked // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
-        if self.asked and workload.context_tokens is not None and least <= room < asked:
+        if (self.asked and self.scenario.variations is None
+                and workload.context_tokens is not None and least <= room < asked):
             yield {"workload.context_tokens": room}
 
     def _precision(self) -> Iterator[dict[str, str | int]]:

@@ -114,6 +114,7 @@ class Estimate:
         applied: the calibration, if one is used.
         lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
         engine: that the scenario names, with its release; None if it names none.
+        varied: whether its requests have many lengths.
     """
 
     scenario: str
@@ -128,6 +129,21 @@ class Estimate:
     applied: Applied | None = None
     lasting: Lasting | None = None
     engine: str | None = None
+    varied: bool = False
+
+    @property
+    def suffices_steadily(self) -> bool:
+        """Whether it only lacks room for all requests at their longest at once.
+
+        So it is where requests differ or come one by one, the longest fits, and what all of them
+        take on average does.
+        """
+        if self.fits or self.lasting is None or not self.lasting.cache:
+            return False
+        apart = self.varied or self.lasting.arrivals != "burst"
+        return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
+                    and self.everything["kv_blocks"] >= self.everything["blocks_per_request"]
+                    and self.lasting.cache["cache_occupied"] < 1)
 
     @property
     def nearest(self) -> Change | None:
@@ -147,7 +163,8 @@ class Estimate:
         if self.lasting is not None:
             answer["arrivals"] = {"named": self.lasting.arrivals,
                                   "steady_in_flight": self.lasting.in_flight,
-                                  "keeps_up": self.lasting.keeps_up}
+                                  "keeps_up": self.lasting.keeps_up, **self.lasting.cache,
+                                  "suffices_steadily": self.suffices_steadily}
         return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: quantity.as_json()
@@ -268,7 +285,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     changes = Search(scenario, everything).changes() if why else []
     return Estimate(scenario.id, not why, binding, quantities, apart,
                     _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
-                    applied, steady, scenario.engine)
+                    applied, steady, scenario.engine,
+                    bool(inputs["prompt_variation"] or inputs["answer_variation"]))
 
 
 def _with_steady(own: dict[str, Own]) -> dict[str, Own]:

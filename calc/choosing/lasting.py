@@ -15,6 +15,8 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
           "steady_throughput": "output_throughput"}
 """Quantities of a steady state, and what each is of a burst."""
 
+CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
+
 POINTS = 200  # numbers of requests in flight that are tried
 
 
@@ -26,11 +28,13 @@ class Lasting:
         arrivals: ``burst`` where the scenario names no other, ``closed-loop`` or ``poisson``.
         in_flight: requests, of a burst and without thinking all of them [request].
         values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
+        cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
     """
 
     arrivals: str
     in_flight: float
     values: dict[str, float]
+    cache: dict[str, float]
 
     @property
     def keeps_up(self) -> bool:
@@ -52,9 +56,9 @@ def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
         everything: what ``calc.evaluate`` gives for them.
     """
     most = float(inputs["concurrency"])
-    at_most = {name: float(everything[name]) for name in STEADY}
     if not inputs["open_arrivals"] and not inputs["think_time"]:
-        return Lasting(workload.arrivals, most, at_most)
+        return Lasting(workload.arrivals, most, *(
+            {name: float(everything[name]) for name in names} for names in (STEADY, CACHE)))
     counts = np.unique(np.geomspace(1, most, POINTS).round())
     found = evaluate({**inputs, "concurrency": counts}, attention)
     wanted, name = ((workload.arrival_rate.value, "steady_request_throughput")
@@ -64,7 +68,7 @@ def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
     in_flight = rates * stays  # Little's law
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
     if wanted > np.interp(most, in_flight, reached):
-        return Lasting(workload.arrivals, most, {})
-    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), {
-        key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
-        for key in STEADY})
+        return Lasting(workload.arrivals, most, {}, {})
+    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), *(
+        {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
+         for key in names} for names in (STEADY, CACHE)))

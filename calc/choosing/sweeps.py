@@ -18,7 +18,13 @@ import numpy as np
 from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, ends
 from calc.physics.arrays import Inputs, Number, ceil_div
-from calc.physics.decode_floor import Decode, mean_attended, mean_context
+from calc.physics.decode_floor import (
+    Decode,
+    biased,
+    context_deviation,
+    mean_attended,
+    mean_context,
+)
 from calc.physics.memory import Weights, cache
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
@@ -203,11 +209,11 @@ def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> di
         head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
-    lengths = q.input_tokens, q.output_tokens
+    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
     attended = mean_attended(q.index_topk, *lengths)
     composition = decode_step(q, cast("Decode", SimpleNamespace(
         decode_batch=ceil_div(requests, q.pipeline_parallel),
-        decode_context_tokens=mean_context(*lengths),
+        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
         decode_attended_tokens=attended,
         decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
         decode_window_tokens=mean_attended(q.sliding_window, *lengths))))

@@ -11,6 +11,7 @@ import calc
 from calc.choosing.answers import Estimate
 from calc.choosing.engines import COMPARED, Difference, differences
 from calc.commands.printing import OK, console, print_json
+from calc.commands.simulate import lengths_of, listed
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.reading.amounts import human
 
@@ -29,8 +30,9 @@ def run(args: argparse.Namespace) -> int:
     if len(named) < FEWEST or not all(named):
         raise ParamsError(f"--engines {args.engines[:60]}: expected two engines or more, such as "
                           "vllm@0.11,sglang@0.5.6.")
-    scenarios = [load_scenario(args.scenario, overrides=[*args.settings, f"engine={name}"])
-                 for name in named]
+    lengths, settings = lengths_of(args)
+    scenarios = [listed(load_scenario(args.scenario, overrides=[
+        *args.settings, *settings, f"engine={name}"]), lengths) for name in named]
     results = [calc.estimate(scenario) for scenario in scenarios]
     found = differences(scenarios)
     if args.json:

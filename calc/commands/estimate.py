@@ -14,11 +14,14 @@ from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
+from calc.commands.simulate import add_lengths, lengths_of, listed
 from calc.evidence.classes import named
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.deployments.profiles import fitting
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import Symbol
+
+RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh of it
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,6 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
                          dest="settings", help="override, e.g. parallelism.tensor_parallel=16 or "
                                                "device=nvidia-h20")
+    add_lengths(command)
     command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
                          help="the same under two engines and more, side by side: what differs, "
                               "and which mechanism makes it; e.g. vllm@0.11,sglang@0.5.6")
@@ -46,7 +50,10 @@ def run(args: argparse.Namespace) -> int:
             raise ParamsError("--engines: compares predictions, expected neither --documented nor "
                               "--calibration beside it.")
         return compared.run(args)
-    scenario = load_scenario(args.scenario, overrides=args.settings, documented=args.documented)
+    lengths, of_lengths = lengths_of(args)
+    settings = [*args.settings, *of_lengths]
+    scenario = listed(load_scenario(args.scenario, overrides=settings,
+                                    documented=args.documented), lengths)
     applied = None
     if args.calibration is not None:
         from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
@@ -54,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         applied = apply(scenario, args.calibration)
     result = calc.estimate(scenario, applied)
     taken = taken_from_document(scenario) if args.documented else {}
-    both = load_pools(args.scenario, overrides=args.settings)
-    pair = together(*both) if both else None
+    both = load_pools(args.scenario, overrides=settings)
+    pair = together(*(listed(pool, lengths) for pool in both)) if both else None
     if args.json:
         print_json(result.as_json() | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
@@ -83,7 +90,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     spare = headroom.value >= 0
     verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
     screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
-                 f"per device {'to spare' if spare else 'short'}.")
+                 f"per device {'to spare' if spare else 'short'}, every request at its longest "
+                 f"({scenario.inputs()['context_tokens']:,.0f} tokens).", soft_wrap=True)
     screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
     for line in _explained(result):
         screen.print(line, highlight=False, soft_wrap=True)
@@ -98,7 +106,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
                       quantity.kind.replace("_", " "))
     screen.print(table)
     if result.lasting is not None:
-        for line in arrivals(scenario, result.lasting):
+        for line in [*arrivals(scenario, result.lasting), *_cache(result)]:
             screen.print(line, highlight=False, soft_wrap=True)
     for line in _measured(result):
         screen.print(line, highlight=False, soft_wrap=True)
@@ -150,6 +158,22 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
     answer = "the burst" if steady.arrivals == "burst" else "the steady state"
     return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.",
             f"The scenario's arrivals are those of {answer}."]
+
+
+def _cache(result: Estimate) -> list[str]:
+    """How full the cache is in a steady state, and how often it does not suffice; sentences."""
+    lasting = result.lasting
+    if lasting is None or not lasting.cache:
+        return []
+    share = lasting.cache["cache_overflow"]
+    often = f"{share:.1%}" if share >= RAREST else f"less than {RAREST:.1%}"
+    lines = ["Cache in the steady state: requests take "
+             f"{lasting.cache['cache_occupied']:.1%} of its blocks on average, and more than there "
+             f"are in {often} of the steps, where one waits or loses its blocks."]
+    if result.suffices_steadily:
+        lines.append("What is short is room for all requests at their longest at once; in the "
+                     f"steady state the cache holds them, except in {often} of the steps.")
+    return lines
 
 
 def _explained(result: Estimate) -> list[str]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any, get_args
 
 from rich.table import Table
@@ -51,10 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="of a user between an answer and the next question, e.g. '5 s'")
     command.add_argument("--ramp", default="0 s",
                          help="time over which the users begin, evenly (all at once by default)")
-    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
-                         help="of prompts and answers: constant, exponential or lognormal about "
-                              "the scenario's, or a CSV file of input and output tokens by line")
-    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+    add_lengths(command)
     command.add_argument("--prefix-tokens", help="tokens of a prefix that prompts begin with and "
                                                  "that the prefix cache may hold, e.g. 1024")
     command.add_argument("--prefix-groups", help="prefixes, each as likely as any other (1 by "
@@ -76,13 +74,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          dest="settings", help="override, as for estimate")
 
 
+def add_lengths(command: argparse.ArgumentParser) -> None:
+    """What says how long requests are; :func:`lengths_of` reads it."""
+    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
+                         help="of prompts and answers: constant, exponential or lognormal about "
+                              "the scenario's, or a CSV file of input and output tokens by line")
+    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+
+
 def run(args: argparse.Namespace) -> int:
     """Simulate, and print percentiles, throughput, goodput, utilisation and saturation.
 
     Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
     """
-    lengths, settings = _lengths(args)
-    scenario = load_scenario(args.scenario, overrides=[*args.settings, *settings])
+    lengths, settings = lengths_of(args)
+    scenario = listed(load_scenario(args.scenario, overrides=[*args.settings, *settings]), lengths)
     arguments = _arguments(args)
     system = _system(scenario, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
@@ -158,17 +164,30 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
     raise ParamsError(problem + ".")
 
 
-def _lengths(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
-    """Lengths from a file if one is given, and what the arguments set of the workload."""
+def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths from a file if one is given, and what the arguments set of the workload.
+
+    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
+    """
     settings = [f"workload.length_variation={args.variation}"] if args.variation else []
     if args.lengths is None or args.lengths in get_args(Distribution):
         named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
         return [], named + settings
     lengths = read_lengths(Path(args.lengths))
     means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
-    return lengths, settings + [
-        f"workload.{name}={max(1, round(mean))} token"
-        for name, mean in zip(("input_tokens", "output_tokens"), means, strict=True)]
+    prompt, answer = (max(1, round(mean)) for mean in means)
+    longest = max(prompt + answer, *map(sum, lengths))
+    return lengths, [*settings, f"workload.input_tokens={prompt} token",
+                     f"workload.output_tokens={answer} token",
+                     f"workload.context_tokens={longest} token"]
+
+
+def listed(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
+    """The deployment with requests whose lengths vary as those listed do; as it is without any."""
+    if not lengths:
+        return scenario
+    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
+    return replace(scenario, variations=(prompt, answer))
 
 
 def read_lengths(path: Path) -> list[tuple[int, int]]:

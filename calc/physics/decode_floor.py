@@ -24,7 +24,9 @@ from catalogue.entries.deployments import MOST_DRAFTS
 class Decode:
     """One decode step: tokens, bytes read per device [B], their times [s], the resulting rate."""
 
+    biased_output_tokens: Number
     decode_context_tokens: Number
+    context_deviation: Number
     decode_attended_tokens: Number
     decode_multiplied_tokens: Number
     decode_window_tokens: Number
@@ -41,6 +43,40 @@ class Decode:
     throughput_ceiling: Number
 
 
+def biased(mean: Number, variation: Number) -> Number:
+    """Mean length of what a token is part of [token]: E[n²]/E[n], long ones hold more tokens.
+
+    >>> float(biased(100, 0)), float(biased(100, 1))  # all alike; exponentially distributed
+    (100.0, 200.0)
+
+    Args:
+        mean: of the lengths [token].
+        variation: of the lengths, standard deviation over mean [1].
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    return mean * (1.0 + variation * variation)
+
+
+def context_deviation(q: Any) -> Number:
+    """Standard deviation of the contexts of requests that decode [token].
+
+    Each is at a moment of its answer that has nothing to do with the others. Prompts deviate by
+    their variation; how far an answer has come, by what a gamma distribution of its length gives.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section What a step reads of the cache.
+    """
+    prompt = q.prompt_variation * q.input_tokens
+    varied = q.answer_variation * q.answer_variation
+    # a uniform distribution deviates by its half-width over the root of three
+    half = q.output_tokens / 2
+    begun = half * half * (1 + varied) * (1 + 5 * varied) / 3
+    return (prompt * prompt + begun) ** 0.5
+
+
 def mean_context(input_tokens: Number, output_tokens: Number) -> Number:
     """Mean context of a request while it decodes [token].
 
@@ -48,7 +84,7 @@ def mean_context(input_tokens: Number, output_tokens: Number) -> Number:
 
     Args:
         input_tokens: of the prompt [token].
-        output_tokens: generated, n [token].
+        output_tokens: generated, n; of answers of many lengths that of :func:`biased` [token].
 
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
@@ -60,6 +96,7 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
 
     Output tokens see one token more each, up to the limit, and the limit from there on. It is the
     mean of the minimum, which is less than the minimum of the mean if the limit is met on the way.
+    Of many lengths, at their :func:`biased` means, it is an upper bound.
 
     >>> float(mean_attended(4, 2, 4))  # 3, 4, 4, 4
     3.75
@@ -95,7 +132,7 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
 
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
-    lengths = q.input_tokens, q.output_tokens
+    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
     attended = mean_attended(q.index_topk, *lengths)
     in_window = mean_attended(q.sliding_window, *lengths)
     windowed = q.num_hidden_layers - q.full_attention_layers
@@ -165,7 +202,8 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
                    + q.num_hidden_layers * up_projections(q) / q.tensor_parallel * narrower
                    + w.head_matrix_weights + final_norm)
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
-    context = mean_context(q.input_tokens, q.output_tokens)
+    answer = biased(q.output_tokens, q.answer_variation)
+    context = mean_context(q.input_tokens, answer)
     attended, in_window, of_request = read_of_cache(q, c)
     kv_bytes = batch * of_request
     dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
@@ -176,6 +214,6 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     floor = (dense_time + expert_time + kv_time) / accepted
     whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
-    return Decode(context, attended, multiplied, in_window, batch, group_tokens, even, dense_bytes,
-                  expert_bytes, kv_bytes, dense_time, expert_time, kv_time, floor,
-                  q.concurrency * q.output_tokens / whole)
+    return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
+                  group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,
+                  kv_time, floor, q.concurrency * q.output_tokens / whole)

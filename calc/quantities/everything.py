@@ -16,6 +16,7 @@ from calc.physics.fetching import distances
 from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.step import slowest_clock, step
+from calc.quantities.occupancy import occupancy
 from calc.quantities.planning import planning, transfer_time
 from calc.quantities.steady import steady
 from calc.quantities.waves import (
@@ -43,7 +44,8 @@ INPUTS = frozenset({
         "routed_expert", "head")),
     *(f"{name}_element_bytes" for name in (
         "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
-    "concurrency", "context_tokens", "input_tokens", "output_tokens", "max_num_batched_tokens",
+    "concurrency", "context_tokens", "input_tokens", "output_tokens", "prompt_variation",
+    "answer_variation", "max_num_batched_tokens",
     "block_size", "memory_utilization", "activations_in_share", "window_blocks_freed",
     "absorbed_copies", "exchange_buffer_tokens",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
@@ -152,7 +154,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     return quantities | _named(floor, cut, served, distances(q, counted), spread(q), planned,
-                               lasting)
+                               lasting, occupancy(q, memory, floor, lasting))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

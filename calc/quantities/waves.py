@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, once, select
-from calc.physics.decode_floor import Decode, mean_attended, mean_context, tokens_per_step
+from calc.physics.decode_floor import (
+    Decode,
+    biased,
+    mean_attended,
+    mean_context,
+    tokens_per_step,
+)
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
     multiplied_positions,
@@ -31,8 +37,11 @@ class Prompts:
 
     cached_tokens: Number
     new_tokens: Number
+    biased_cached_tokens: Number
+    biased_new_tokens: Number
     prompt_chunks: Number
     prefill_tokens: Number
+    prefill_context_tokens: Number
     prefill_attended: Number
     prefill_unfused: Number
     prefill_absorbed: Number
@@ -49,7 +58,8 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
 
     A prefix that is cached is not computed again; its tokens are attended to. A prompt of n new
     tokens takes ceil(n / T) chunks of equal length; the r other prompts of a burst take
-    ceil(r n / T).
+    ceil(r n / T). Of prompts of many lengths a token is more often in a long one, and so is a chunk
+    where a prompt has many.
 
     Args:
         q: input symbols as attributes.
@@ -61,17 +71,20 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
     new = np.maximum(1, q.input_tokens - cached)
     chunks = ceil_div(new, q.max_num_batched_tokens)
     tokens = new / chunks
+    prefix, fresh = (biased(mean, q.prompt_variation) for mean in (cached, new))
     # mean over the chunks of a prompt of what is in the cache before the chunk
-    before = cached + (new - tokens) / 2
+    before = cached + (new - tokens) / 2 + (1 - 1 / chunks) * (
+        prefix - cached + (fresh - new) / 2)
     rest = np.maximum(1, requests_per_rank - 1)
     burst_chunks = ceil_div(rest * new, q.max_num_batched_tokens)
-    attended = mean_attended(q.index_topk, cached, new)
+    seen = mean_context(prefix, fresh)
+    attended = mean_attended(q.index_topk, prefix, fresh)
     absorbed = prefill_absorbed(q, cached + new)
     return Prompts(
-        cached, new, chunks, tokens, attended, select(unfused(q), 1, 0), absorbed,
-        multiplied_positions(q, attended, prefill_positions(
-            q, cached, new, tokens, mean_context(cached, new)), absorbed),
-        mean_attended(q.sliding_window, cached, new), before, rest, burst_chunks,
+        cached, new, prefix, fresh, chunks, tokens, seen, attended, select(unfused(q), 1, 0),
+        absorbed, multiplied_positions(
+            q, attended, prefill_positions(q, prefix, fresh, tokens, seen), absorbed),
+        mean_attended(q.sliding_window, prefix, fresh), before, rest, burst_chunks,
         rest * new / burst_chunks)
 
 
@@ -87,7 +100,7 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     """
     cached = tokens / p.prefill_tokens * p.prefill_cached
     absorbed = p.prefill_absorbed
-    positions = tokens * mean_context(p.cached_tokens, p.new_tokens)
+    positions = tokens * p.prefill_context_tokens
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,
         attended=tokens * p.prefill_multiplied, in_window=tokens * p.prefill_in_window,
@@ -99,8 +112,7 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
 def fullest_cache(q: Any, d: Decode) -> Number:
     """Cache of the fullest data-parallel rank over the mean [1].
 
-    Requests of one length, each at any moment of its answer; what was measured between prompts, if
-    it is more.
+    Requests at any moment of their answers; what was measured between prompts, if it is more.
 
     Args:
         q: input symbols as attributes.
@@ -108,9 +120,7 @@ def fullest_cache(q: Any, d: Decode) -> Number:
 
     Source: notebooks/compute.md, section What a step is made of.
     """
-    context = mean_context(q.input_tokens, q.output_tokens)
-    # a uniform distribution deviates by its width over the root of twelve, 2 * 3^0.5
-    apart = q.output_tokens / (2 * context * (3 * d.decode_batch) ** 0.5)
+    apart = d.context_deviation / (d.decode_context_tokens * d.decode_batch ** 0.5)
     of_largest = normal_quantile(EXPECTED_MAXIMUM / q.data_parallel)
     return np.maximum(q.kv_imbalance, 1 + apart * of_largest)
 

@@ -80,6 +80,7 @@ NEUTRAL: dict[str, float] = {
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
+    "prompt_variation": 0, "answer_variation": 0,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "shared_expert_ranks": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
@@ -346,7 +347,19 @@ def physics_inputs(scenario: Resolved) -> dict[str, float]:
         found["draft_tokens"] = workload.draft_tokens.value
     if workload.length_accepted:
         found["accepted_length"] = workload.length_accepted.value
-    return found
+    return found | _variations(scenario)
+
+
+def _variations(scenario: Resolved) -> dict[str, float]:
+    """How far the lengths of prompts and answers deviate from their means, if those are stated."""
+    workload = scenario.file.workload
+    if workload.output_tokens is None:
+        return {}
+    stated = workload.length_variation
+    both = {"constant": 0.0, "exponential": 1.0}.get(
+        workload.length_distribution, float(stated.value) if stated else 0.0)
+    prompt, answer = scenario.variations or (both, both)
+    return {"prompt_variation": prompt, "answer_variation": answer}
 
 
 def _compute(scenario: Resolved) -> dict[str, float]:

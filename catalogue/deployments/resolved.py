@@ -19,6 +19,8 @@ class Resolved:
 
     Attributes:
         given: mechanisms that its engine gives, by name.
+        variations: of the lengths of prompts and of answers, standard deviation over mean, where
+            requests are listed [1]; None for what the workload says.
     """
 
     file: ScenarioFile
@@ -31,6 +33,7 @@ class Resolved:
     host: Device | None = None
     family: Text | None = None
     given: Mapping[str, Value] = field(default_factory=dict)
+    variations: tuple[float, float] | None = None
 
     @property
     def mechanisms(self) -> dict[str, Value]:

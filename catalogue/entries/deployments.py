@@ -208,8 +208,8 @@ class Workload(Entry):
     ``draft_tokens`` are proposed per request and step (absent: none). What comes of them is stated
     as engines print it, in place of ``mtp_acceptance`` and ``acceptance_decay``: tokens of a step,
     its own included (``accepted_length``), or how often the first draft counts, the second, …
-    (``acceptance``; one counts if all before it do). Where requests are simulated, their lengths
-    are distributed about ``input_tokens`` and ``output_tokens``: ``length_distribution``, of a
+    (``acceptance``; one counts if all before it do). Lengths are distributed about ``input_tokens``
+    and ``output_tokens``, prompts and answers independently: ``length_distribution``, of a
     lognormal one with ``length_variation``, standard deviation over mean.
 
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who

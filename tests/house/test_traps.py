@@ -284,7 +284,8 @@ class TestTools:
         dead = []
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
-                     "largest_graph": 0, "shared_expert_ranks": 0}.get(
+                     "offloaded_share": inputs[name] / 2, "largest_graph": 0,
+                     "shared_expert_ranks": 0}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)
             changed = run(inputs, attention, **{name: other})
             if all(np.array_equal(changed[key], base[key]) for key in base):

@@ -32,6 +32,7 @@ Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and 
 GIGA, MEGA = 1e9, 1e6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imbalance": 1,
+         "prompt_variation": 0, "answer_variation": 0,
          "routing_skew": 0, "even_routing": 1, "balanced_placement": 0, "placement_residual": 0,
          "redundant_experts": 0, "shared_expert_ranks": 0, "offloaded_share": 0,
          "decode_context_parallel": 1,
@@ -106,7 +107,8 @@ class Steps:
             "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
             "concurrency": requests, "input_tokens": context - 1, "output_tokens": 1,
             "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
-            "prefill_cached": 0, "prefill_attended": (prompt + 1) / 2,
+            "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
+            "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
             "prefill_in_window": (prompt + 1) / 2, **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
         return {**inputs, **self._derivation.values(inputs, self._model.attention)}

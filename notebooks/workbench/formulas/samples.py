@@ -202,9 +202,11 @@ def _plain(draw: random.Random) -> dict[str, Number]:
 
 
 def _arrivals(draw: random.Random) -> dict[str, Number]:
-    """How requests arrive in a steady state, and what a step may hold."""
+    """How requests arrive in a steady state, what a step may hold, how lengths vary."""
     return {"mixed_steps": draw.randint(0, 1), "think_time": draw.choice((0, 0, 0.02, 5)),
-            "open_arrivals": draw.choice((0, 0, 1))}
+            "open_arrivals": draw.choice((0, 0, 1)),
+            "prompt_variation": draw.choice((0, 0, 0.5, 1)),
+            "answer_variation": draw.choice((0, 0, 1, 1.7))}
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:

@@ -18,6 +18,9 @@ from workbench.formulas.errors import DerivationError
 _FRACTIONAL = frozenset({
     "memory_utilization", "hbm_efficiency", "distinct_experts",
     "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
+    "prompt_variation", "answer_variation", "biased_output_tokens", "biased_cached_tokens",
+    "biased_new_tokens", "context_deviation", "prefill_context_tokens",
+    "held_tokens", "holding_requests", "cache_occupied", "cache_deviation", "cache_overflow",
     "attention_activation_width", "dense_activation_width", "moe_activation_width",
     "load_overlap", "expert_load_overlap", "clock_factor", "clock_spread", "operators_per_layer",
     "placement_residual", "routing_skew", "kv_imbalance", "fullest_cache",
@@ -44,13 +47,14 @@ _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
     "data_parallel", "expert_parallel", "routed_ranks", "concurrency", "context_tokens",
-    "output_tokens", "max_num_batched_tokens", "block_size", "memory_utilization",
+    "output_tokens", "biased_output_tokens", "context_deviation", "max_num_batched_tokens",
+    "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",
     "kv_imbalance", "fullest_cache", "decode_context_parallel",
     "micro_batches", "devices_per_node",
-    "prefill_tokens", "new_tokens", "burst_tokens", "prompt_chunks", "burst_chunks",
-    "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
+    "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
+    "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

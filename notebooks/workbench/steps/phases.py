@@ -146,6 +146,6 @@ def _chunk(phase: str) -> Composition:
     return Composition(
         tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
         in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
-        indexed=absorbed * of_step * (sym.cached_tokens + (sym.new_tokens + 1) / 2), read=cached,
+        indexed=absorbed * of_step * sym.prefill_context_tokens, read=cached,
         read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
         absorbed=absorbed, sharing_ranks=sympy.Integer(1), decoding=False)

@@ -58,7 +58,7 @@ def test_numbers_for_people(value, unit, text):
 @pytest.mark.usefixtures("wide")
 def test_the_verdict_and_the_kinds_are_told(cli):
     _, out, _ = cli("estimate", "s2-910b1-awq")
-    assert "measured: fits, 7.654 GB per device to spare." in out
+    assert "measured: fits, 7.654 GB per device to spare, every request at its longest (" in out
     ours = out.partition("what the document says")[0]
     rows = {cells[0]: cells[1:] for line in ours.splitlines() if line.startswith("│")
             for cells in [[cell.strip() for cell in line.strip("│").split("│")]]}
@@ -72,7 +72,7 @@ def test_the_verdict_and_the_kinds_are_told(cli):
     assert rows["routed expert"][1].endswith("%")
     assert rows["KV cache of one token"][-1] == "exact"
     _, out, _ = cli("estimate", "s0-scenario-1")
-    assert "does not fit, 126.8 GB per device short." in out
+    assert "126.8 GB per device short, every request at its longest (4,096 tokens)." in out
 
 
 @pytest.mark.usefixtures("wide")

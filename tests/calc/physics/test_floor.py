@@ -58,6 +58,7 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
     inputs = fleet(attention, 7) | {
         "even_routing": 1, "kv_imbalance": 1, "clock_factor": 1e9, "clock_spread": 0,
         "input_tokens": 10_000, "output_tokens": 1,  # contexts of one length
+        "prompt_variation": 0, "answer_variation": 0,
         "kernel_boundary": 0,
         "activation_element_bytes": 1e-9, "logit_element_bytes": 1e-9, "draft_tokens": 0,
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,

@@ -362,6 +362,7 @@ class TestScheduler:
         inputs = inputs | {
             "concurrency": inputs["data_parallel"], "input_tokens": prompt,
             "output_tokens": output, "max_num_batched_tokens": prompt, "kv_imbalance": 1,
+            "prompt_variation": 0, "answer_variation": 0,
             "pipeline_parallel": 1, "draft_tokens": 0, "separate_pools": 0, "prefix_hit_share": 0}
         served = schedule([Request(0.0, prompt, output)], Limits(prompt, 1),
                           Clock(inputs, attention), inputs["host_gap_per_step"])
