@@ -298,9 +298,10 @@ def paces_inside(overview: Overview) -> None:
     paces = {item.scenario.id: pace for item in (*overview.deployed.values(), *overview.others)
              if (pace := summary.speed(item, summary.PACE)) and pace.measured}
     missed = {name: pace for name, pace in paces.items() if pace.outside}
-    assert all(pace.factor < 1 for pace in missed.values())
+    slower = [name for name, pace in missed.items() if pace.factor < 1]
     number("tpot-measured", len(paces))
     number("tpot-inside", len(paces) - len(missed))
     number("tpot-missed", len(missed))
-    number("tpot-missed-h200", sum(name.startswith("h200-") for name in missed))
-    number("tpot-missed-v32", sum(name.startswith("h200-v32-") for name in missed))
+    number("tpot-missed-slower", len(slower))
+    number("tpot-missed-h200", sum(name.startswith("h200-") for name in slower))
+    number("tpot-missed-v32", sum(name.startswith("h200-v32-") for name in slower))
