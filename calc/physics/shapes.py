@@ -232,7 +232,8 @@ class Matmuls:
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:
     """Matmuls of every class but routed experts, whose shares were measured with all they take.
 
-    Projections of the same input are one matmul.
+    Projections of the same input are one matmul. Absorbed ones, as wide as activations, take little
+    more than a kernel's boundary, which they have.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -258,8 +259,8 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
 
 
 def _latent(q: Any, absorbed: Number) -> Matmuls:
-    """A layer of latent attention: down, queries up, expanded or absorbed, and out."""
-    values = q.num_attention_heads * q.v_head_dim / q.tensor_parallel
+    """A layer of latent attention: down, queries up, keys and values where expanded, and out."""
+    values, expanded = q.num_attention_heads * q.v_head_dim / q.tensor_parallel, 1 - absorbed
     return Matmuls(
-        3 + select(q.q_lora_rank > 0, 1, 0) + absorbed,
-        q.hidden_size + q.q_lora_rank + q.kv_lora_rank + absorbed * q.qk_nope_head_dim + values)
+        2 + select(q.q_lora_rank > 0, 1, 0) + expanded,
+        q.hidden_size + q.q_lora_rank + expanded * q.kv_lora_rank + values)
