@@ -140,7 +140,7 @@ class Estimate:
         """
         if self.fits or self.lasting is None or not self.lasting.cache:
             return False
-        apart = self.varied or self.lasting.arrivals != "burst"
+        apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
         return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
                     and self.everything["kv_blocks"] >= self.everything["blocks_per_request"]
                     and self.lasting.cache["cache_occupied"] < 1)
@@ -234,7 +234,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0809)
+    (True, 'l2_bandwidth', 0.081)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its

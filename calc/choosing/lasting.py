@@ -25,13 +25,13 @@ class Lasting:
     """A steady state.
 
     Attributes:
-        arrivals: ``burst`` where the scenario names no other, ``closed-loop`` or ``poisson``.
+        arrivals: ``burst``, ``closed-loop`` or ``poisson``; None where the scenario names none.
         in_flight: requests, of a burst and without thinking all of them [request].
         values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
         cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
     """
 
-    arrivals: str
+    arrivals: str | None
     in_flight: float
     values: dict[str, float]
     cache: dict[str, float]

@@ -156,8 +156,9 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
                  else "right after")
         asked = f"{workload.concurrency.value:,} users who each ask again {after} the answer"
     answer = "the burst" if steady.arrivals == "burst" else "the steady state"
-    return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.",
-            f"The scenario's arrivals are those of {answer}."]
+    named = (f"The scenario's arrivals are those of {answer}." if steady.arrivals
+             else "The scenario names no arrivals: the steady state is what its users see.")
+    return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.", named]
 
 
 def _cache(result: Estimate) -> list[str]:

@@ -187,8 +187,11 @@ def hidden_time(q: Any, b: Busy) -> Number:
     turns, at_experts = np.minimum(b.own, b.links), b.experts + b.exchange
     streams = np.minimum(turns, np.minimum(at_experts, b.own + b.links - at_experts))
     halves = select(q.unequal_streams > 0, streams, turns)
+    # shared experts on ranks of their own wait for the dispatch as well
+    apart = q.shared_expert_ranks > 0
+    waiting, ready = b.routed + select(apart, b.shared, 0), select(apart, 0, b.shared)
     single = select(q.single_batch_overlap > 0,
-                    np.minimum(b.shared, b.dispatch)
-                    + np.minimum(b.routed / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
+                    np.minimum(ready, b.dispatch)
+                    + np.minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
     between = q.overlap_efficiency * select(q.micro_batches > 1, halves, single)
     return between + q.host_overlap * np.minimum(b.on_host, b.own + b.links - between)

@@ -215,8 +215,8 @@ class Workload(Entry):
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
     independently at an ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are
-    in flight. Of a deployment that names its engine, what it does not state of ``BY_ENGINE`` is
-    that engine's default.
+    in flight; absent, users are in a closed loop and do not think. Of a deployment that names its
+    engine, what it does not state of ``BY_ENGINE`` is that engine's default.
     """
 
     model_config = ConfigDict(json_schema_extra=_may_be_given)
@@ -231,7 +231,7 @@ class Workload(Entry):
     output_tokens: Length | None = None
     length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
     length_variation: Number | None = None
-    arrivals: Literal["burst", "closed-loop", "poisson"] = "burst"
+    arrivals: Literal["burst", "closed-loop", "poisson"] | None = None
     think_time: TimeOrZero | None = None
     arrival_rate: RequestRate | None = None
     max_num_batched_tokens: Tokens

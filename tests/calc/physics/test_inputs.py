@@ -46,7 +46,7 @@ class TestOnce:
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_what_is_kept_is_what_the_inputs_give(attention):
     """In every step of an evaluation, which all ask for it."""
-    inputs = fleet(attention, seed=1)
+    inputs = fleet(attention, seed=1) | {"shared_expert_ranks": 0}
     found, q = calc.evaluate(inputs, attention), SimpleNamespace(**inputs)
     nodes = group(q, q.expert_parallel).across
     for phase in PHASES:

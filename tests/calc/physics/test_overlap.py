@@ -8,7 +8,8 @@ from calc.physics.breakdown import Busy
 from calc.quantities.everything import PHASES
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point
-ALL_HIDDEN = {"overlap_efficiency": 1, "host_overlap": 0, "single_token_path": 0}
+ALL_HIDDEN = {"overlap_efficiency": 1, "host_overlap": 0, "single_token_path": 0,
+              "shared_expert_ranks": 0}
 IN_TURNS = ALL_HIDDEN | {"micro_batches": 2, "unequal_streams": 0}
 IN_STREAMS = IN_TURNS | {"unequal_streams": 1}
 UNDIVIDED = ALL_HIDDEN | {"micro_batches": 1, "single_batch_overlap": 0}
