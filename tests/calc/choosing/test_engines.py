@@ -61,8 +61,8 @@ class TestEstimate:
         assert engine_line(servers[0]) == f"Engine: {ENGINES[0]}."
         without = catalogue.load_scenario("s0-scenario-1")
         assert estimate(without).as_json()["engine"] is None
-        assert engine_line(without) == ("No engine named: values between those of sglang, "
-                                        "vllm-ascend.")
+        assert engine_line(without) == ("No engine named: values between those of "
+                                        "cann-recipes, sglang, vllm-ascend.")
 
 
 class TestCommand:

@@ -121,7 +121,7 @@ class TestWhatItGives:
 
 class TestRefused:
     @pytest.mark.parametrize(("engine", "says"), [
-        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, sglang, tensorrt-llm, vllm"),
+        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, sglang, tensorrt"),
         ("vllm@0.99", "vllm has no release '0.99', expected one of 0.8.5.post1, 0.9.2"),
         ("vllm@", "vllm has no release ''"),
         ("vllm@0.2.7", "vllm has no release '0.2.7'"),  # of the former engine
