@@ -31,7 +31,8 @@ from pathlib import Path
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
-CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages")
+CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages",
+                "notebooks/decisions")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 WAITING = 1  # a page waits for its kernel a part of its time, when another can run
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end

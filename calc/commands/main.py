@@ -11,36 +11,27 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 from typing import Any
 
-from calc.commands import (
-    calibrate,
-    check,
-    discrepancy,
-    engines,
-    estimate,
-    import_model,
-    listing,
-    simulate,
-    validate,
-)
 from calc.commands.printing import BAD_INPUT, OK
 from catalogue import ParamsError
 
-COMMANDS: dict[str, tuple[ModuleType, str]] = {
-    "check": (check, "check every file of the catalogue, or those given"),
-    **{kind: (listing, f"list the {kind}, or show one") for kind in listing.KINDS},
-    "estimate": (estimate, "whether a deployment fits, its latency, throughput and what binds "
-                           "them; what would fit"),
-    "simulate": (simulate, "arrivals at a deployment, step by step: percentiles, goodput"),
-    "validate": (validate, "errors of every prediction of a measured row"),
-    "calibrate": (calibrate, "fit a calibration to its measured rows"),
-    "discrepancy": (discrepancy, "the formulas' own error by class of systems, for intervals"),
-    "import-model": (import_model,
+LISTED = ("models", "devices", "links", "nodes", "scenarios")
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("check", "check every file of the catalogue, or those given"),
+    **{kind: ("listing", f"list the {kind}, or show one") for kind in LISTED},
+    "estimate": ("estimate", "whether a deployment fits, its latency, throughput and what binds "
+                             "them; what would fit"),
+    "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
+    "validate": ("validate", "errors of every prediction of a measured row"),
+    "calibrate": ("calibrate", "fit a calibration to its measured rows"),
+    "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
+    "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
-    "engines": (engines, "which arguments, variables and metrics an engine has in which release"),
+    "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
+"""Name -> module of this room that does it, loaded when it is asked for; and its purpose."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -51,14 +42,20 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message}.\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
+    """The arguments of the command that is asked for; of the others their names."""
     parser = _Parser(prog="python -m calc", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    for name, (module, purpose) in COMMANDS.items():
+    for name, (_, purpose) in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
-        module.add_arguments(command)
+        if name in asked:
+            _module(name).add_arguments(command)
         command.add_argument("--json", action="store_true", help="print JSON in SI units")
     return parser
+
+
+def _module(name: str) -> Any:
+    return import_module(f"calc.commands.{COMMANDS[name][0]}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,10 +63,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
-    args = _parser().parse_args(argv)
-    module, _ = COMMANDS[args.command]
+    asked = sys.argv[1:] if argv is None else argv
+    args = _parser(asked).parse_args(asked)
     try:
-        code = module.run(args)
+        code = _module(args.command).run(args)
         print(end="", flush=True)
         return code
     except ParamsError as error:

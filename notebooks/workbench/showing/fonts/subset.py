@@ -36,7 +36,7 @@ def characters() -> set[str]:
         texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
     for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    texts += [path.read_text("utf-8") for folder in ("workbench", "deployment_pages")
+    texts += [path.read_text("utf-8") for folder in ("workbench", "deployment_pages", "decisions")
               for path in sorted((ROOT / "notebooks" / folder).rglob("*.py"))]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}

@@ -1,0 +1,1 @@
+"""Money and power of a deployment: capital, rent, energy, returns; no search."""

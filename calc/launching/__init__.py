@@ -1,0 +1,1 @@
+"""The files that start and watch a deployment; no prediction is made here."""

@@ -1,0 +1,1 @@
+"""From a goal to every deployment that meets it, and the best; nothing is printed."""

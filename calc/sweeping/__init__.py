@@ -1,0 +1,1 @@
+"""Axes that outgrow one machine: chunks, parts, schedulers; no physics."""

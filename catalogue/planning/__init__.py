@@ -1,0 +1,1 @@
+"""Goals, prices and loads: what a decision starts from; no formula."""

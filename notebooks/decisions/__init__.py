@@ -1,0 +1,1 @@
+"""What the chapters on deciding show of the runtime's answers; no formula."""
