@@ -5,17 +5,20 @@ Everything a program may ask for is here; nothing of the physics is.
 
 from functools import partial
 
-from catalogue.deployments.scenario import (
+from catalogue.deployments.loading import (
     Family,
-    Scenario,
     deployment_names,
-    device_inputs,
     load_family,
     load_pools,
     load_scenario,
+    read_scenario,
+    variants,
+)
+from catalogue.deployments.scenario import (
+    Scenario,
+    device_inputs,
     model_inputs,
     precision_inputs,
-    variants,
 )
 from catalogue.entries import trees
 from catalogue.library import load, names
@@ -57,6 +60,7 @@ __all__ = [
     "model_inputs",
     "names",
     "precision_inputs",
+    "read_scenario",
     "sources",
     "symbols",
     "trees",

@@ -1,6 +1,6 @@
 """Whether a deployment can be laid out: cuts that divide, links that reach, known mechanisms.
 
-Each rule is told in words without the file it stands in; ``catalogue.deployments.scenario`` adds
+Each rule is told in words without the file it stands in; ``catalogue.deployments.loading`` adds
 file and line.
 """
 

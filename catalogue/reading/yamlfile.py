@@ -60,7 +60,7 @@ def read(path: Path) -> YamlFile:
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
     deep, or that uses anchors, aliases, tags or a key twice.
     """
-    return _parsed(path, _raw(path))
+    return parse(path, _raw(path))
 
 
 def _raw(path: Path) -> bytes:
@@ -92,8 +92,8 @@ def unchanged(files: Mapping[Path, bytes]) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def _parsed(path: Path, raw: bytes) -> YamlFile:
-    """A file's contents, parsed once; nobody changes what was read."""
+def parse(path: Path, raw: bytes) -> YamlFile:
+    """A file's contents, parsed once; nobody changes what was read. Raises as :func:`read` does."""
     name = display_path(path)
     try:
         text = raw.decode("utf-8")

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.choosing.answers import counted
 from calc.choosing.pools import together as evaluated
-from catalogue.deployments.scenario import Family, Scenario
+from catalogue.deployments.loading import Family
+from catalogue.deployments.scenario import Scenario
 from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import RATES
 from deployment_pages.views import OF, derived, pair, printed

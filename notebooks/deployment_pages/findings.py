@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import calc
 from calc.choosing.advice import Change, changed
-from catalogue.deployments.scenario import Family
+from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
 from deployment_pages.families import cut

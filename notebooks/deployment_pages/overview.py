@@ -13,7 +13,7 @@ import numpy as np
 
 import calc
 import catalogue
-from catalogue.deployments.scenario import Family
+from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
 from deployment_pages import findings, summary
 from deployment_pages.answers import Answer, Deployed

@@ -19,7 +19,8 @@ from matplotlib.lines import Line2D
 
 import catalogue
 from calc.choosing.advice import DTYPE, MEMORY, reasons
-from catalogue.deployments.scenario import Family, Scenario
+from catalogue.deployments.loading import Family
+from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
 from deployment_pages.families import cut

@@ -13,7 +13,7 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import EXACT, counted, kinds
 from catalogue import units
-from catalogue.deployments.scenario import Family
+from catalogue.deployments.loading import Family
 from catalogue.entries.claims import Letter
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.trees import symbols_of

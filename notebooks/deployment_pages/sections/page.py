@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from catalogue.deployments.scenario import Family, Scenario
+from catalogue.deployments.loading import Family
+from catalogue.deployments.scenario import Scenario
 from deployment_pages.answers import Answer, Deployed
 
 

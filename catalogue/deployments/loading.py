@@ -1,0 +1,278 @@
+"""A deployment is read: its file, a variant of it, or a text, checked against the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from catalogue import library
+from catalogue.deployments import family, layout
+from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.documented import as_documented
+from catalogue.deployments.physics_inputs import peak_problem
+from catalogue.deployments.profiles import named, underlaid
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.deployments import Documented, ScenarioFile
+from catalogue.entries.hardware import Device
+from catalogue.library import Override
+from catalogue.reading import units, yamlfile
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.shared import symbols
+from catalogue.reading.values import Text
+from catalogue.reading.yamlfile import YamlFile
+
+ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload")
+NAMES = ("model", "device", "engine", "precision")  # roots that are a name
+_ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """The deployments of one file, and what it says of all of them.
+
+    Attributes:
+        id: the file's name.
+        title, note, section: of the file.
+        deployments: one for a file without variants, else one per variant in their order.
+        pools: those two of them that prefill and that decode for one deployment, both for the
+            requests of the latter.
+        documented: what a document prints of all of them together; None without variants.
+    """
+
+    id: str
+    title: Text
+    note: Text | None
+    section: str | None
+    deployments: tuple[Scenario, ...]
+    pools: tuple[Scenario, Scenario] | None = None
+    documented: Documented | None = None
+
+
+def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
+    """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
+    path, _ = family.find(reference)
+    file = yamlfile.read(path)
+    keys = family.keys(file)
+    if not keys:
+        single = load_scenario(path, device)
+        return Family(single.id, single.title, single.file.note, single.file.section, (single,))
+    whole = family.of_the_whole(file)
+    engine = named(whole)
+    shared: ScenarioFile = library.load("scenarios", path,
+                                        file=underlaid(whole, engine) if engine else whole)
+    _check_claims(shared, lambda *at: whole.where(at))
+    of = {key: load_scenario(f"{path}{family.SEPARATOR}{key}", device) for key in keys}
+    return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()),
+                  load_pools(path, device), shared.documented)
+
+
+def load_pools(reference: str | Path, device: str | Path | None = None,
+               overrides: Iterable[str] = ()) -> tuple[Scenario, Scenario] | None:
+    """What ``catalogue.deployments.family.paired`` says of a file; None for one of its variants.
+
+    Arguments as of :func:`load_scenario`; an override holds of both pools.
+    """
+    path, key = family.find(reference)
+    settings = list(overrides)
+    return None if key else family.paired(yamlfile.read(path), lambda name, lengths: load_scenario(
+        f"{path}{family.SEPARATOR}{name}", device, [*settings, *lengths]))
+
+
+def deployment_names() -> list[str]:
+    """Identifiers of all deployments of ``params/scenarios/``, variants of a file each."""
+    return [name for file in library.names("scenarios")
+            for name in variants(file) or [file]]
+
+
+def variants(reference: str | Path) -> list[str]:
+    """References of the variants of a scenario file, for :func:`load_scenario`; none without.
+
+    Of the catalogue they are identifiers, of a reader's file its path with the key.
+    """
+    path, key = family.find(reference)
+    keys = [] if key else family.keys(yamlfile.read(path))
+    own = path.parent != library.ROOT / "scenarios"
+    return [f"{path}{family.SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
+
+
+def load_scenario(reference: str | Path, device: str | Path | None = None,
+                  overrides: Iterable[str] = (), documented: bool = False) -> Scenario:
+    """Load and check a deployment.
+
+    Args:
+        reference: identifier, or path of a scenario file; of a file with variants the first of
+            them, ``PATH#KEY`` is another one.
+        device: identifier or path of a device to use in place of the scenario's.
+        overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
+        documented: take of the device what the scenario's document states of it.
+
+    Raises ParamsError, one sentence, for any input that cannot be used.
+    """
+    overridden = _overrides(overrides)
+    path, key = family.find(reference)
+    raw = library.read(path)
+    known, whole = family.keys(raw), raw.data.get("title")
+    if known or key:  # a key is refused where there are no variants
+        raw = family.overlaid(raw, key or known[0])
+    if device:
+        overridden["device"] = Override(str(device), "device")
+    return _resolved(path, raw, overridden, whole if known else None, documented)
+
+
+def read_scenario(text: str, path: Path) -> Scenario:
+    """A deployment out of a text, checked as if it stood in a file.
+
+    Args:
+        text: what would stand there, YAML.
+        path: where it would stand; its name is the deployment's.
+
+    Raises ParamsError, one sentence, for any input that cannot be used.
+    """
+    return _resolved(path, yamlfile.parse(path, text.encode()), {}, None)
+
+
+def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
+              documented: bool = False) -> Scenario:
+    """A deployment, checked: its entries in place of the names.
+
+    Args:
+        path: of its file.
+        raw: what stands there of it.
+        overridden: values by dotted key.
+        whole: title of the family that it is a variant of, if it is.
+        documented: take of the device what the scenario's document states of it.
+    """
+    own = {key: value for key, value in overridden.items() if key.partition(".")[0] not in _ENTRIES
+           or "." not in key}
+
+    def where(*keys: str | int) -> str:
+        """Origin of a key: an override's, or file and line."""
+        override = own.get(".".join(map(str, keys)))
+        return override.origin if override else raw.where(keys)
+
+    engine = named(raw, own)
+    file: ScenarioFile = library.load("scenarios", path, own,
+                                      file=underlaid(raw, engine) if engine else raw)
+
+    def entry(root: str) -> Any:
+        inside = {key.partition(".")[2]: value for key, value in overridden.items()
+                  if key.startswith(f"{root}.")}
+        return library.load(_ENTRIES[root], getattr(file, root), inside, path)
+
+    chosen = entry("device")
+    if chosen.type == "host":
+        raise ParamsError(f"{where('device')}: '{chosen.id}' is a host processor, "
+                          "expected an accelerator.")
+    if chosen.dies:
+        raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
+                          f"{chosen.dies.value} devices, expected '{chosen.die}'.")
+    if documented:
+        if file.document is None:
+            raise ParamsError(f"{where('title')}: '{file.id}' is in none of the documents, there "
+                              "is nothing to take from one.")
+        chosen = as_documented(chosen, file.document, file.section)
+    scenario = Scenario(
+        file, path, entry("model"), chosen,
+        library.load("nodes", file.cluster.node, beside=path), entry("precision"),
+        library.load("measurements", file.measured, beside=path) if file.measured else None)
+    scenario = replace(scenario, host=_host(scenario, where), family=whole,
+                       running=engine, given=engine.mechanisms if engine else {})
+    _check_claims(file, where)
+    _check_hardware(scenario, where)
+    _check_layout(scenario, where)
+    return scenario
+
+
+def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
+    """The processor of the node; of an offload, the one that it names or the node's.
+
+    Refuses an offload that has no processor to run on, or more of them than the nodes have.
+    """
+    offload, node = scenario.file.offload, scenario.node
+    chosen = (offload.host if offload else None) or node.host
+    if chosen is None:
+        if offload:
+            raise ParamsError(f"{where('offload')}: neither the offload nor the node '{node.id}' "
+                              "names a host processor to compute on.")
+        return None
+    host: Device = library.load("devices", chosen, beside=scenario.path)
+    if host.type != "host":
+        raise ParamsError(f"{where('offload', 'host')}: '{host.id}' is an accelerator, expected a "
+                          "host processor.")
+    if offload and not scenario.model.is_moe:
+        raise ParamsError(f"{where('offload')}: '{scenario.model.id}' has no experts to offload.")
+    if offload and offload.host is None and node.hosts_per_node:
+        most = node.hosts_per_node.value * scenario.file.cluster.nodes.value
+        if offload.hosts.value > most:
+            raise ParamsError(f"{where('offload', 'hosts')}: {offload.hosts.value} processors, but "
+                              f"the cluster has {most}.")
+    return host
+
+
+def _overrides(settings: Iterable[str]) -> dict[str, Override]:
+    """``PATH=VALUE`` texts by their dotted path."""
+    result: dict[str, Override] = {}
+    for setting in settings:
+        dotted, equals, text = (part.strip() for part in setting.partition("="))
+        root, _, rest = dotted.partition(".")
+        if not equals or root not in ROOTS or not text:
+            raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
+                              f"{', '.join(ROOTS)}.")
+        if not rest and root not in NAMES:
+            raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
+        try:
+            value = yamlfile.scalar(text) if rest else text
+        except ValueError as error:
+            raise ParamsError(f"--set {dotted}: {error}.") from None
+        result[dotted] = Override(value, f"--set {dotted}")
+    return result
+
+
+def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
+    """Refuse a claim about an unknown quantity, in another unit, or with a formula that fails."""
+    known = symbols()
+    for number, claim in enumerate(file.documented.claims if file.documented else ()):
+        at = ("documented", "claims", number)
+        if claim.quantity not in known:
+            raise ParamsError(f"{where(*at, 'quantity')}: '{claim.quantity}' is not a quantity of "
+                              "params/symbols.yml.")
+        expected = known[claim.quantity].unit
+        if units.uncounted(units.dimensions(claim.value.unit)) != units.uncounted(
+                units.dimensions(expected)):
+            raise ParamsError(f"{where(*at, 'value')}: '{claim.value.written}' has the wrong unit "
+                              f"for '{claim.quantity}', expected a quantity in {expected}.")
+        try:
+            file.documented.recomputed(claim)  # type: ignore[union-attr]
+        except ValueError as error:
+            raise ParamsError(f"{where(*at, 'formula')}: {error}.") from None
+
+
+def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
+    """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
+    numbers = scenario.inputs()
+    tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
+                      for name in ("tensor", "pipeline", "data", "expert"))
+
+    if tp * pp * dp != scenario.devices:
+        raise ParamsError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
+                          f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
+                          f"cluster has {scenario.devices}.")
+    model, cut = (numbers, scenario.model.attention, scenario.model.id), (tp, pp, dp, ep)
+    if found := (layout.cut_problem(*model, cut)
+                 or block_problem(*model, scenario.precision, cut)):
+        raise ParamsError(f"{where('parallelism', found[0])}: {found[1]}.")
+    if problem := layout.context_problem(*model, tp, int(numbers["decode_context_parallel"])):
+        raise ParamsError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
+
+
+def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
+    """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
+    inside = library.load("links", scenario.node.device_link)
+    if problem := layout.link_problem(scenario.node, inside):
+        raise ParamsError(f"{where('cluster', 'node')}: {problem}.")
+    if missing := peak_problem(scenario):
+        raise ParamsError(f"{where(missing[0])}: {missing[1]}.")
+    for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
+        raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
