@@ -22,6 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
+from catalogue.planning import goals
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -50,6 +51,7 @@ KINDS: dict[str, type[Entry]] = {
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "goals": goals.Goal,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}
@@ -135,7 +137,7 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
-    path = locate(kind, reference, beside)
+    path = file.path if file else locate(kind, reference, beside)
     if overrides or file:
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process

@@ -99,6 +99,7 @@ class Device(Named):
         host_bandwidth: to the host, ONE direction [B/s].
         microbenchmarks: entry of what kernels reach, on this device or on a relative.
         mechanisms: entry of the priors of a prediction for this class of devices.
+        node: server that it is taken to stand in where none is named.
     """
 
     like: DeviceName | None = None
@@ -125,6 +126,7 @@ class Device(Named):
     price: Price | None = None
     microbenchmarks: MicrobenchmarksName | None = None
     mechanisms: MechanismsName | None = None
+    node: NodeName | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Device:

@@ -1,0 +1,160 @@
+"""One deployment that a search tries: its settings, its ``--set`` line, its scenario file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from catalogue import Scenario, load_device, load_node, read_scenario
+from catalogue.planning.goals import Goal
+
+UTILIZATION = "0.9"  # of a deployment that names neither an engine nor its share of the memory
+BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
+ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a search chooses of a deployment; counts [1], tokens [token].
+
+    Attributes:
+        device, node, engine, precision: entries of the catalogue; an engine with its release or
+            None.
+        devices: cards.
+        tensor, pipeline, data, expert: parallel sizes.
+        spares: redundant experts.
+        chunk: prompt tokens of a step.
+        micro_batches, drafts: half-batches, and drafted tokens of a step.
+        concurrency: requests in flight, over all replicas.
+        pool: ``prefill`` or ``decode`` of two, None of one that does both.
+    """
+
+    device: str
+    node: str
+    engine: str | None
+    precision: str
+    devices: int
+    tensor: int
+    pipeline: int
+    data: int
+    expert: int
+    spares: int
+    chunk: int
+    micro_batches: int
+    drafts: int
+    concurrency: int
+    pool: str | None = None
+
+    @property
+    def nodes(self) -> int:
+        """Servers that hold its cards [1]."""
+        return -(-self.devices // _per_node(self.node))
+
+    @property
+    def layout(self) -> str:
+        """Its cut, as engines write it."""
+        spares = f"+{self.spares}" if self.spares else ""
+        return (f"TP{self.tensor}×PP{self.pipeline}×DP{self.data}, "
+                f"EP{self.expert}{spares}")
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def settings(self) -> dict[str, str | int]:
+        """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
+        found: dict[str, str | int] = {"device": self.device, "cluster.node": self.node,
+                                       "cluster.nodes": self.nodes, "precision": self.precision}
+        if self.devices != self.nodes * _per_node(self.node):
+            found["cluster.devices"] = self.devices
+        if self.engine:
+            found["engine"] = self.engine
+        found |= {"parallelism.tensor_parallel": self.tensor,
+                  "parallelism.pipeline_parallel": self.pipeline,
+                  "parallelism.data_parallel": self.data,
+                  "parallelism.expert_parallel": self.expert}
+        if self.spares:
+            found |= {"parallelism.redundant_experts": self.spares,
+                      "parallelism.balancing": "periodic"}
+        found |= {"workload.concurrency": self.concurrency,
+                  "workload.max_num_batched_tokens": self.chunk}
+        return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
+
+
+def _per_node(node: str) -> int:
+    return int(load_node(node).devices_per_node.value)
+
+
+def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
+    """A scenario file of a choice, as plain data.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+    """
+    demand, space = goal.demand, goal.space
+    parts: dict[str, dict[str, Any]] = {}
+    plain: dict[str, Any] = {}
+    for path, value in choice.settings().items():
+        root, _, key = path.partition(".")
+        if key:
+            parts.setdefault(root, {})[key] = value
+        else:
+            plain[root] = value
+    workload = parts["workload"]
+    workload |= {key: getattr(demand, key) for key in (
+        "input_tokens", "output_tokens", "context_tokens", "length_distribution",
+        "length_variation") if getattr(demand, key) is not None}
+    if choice.engine is None:
+        workload |= {"block_size": BLOCKS[load_device(choice.device).type],
+                     "memory_utilization": UTILIZATION}
+    if space.block_size is not None:
+        workload["block_size"] = space.block_size
+    if space.memory_utilization is not None:
+        workload["memory_utilization"] = space.memory_utilization
+    workload |= _arrivals(goal)
+    mechanisms = {"micro_batches": choice.micro_batches} if choice.micro_batches > 1 else {}
+    mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
+    mechanisms |= {"separate_pools": 1} if choice.pool else {}
+    title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
+    file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
+            "defaults": ASSUMED, "model": goal.model, **plain, **parts}
+    return file | ({"mechanisms": mechanisms} if mechanisms else {})
+
+
+def _arrivals(goal: Goal) -> dict[str, Any]:
+    """How requests arrive, as a scenario says it."""
+    demand = goal.demand
+    if demand.arrival_rate is not None:
+        return {"arrivals": "poisson", "arrival_rate": f"{demand.arrival_rate} request/s"}
+    if demand.arrivals == "burst":
+        return {"arrivals": "burst"}
+    found: dict[str, Any] = {"arrivals": "closed-loop"}
+    return found | ({"think_time": f"{demand.think_time} s"} if demand.think_time else {})
+
+
+def text(goal: Goal, choice: Choice) -> str:
+    """The scenario file of a choice, which ``estimate`` and ``papermill`` take.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+    """
+    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
+    return schema + yaml.safe_dump(contents(goal, choice), sort_keys=False, allow_unicode=True,
+                                   width=100)
+
+
+def scenario(goal: Goal, choice: Choice) -> Scenario:
+    """The deployment of a choice, checked as a file is.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+
+    Raises ParamsError for a choice that no file can hold.
+    """
+    return read_scenario(text(goal, choice), Path(f"{goal.id}.yml"))

@@ -1,0 +1,263 @@
+"""Every deployment that a goal allows: offers, cuts of so many cards, and what else is chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.choosing.layouts import divisors
+from calc.searching.choices import Choice, scenario
+from catalogue import (
+    ParamsError,
+    Scenario,
+    load_device,
+    load_model,
+    load_node,
+    load_precision,
+    model_inputs,
+)
+from catalogue import names as entries
+from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.layout import cut_problem
+from catalogue.deployments.precision_support import missing_dtypes, nearest
+from catalogue.entries.hardware import Device, Node
+from catalogue.entries.models import Model
+from catalogue.planning.goals import Goal, Offer
+
+CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
+DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
+ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
+
+
+AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
+        "drafts")
+LAYOUT = AXES[:6]
+Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
+
+
+class Kind(NamedTuple):
+    """What of a layout the inputs depend on besides its numbers: more servers than one, domains
+    that an exchange leaves, replicas, redundant experts, drafts. Layouts of one kind differ in
+    their numbers only."""
+
+    servers: bool
+    reach: int
+    replicas: bool
+    spared: bool
+    drafting: bool
+
+
+@dataclass(frozen=True)
+class Base:
+    """Cards of one device in servers of one kind, an engine, and a precision."""
+
+    device: str
+    node: str
+    engine: str | None
+    precision: str
+
+
+@dataclass
+class Space:
+    """What a goal lets a search try.
+
+    Attributes:
+        goal: the goal.
+        dropped: combinations that were left out, by why.
+    """
+
+    goal: Goal
+    dropped: Counter[str] = field(default_factory=Counter)
+    _layouts: dict[str, Cells] = field(default_factory=dict)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model."""
+        return load_model(self.goal.model)
+
+    @cached_property
+    def shapes(self) -> dict[str, Any]:
+        """Its input symbols."""
+        return model_inputs(self.model)
+
+    @cached_property
+    def offers(self) -> list[Offer]:
+        """Cards to choose from; ``any`` are those that a server of the catalogue holds."""
+        if self.goal.devices:
+            return list(self.goal.devices)
+        devices = (load_device(name) for name in entries("devices"))
+        return [Offer(device=device.id) for device in devices
+                if device.type != "host" and device.node and not device.dies]
+
+    def bases(self) -> Iterator[Base]:
+        """Each offer in each precision that its device multiplies.
+
+        Raises ParamsError for an offer without a server, or of what is no card.
+        """
+        for offer in self.offers:
+            device = load_device(offer.device)
+            node = node_of(offer, device)
+            wanted = ([load_precision(name) for name in self.goal.precisions]
+                      if self.goal.precisions else
+                      [precision for precision in nearest(device)
+                       if precision.id not in ON_PROCESSORS])
+            for precision in wanted:
+                if missing_dtypes(precision, device):
+                    self.dropped["dtype"] += 1
+                    continue
+                yield Base(device.id, node.id, offer.engine or self.goal.engine, precision.id)
+
+    def cells(self, base: Base) -> Iterator[tuple[Kind, Cells]]:
+        """Every deployment of a base but for its requests, by kind: layouts that divide model and
+        cards into slices that engines load, each with every chunk, half-batch and draft."""
+        layouts = self._loading(base)
+        if not len(layouts["devices"]):
+            return
+        node = load_node(base.node)
+        chunks, drafts = self.chunks(), self.drafts()
+        halves = list(self.goal.space.micro_batches)
+        shape = len(layouts["devices"]), len(chunks), len(halves), len(drafts)
+        places = np.unravel_index(np.arange(np.prod(shape)), shape)
+        cells = {name: column[places[0]] for name, column in layouts.items()}
+        for name, place, values in zip(AXES[6:], places[1:], (chunks, halves, drafts),
+                                       strict=True):
+            cells[name] = np.array(values)[place]
+        # half-batches hide an exchange, where there is one
+        exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
+        keep = (cells["micro_batches"] == 1) | exchanged
+        cells = {name: column[keep] for name, column in cells.items()}
+        columns = _kinds(node, cells)
+        codes = np.ravel_multi_index([column.astype(int) for column in columns], (2, 3, 2, 2, 2))
+        for code in np.unique(codes):
+            chosen = np.flatnonzero(codes == code)
+            first = (column[chosen[0]].item() for column in columns)
+            yield Kind(*first), {name: column[chosen] for name, column in cells.items()}
+
+    def _loading(self, base: Base) -> Cells:
+        """Layouts of a base of which engines load every slice."""
+        if base.node not in self._layouts:
+            self._layouts[base.node] = self._divided(load_node(base.node))
+        layouts, precision = self._layouts[base.node], load_precision(base.precision)
+        pairs, which = np.unique(np.stack([layouts["tensor"], layouts["expert"]]), axis=1,
+                                 return_inverse=True)
+        loads = np.array([block_problem(self.shapes, self.model.attention, self.model.id,
+                                        precision, (int(tp), 1, int(max(1, ep // tp)), int(ep)))
+                          is None for tp, ep in pairs.T], bool)[which]
+        self.dropped["blocks"] += int((~loads).sum())
+        return {name: column[loads] for name, column in layouts.items()}
+
+    def _divided(self, node: Node) -> Cells:
+        """Cuts of each number of cards that divide the model, with each number of spares."""
+        space, rows = self.goal.space, []
+        widest = scale_up_domain(node)
+
+        @cache
+        def fits(tp: int, pp: int, dp: int, ep: int, spares: int) -> bool:
+            numbers = {**self.shapes, "redundant_experts": spares}
+            return cut_problem(numbers, self.model.attention, self.model.id,
+                               (tp, pp, dp, ep)) is None
+
+        def meant(size: int, listed: list[int] | None) -> bool:
+            return listed is None or size in listed
+
+        for devices in card_counts(self.goal, int(node.devices_per_node.value)):
+            for tp, pp in ((tp, pp) for tp in divisors(devices) for pp in divisors(devices // tp)):
+                dp = devices // tp // pp
+                # stages divide nothing but the layers
+                if tp > widest or not (meant(tp, space.tensor) and meant(pp, space.pipeline)
+                                       and meant(dp, space.data) and fits(1, pp, 1, 1, 0)):
+                    continue
+                for ep in (ep for ep in divisors(tp * dp) if meant(ep, space.expert)):
+                    for spares in _spares(self.goal, self.shapes, ep):
+                        if fits(tp, 1, dp, ep, spares):
+                            rows.append((devices, tp, pp, dp, ep, spares))
+                        else:
+                            self.dropped["division"] += 1
+        table = np.array(rows, dtype=int).reshape(-1, len(LAYOUT))
+        return {name: table[:, number] for number, name in enumerate(LAYOUT)}
+
+    def chunks(self) -> list[int]:
+        """Prompt tokens of a step that are tried [token]."""
+        return list(self.goal.space.chunks or CHUNKS)
+
+    def drafts(self) -> list[int]:
+        """Drafted tokens that are tried [token]; none of a model that has nothing to draft with."""
+        layers = self.model.num_nextn_predict_layers
+        if self.goal.space.drafts is not None:
+            return list(self.goal.space.drafts)
+        return list(DRAFTS) if layers and layers.value else [0]
+
+    def inputs(self, base: Base, cells: Cells) -> Scenario:
+        """The deployment of the first of some cells of one kind, whose inputs all of them have.
+
+        Raises ParamsError for an offer that cannot be deployed at all.
+        """
+        return scenario(self.goal, chosen(base, cells, 0, 1))
+
+
+def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
+    """One deployment out of cells.
+
+    Args:
+        base: whose cells they are.
+        cells: settings by name, shape (n,) each.
+        row: which.
+        concurrency: requests in flight [request].
+    """
+    settings = {name: int(cells[name][row]) for name in AXES}
+    return Choice(base.device, base.node, base.engine, base.precision, **settings,
+                  concurrency=concurrency)
+
+
+def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
+    """The parts of each cell's :class:`Kind`."""
+    per_node = int(node.devices_per_node.value)
+    reach = sum((cells["expert"] > size).astype(int)
+                for size in (per_node, scale_up_domain(node)))
+    return (cells["devices"] > per_node, reach, cells["data"] > 1, cells["spares"] > 0,
+            cells["drafts"] > 0)
+
+
+def node_of(offer: Offer, device: Device) -> Node:
+    """The server that an offer's cards stand in.
+
+    Raises ParamsError where neither the offer nor the device names one.
+    """
+    if device.type == "host":
+        raise ParamsError(f"devices: '{device.id}' is a host processor, expected an accelerator.")
+    if device.dies:
+        raise ParamsError(f"devices: '{device.id}' is a package that software sees as "
+                          f"{device.dies.value} devices, expected '{device.die}'.")
+    name = offer.node or device.node
+    if name is None:
+        raise ParamsError(f"devices: no server of the catalogue holds '{device.id}', name one: "
+                          f"{{device: {device.id}, node: NAME}}.")
+    return load_node(name)
+
+
+def card_counts(goal: Goal, per_node: int) -> list[int]:
+    """Numbers of cards that are tried: parts of a server that divide it, then whole servers [1].
+
+    >>> from catalogue import load
+    >>> goal = load("goals", "r1-80-users-910b")
+    >>> card_counts(goal, 8)[:6]
+    [1, 2, 4, 8, 16, 24]
+    """
+    counts = [*divisors(per_node)[:-1], *range(per_node, goal.cards.most + 1, per_node)]
+    return [count for count in counts if goal.cards.fewest <= count <= goal.cards.most]
+
+
+def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:
+    """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]."""
+    routed = int(shapes["n_routed_experts"])
+    if not routed or ranks == 1:
+        return [0]
+    fewest = -(-routed // ranks) * ranks - routed
+    numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
+    return sorted({numbers[name] for name in goal.space.spares})

@@ -1,0 +1,246 @@
+"""What a file of a goal may hold: a model, cards to choose from, users, and limits to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+
+from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
+from catalogue.reading import units
+from catalogue.reading.values import LARGEST_COUNT, Identifier, Misplaced, Text, Words
+
+ANY = "any"  # device of the catalogue
+MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
+OBJECTIVES: dict[str, int] = {
+    "throughput_per_card": -1, "throughput": -1, "tpot": 1, "ttft": 1, "e2e": 1, "cards": 1,
+    "cost": 1, "energy": 1}
+"""What may be asked to be best: -1 the more the better, 1 the less."""
+Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
+                    "energy"]
+USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
+Percentile = Literal["mean", "p50", "p90", "p95", "p99"]
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """A number of a wish, in SI units: it needs no source, nobody else's word is quoted."""
+
+    unit: str
+    least: float = 0.0
+    exclusive: bool = True
+    most: float = LARGEST_COUNT
+
+    def __call__(self, raw: Any) -> float | int:
+        if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+            raise ValueError("expected a number or a quantity such as '50 ms'")
+        number = units.parse(raw, self.unit)
+        if number < self.least or (self.exclusive and number == self.least):
+            bound = "more than" if self.exclusive else "at least"
+            raise ValueError(f"'{raw}' is out of range, expected {bound} {self.least:g}")
+        if number > self.most:
+            raise ValueError(f"'{raw}' is out of range, expected at most {self.most:g}")
+        return number
+
+
+def _whole(raw: Any, unit: str = "1", least: int = 1, most: float = LARGEST_COUNT) -> int:
+    number = _Amount(unit, least, False, most)(raw)
+    if number != int(number):
+        raise ValueError(f"'{raw}' is not a whole number")
+    return int(number)
+
+
+def _shown(meant: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": ["number", "string"], "description": meant})
+
+
+Seconds = Annotated[float, BeforeValidator(_Amount("s")), _shown("a time, such as '50 ms'")]
+SecondsOrZero = Annotated[float, BeforeValidator(_Amount("s", exclusive=False)),
+                          _shown("a time, such as '20 s'")]
+Watts = Annotated[float, BeforeValidator(_Amount("W")), _shown("a power, such as '1 MW'")]
+Tokens = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "token")),
+                   _shown("a number of tokens")]
+TokenRate = Annotated[float, BeforeValidator(_Amount("token/s")), _shown("tokens per second")]
+RequestRate = Annotated[float, BeforeValidator(_Amount("request/s")), _shown("requests per second")]
+Users = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "request")), _shown("users at once")]
+Part = Annotated[float, BeforeValidator(_Amount("1", exclusive=False, most=1)),
+                 _shown("a share, 0 to 1")]
+Ratio = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)), _shown("a plain number")]
+Money = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)),
+                  _shown("an amount of money, a plain number")]
+Cards = Annotated[int, BeforeValidator(lambda raw: _whole(raw, most=MOST_CARDS)),
+                  _shown("a number of cards")]
+Degree = Annotated[int, BeforeValidator(_whole), _shown("a whole number")]
+DegreeOrZero = Annotated[int, BeforeValidator(lambda raw: _whole(raw, least=0)),
+                         _shown("a whole number")]
+Degrees = Annotated[list[Degree], Field(min_length=1)]
+
+
+class Offer(Entry):
+    """Cards to choose from: of a device, in servers of a kind, in a range of numbers.
+
+    Attributes:
+        node: server that they stand in; absent, the one of the catalogue that holds this device.
+        engine: that serves them, with a release if one is meant; absent, none is named.
+        price: per card and hour, [low, central, high], in the currency of the goal.
+    """
+
+    device: DeviceName
+    node: NodeName | None = None
+    engine: str | None = None
+    price: Annotated[list[Money], Field(min_length=3, max_length=3)] | None = None
+
+    @field_validator("price")
+    @classmethod
+    def _ordered(cls, price: list[float] | None) -> list[float] | None:
+        if price is not None and sorted(price) != price:
+            raise ValueError("'price' is [low, central, high], in this order")
+        return price
+
+
+class CardRange(Entry):
+    """Fewest and most cards."""
+
+    fewest: Cards = 1
+    most: Cards
+
+    @model_validator(mode="after")
+    def _ordered(self) -> CardRange:
+        if self.fewest > self.most:
+            raise Misplaced(f"the fewest cards ({self.fewest}) are more than the most "
+                            f"({self.most})", "fewest")
+        return self
+
+
+class Demand(Entry):
+    """What users ask, and how many of them.
+
+    ``users`` ask again ``think_time`` after an answer; requests of an ``arrival_rate`` come
+    independently; with neither, the deployment is as full as it may be. All lengths in tokens,
+    spread as in a scenario.
+    """
+
+    input_tokens: Tokens
+    output_tokens: Tokens
+    context_tokens: Tokens | None = None
+    length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
+    length_variation: Ratio | None = None
+    users: Users | None = None
+    think_time: SecondsOrZero | None = None
+    arrival_rate: RequestRate | None = None
+    arrivals: Literal["burst", "closed-loop", "poisson"] | None = None
+    prefix_hit_share: Part = 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Demand:
+        if self.users is not None and self.arrival_rate is not None:
+            raise Misplaced("'users' and an 'arrival_rate' are two ways to say how much is asked, "
+                            "expected one", "arrival_rate")
+        if self.think_time is not None and self.users is None:
+            raise Misplaced("a 'think_time' is one of users, expected 'users' beside it",
+                            "think_time")
+        if (self.length_distribution == "lognormal") != (self.length_variation is not None):
+            raise ValueError("'length_variation' is given with a lognormal length_distribution, "
+                             "and only with it")
+        least = self.input_tokens + self.output_tokens
+        if self.context_tokens is not None and self.context_tokens < least:
+            raise Misplaced(f"less than input_tokens + output_tokens, expected at least {least}",
+                            "context_tokens")
+        if self.arrivals == "poisson" and self.arrival_rate is None:
+            raise Misplaced("independent arrivals need an 'arrival_rate'", "arrivals")
+        if self.arrivals in ("burst", "closed-loop") and self.arrival_rate is not None:
+            raise Misplaced("requests of an 'arrival_rate' come independently, expected 'poisson' "
+                            "or nothing", "arrivals")
+        return self
+
+
+class Limits(Entry):
+    """What must hold: times of users, at their mean or a percentile, and of the whole.
+
+    Attributes:
+        at: the mean, or a percentile of the simulated requests, at which ttft, tpot and e2e hold.
+        ttft, tpot, e2e: at most [s].
+        throughput: tokens of answers of the deployment, at least [token/s].
+        cost: of a million tokens of answers, at most, in the currency of the prices.
+        power: of the deployment, at most [W].
+        budget: of capital, at most, in the currency of the prices.
+    """
+
+    at: Percentile = "mean"
+    ttft: Seconds | None = None
+    tpot: Seconds | None = None
+    e2e: Seconds | None = None
+    throughput: TokenRate | None = None
+    cost: Money | None = None
+    power: Watts | None = None
+    budget: Money | None = None
+
+
+class Space(Entry):
+    """What is tried of each cut: an absent list is the usual one.
+
+    Attributes:
+        tensor, pipeline, data, expert: parallel sizes; absent, all that divide.
+        spares: redundant experts: ``none``, the ``fewest`` with which experts can be dealt out, or
+            one more ``per-rank``.
+        chunks: prompt tokens of a step [token].
+        batches: requests in flight of a data-parallel rank, where nobody says how many users;
+            absent, a grid of 8 per doubling up to what the memory holds.
+        micro_batches: 2 is two half-batches, one computing while the other exchanges.
+        drafts: tokens that a model's own prediction layer drafts.
+        pools: one pool that does both, or two that prefill and decode.
+        block_size: of the cache [token]; memory_utilization: share that the engine may use [1].
+    """
+
+    tensor: Degrees | None = None
+    pipeline: Degrees | None = None
+    data: Degrees | None = None
+    expert: Degrees | None = None
+    spares: list[Literal["none", "fewest", "per-rank"]] = ["none", "fewest", "per-rank"]
+    chunks: Degrees | None = None
+    batches: Degrees | None = None
+    micro_batches: list[Literal[1, 2]] = [1, 2]
+    drafts: list[DegreeOrZero] | None = None
+    pools: list[Literal["one", "two"]] = ["one"]
+    block_size: Tokens | None = None
+    memory_utilization: Part | None = None
+
+
+class Goal(Entry):
+    """A goal: a file of ``params/goals/``, or a reader's own.
+
+    Attributes:
+        devices: offers; a name stands for an offer of it, ``any`` (none of them here) for every
+            device of the catalogue that a server of it holds.
+        precisions: absent, all that the device multiplies.
+        objectives: what is best; deployments of which none is better in all are the front.
+        have: a deployment of the reader's, whose least change is wanted.
+        currency: of the prices.
+    """
+
+    id: Identifier
+    title: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+    model: ModelName
+    devices: list[Offer]
+    cards: CardRange
+    demand: Demand
+    limits: Limits = Limits()
+    precisions: list[PrecisionName] | None = None
+    engine: str | None = None
+    objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
+    have: Words | None = None
+    space: Space = Space()
+    currency: Literal["USD", "CNY"] = "USD"
+
+    @field_validator("devices", mode="before")
+    @classmethod
+    def _offers(cls, raw: Any) -> Any:
+        if raw == ANY:
+            return []
+        if raw is None or raw == []:
+            raise ValueError(f"no device is named, expected names or '{ANY}'")
+        listed = raw if isinstance(raw, list) else [raw]
+        return [{"device": item} if isinstance(item, str) else item for item in listed]
