@@ -21,7 +21,7 @@ import numpy as np
 import calc
 import catalogue
 from benchmarks.peers import beside
-from calc.choosing import streams, sweeps
+from calc.choosing import fronts, streams, sweeps
 
 DEPLOYMENTS = 1 << 19
 WITH_INTERVALS = 1 << 17
@@ -147,15 +147,15 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
 def stream(count: int) -> dict[str, float]:
     """Stream random deployments through a histogram and the ten best, in this process."""
     mix, start = Mix(), time.perf_counter()
-    best = streams.Best("decode_tpot", 10)
+    best = fronts.Best("decode_tpot", 10)
     histogram = streams.Histogram("decode_tpot", np.geomspace(1e-4, 1e3, 71))
     for batch, quantities in streams.stream(streams.sampled(mix.draw, count), "mla",
                                         threads=THREADS):
-        best.add(batch, quantities)
+        best.add({name: value for name, value in batch.items() if np.ndim(value)} | quantities)
         histogram.add(batch, quantities)
     return {"seconds": time.perf_counter() - start, "counted": int(histogram.counts.sum()),
             "peak": _peak_memory(),
-            "best": float(best.kept["decode_tpot"][0])}
+            "best": float(best.rows["decode_tpot"][0])}
 
 
 def _peak_memory() -> int:

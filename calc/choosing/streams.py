@@ -1,4 +1,4 @@
-"""More deployments than memory holds: batch by batch, of which the best or a histogram is kept."""
+"""More deployments than memory holds: batch by batch, of which a histogram is kept, or a front."""
 
 from __future__ import annotations
 
@@ -60,31 +60,6 @@ def stream(batches: Iterable[Columns], attention: str, names: Iterable[str] = (F
     names = list(names)
     for batch in batches:
         yield batch, decode_sweep(batch, attention, names, threads=threads)
-
-
-@dataclass
-class Best:
-    """The deployments with the least of a quantity, of all that were added.
-
-    Attributes:
-        name: the quantity.
-        count: how many are kept.
-        kept: quantities and the inputs that vary, by name, in ascending order.
-    """
-
-    name: str
-    count: int
-    kept: dict[str, np.ndarray] = field(default_factory=dict)
-
-    def add(self, batch: Columns, found: Mapping[str, np.ndarray]) -> None:
-        """Take in a batch; what it holds of each name has to be the same in every batch."""
-        columns = {name: value for name, value in batch.items() if np.ndim(value)} | dict(found)
-        order = np.argsort(columns[self.name], kind="stable")[:self.count]
-        rows = {name: column[order] for name, column in columns.items()}
-        if self.kept:
-            rows = {name: np.concatenate([self.kept[name], row]) for name, row in rows.items()}
-        order = np.argsort(rows[self.name], kind="stable")[:self.count]
-        self.kept = {name: row[order] for name, row in rows.items()}
 
 
 @dataclass

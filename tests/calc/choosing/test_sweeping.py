@@ -10,7 +10,8 @@ import pytest
 
 import calc
 import catalogue
-from calc.choosing.streams import Best, Histogram, grid, sampled, stream
+from calc.choosing.fronts import Best
+from calc.choosing.streams import Histogram, grid, sampled, stream
 from calc.choosing.sweeps import (
     CHUNK,
     DECODE_NAMES,
@@ -286,12 +287,12 @@ class TestStreams:
         found = calc.decode_sweep(whole, "mla")[FAST]
         best, counted = Best(FAST, 5), Histogram(FAST, np.geomspace(1e-4, 1e2, 13))
         for batch, some in stream(grid(cards()[0], AXES, size=7), "mla"):
-            best.add(batch, some)
+            best.add({name: batch[name] for name in AXES} | some)
             counted.add(batch, some)
         order = np.argsort(found, kind="stable")[:5]
-        np.testing.assert_array_equal(best.kept[FAST], found[order])
+        np.testing.assert_array_equal(best.rows[FAST], found[order])
         for name in AXES:
-            np.testing.assert_array_equal(best.kept[name], whole[name][order])
+            np.testing.assert_array_equal(best.rows[name], whole[name][order])
         np.testing.assert_array_equal(counted.counts, np.histogram(found, counted.edges)[0])
         assert counted.counts.sum() == 24
 
