@@ -22,6 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
+from catalogue.planning import prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -50,6 +51,7 @@ KINDS: dict[str, type[Entry]] = {
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "prices": prices.Prices,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}
