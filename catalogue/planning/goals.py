@@ -8,15 +8,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
+from catalogue.planning.prices import Ownership
 from catalogue.reading import units
 from catalogue.reading.values import LARGEST_COUNT, Identifier, Misplaced, Text, Words
 
 ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
 OBJECTIVES: dict[str, int] = {
-    "throughput_per_card": -1, "throughput": -1, "tpot": 1, "ttft": 1, "e2e": 1, "cards": 1,
-    "cost": 1, "energy": 1}
-"""What may be asked to be best: -1 the more the better, 1 the less."""
+    "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
+    "cost": -1, "energy": -1}
+"""What may be asked to be best: +1 to have it large, -1 to have it small."""
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
                     "energy"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
@@ -83,20 +84,14 @@ class Offer(Entry):
     Attributes:
         node: server that they stand in; absent, the one of the catalogue that holds this device.
         engine: that serves them, with a release if one is meant; absent, none is named.
-        price: per card and hour, [low, central, high], in the currency of the goal.
+        price: of a card, ``2 USD/h`` or with both ends ``1.5..2.5 USD/h``; absent, that of the
+            catalogue for the goal's ownership, if it has one.
     """
 
     device: DeviceName
     node: NodeName | None = None
     engine: str | None = None
-    price: Annotated[list[Money], Field(min_length=3, max_length=3)] | None = None
-
-    @field_validator("price")
-    @classmethod
-    def _ordered(cls, price: list[float] | None) -> list[float] | None:
-        if price is not None and sorted(price) != price:
-            raise ValueError("'price' is [low, central, high], in this order")
-        return price
+    price: Words | None = None
 
 
 class CardRange(Entry):
@@ -216,7 +211,8 @@ class Goal(Entry):
         precisions: absent, all that the device multiplies.
         objectives: what is best; deployments of which none is better in all are the front.
         have: a deployment of the reader's, whose least change is wanted.
-        currency: of the prices.
+        ownership: how cards are had, for their price.
+        currency: of costs.
     """
 
     id: Identifier
@@ -233,6 +229,7 @@ class Goal(Entry):
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     have: Words | None = None
     space: Space = Space()
+    ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"
 
     @field_validator("devices", mode="before")
