@@ -11,7 +11,7 @@ import yaml
 from catalogue import Scenario, load_device, load_node, read_scenario
 from catalogue.planning.goals import Goal
 
-UTILIZATION = "0.9"  # of a deployment that names neither an engine nor its share of the memory
+UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
 
@@ -28,6 +28,7 @@ class Choice:
         spares: redundant experts.
         chunk: prompt tokens of a step.
         micro_batches, drafts: half-batches, and drafted tokens of a step.
+        utilization: share of the memory that the engine may use, in percent.
         concurrency: requests in flight, over all replicas.
         pool: ``prefill`` or ``decode`` of two, None of one that does both.
     """
@@ -45,6 +46,7 @@ class Choice:
     chunk: int
     micro_batches: int
     drafts: int
+    utilization: int
     concurrency: int
     pool: str | None = None
 
@@ -80,7 +82,8 @@ class Choice:
             found |= {"parallelism.redundant_experts": self.spares,
                       "parallelism.balancing": "periodic"}
         found |= {"workload.concurrency": self.concurrency,
-                  "workload.max_num_batched_tokens": self.chunk}
+                  "workload.max_num_batched_tokens": self.chunk,
+                  "workload.memory_utilization": f"{self.utilization / 100:g}"}
         return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
 
 
@@ -109,14 +112,13 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         "input_tokens", "output_tokens", "context_tokens", "length_distribution",
         "length_variation") if getattr(demand, key) is not None}
     if choice.engine is None:
-        workload |= {"block_size": BLOCKS[load_device(choice.device).type],
-                     "memory_utilization": UTILIZATION}
+        workload["block_size"] = BLOCKS[load_device(choice.device).type]
     if space.block_size is not None:
         workload["block_size"] = space.block_size
-    if space.memory_utilization is not None:
-        workload["memory_utilization"] = space.memory_utilization
     workload |= _arrivals(goal)
-    mechanisms = {"micro_batches": choice.micro_batches} if choice.micro_batches > 1 else {}
+    mechanisms: dict[str, Any] = {}
+    if choice.micro_batches > 1:
+        mechanisms["micro_batches"] = choice.micro_batches
     mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
     mechanisms |= {"separate_pools": 1} if choice.pool else {}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.choosing.layouts import divisors
-from calc.searching.choices import Choice, scenario
+from calc.searching.choices import UTILIZATION, Choice, scenario
 from catalogue import (
     ParamsError,
     Scenario,
@@ -26,6 +27,7 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
+from catalogue.deployments.profiles import AT, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import Goal, Offer
@@ -36,7 +38,7 @@ ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on 
 
 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
-        "drafts")
+        "drafts", "utilization")
 LAYOUT = AXES[:6]
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
@@ -111,7 +113,15 @@ class Space:
                 if missing_dtypes(precision, device):
                     self.dropped["dtype"] += 1
                     continue
-                yield Base(device.id, node.id, offer.engine or self.goal.engine, precision.id)
+                for engine in self._engines(device):
+                    yield Base(device.id, node.id, engine, precision.id)
+
+    def _engines(self, device: Device) -> list[str | None]:
+        """Engines that are tried on a device; those that do not run on it are left out."""
+        if self.goal.engines is None:
+            return [None]
+        running = fitting(device)
+        return [name for name in self.goal.engines if name.partition(AT)[0] in running]
 
     def cells(self, base: Base) -> Iterator[tuple[Kind, Cells]]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
@@ -122,12 +132,12 @@ class Space:
         node = load_node(base.node)
         chunks, drafts = self.chunks(), self.drafts()
         halves = list(self.goal.space.micro_batches)
-        shape = len(layouts["devices"]), len(chunks), len(halves), len(drafts)
+        shares = self.goal.space.memory_utilization or [UTILIZATION]
+        shape = len(layouts["devices"]), len(chunks), len(halves), len(drafts), len(shares)
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
         cells = {name: column[places[0]] for name, column in layouts.items()}
-        for name, place, values in zip(AXES[6:], places[1:], (chunks, halves, drafts),
-                                       strict=True):
-            cells[name] = np.array(values)[place]
+        rest = zip(AXES[len(LAYOUT):], places[1:], (chunks, halves, drafts, shares), strict=True)
+        cells |= {name: np.array(values)[place] for name, place, values in rest}
         # half-batches hide an exchange, where there is one
         exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
@@ -167,7 +177,9 @@ class Space:
             return listed is None or size in listed
 
         for devices in card_counts(self.goal, int(node.devices_per_node.value)):
-            for tp, pp in ((tp, pp) for tp in divisors(devices) for pp in divisors(devices // tp)):
+            for tp, pp in product(divisors(devices), divisors(devices)):
+                if devices % (tp * pp):
+                    continue
                 dp = devices // tp // pp
                 # stages divide nothing but the layers
                 if tp > widest or not (meant(tp, space.tensor) and meant(pp, space.pipeline)
@@ -193,7 +205,7 @@ class Space:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
 
-    def inputs(self, base: Base, cells: Cells) -> Scenario:
+    def first(self, base: Base, cells: Cells) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.
 
         Raises ParamsError for an offer that cannot be deployed at all.
@@ -211,17 +223,16 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
         concurrency: requests in flight [request].
     """
     settings = {name: int(cells[name][row]) for name in AXES}
-    return Choice(base.device, base.node, base.engine, base.precision, **settings,
-                  concurrency=concurrency)
+    return Choice(base.device, base.node, base.engine, base.precision, concurrency=concurrency,
+                  pool=None, **settings)
 
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """The parts of each cell's :class:`Kind`."""
     per_node = int(node.devices_per_node.value)
-    reach = sum((cells["expert"] > size).astype(int)
-                for size in (per_node, scale_up_domain(node)))
-    return (cells["devices"] > per_node, reach, cells["data"] > 1, cells["spares"] > 0,
-            cells["drafts"] > 0)
+    within, beyond = (cells["expert"] > size for size in (per_node, scale_up_domain(node)))
+    return (cells["devices"] > per_node, within.astype(int) + beyond, cells["data"] > 1,
+            cells["spares"] > 0, cells["drafts"] > 0)
 
 
 def node_of(offer: Offer, device: Device) -> Node:

@@ -52,6 +52,13 @@ def _whole(raw: Any, unit: str = "1", least: int = 1, most: float = LARGEST_COUN
     return int(number)
 
 
+def _percent(raw: Any) -> int:
+    number = units.parse(raw, "1") * 100
+    if not 1 <= number <= 100 or abs(number - round(number)) > 1e-9:
+        raise ValueError(f"'{raw}' is out of range, expected 0.01 to 1 in whole percents")
+    return round(number)
+
+
 def _shown(meant: str) -> WithJsonSchema:
     return WithJsonSchema({"type": ["number", "string"], "description": meant})
 
@@ -67,6 +74,8 @@ RequestRate = Annotated[float, BeforeValidator(_Amount("request/s")), _shown("re
 Users = Annotated[int, BeforeValidator(lambda raw: _whole(raw, "request")), _shown("users at once")]
 Part = Annotated[float, BeforeValidator(_Amount("1", exclusive=False, most=1)),
                  _shown("a share, 0 to 1")]
+Percent = Annotated[int, BeforeValidator(lambda raw: _percent(raw)),
+                    _shown("a share in whole percents, such as 0.9")]
 Ratio = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)), _shown("a plain number")]
 Money = Annotated[float, BeforeValidator(_Amount("1", exclusive=False)),
                   _shown("an amount of money, a plain number")]
@@ -82,15 +91,13 @@ class Offer(Entry):
     """Cards to choose from: of a device, in servers of a kind, in a range of numbers.
 
     Attributes:
-        node: server that they stand in; absent, the one of the catalogue that holds this device.
-        engine: that serves them, with a release if one is meant; absent, none is named.
+        node: server that they stand in; absent, the one that the device's file names.
         price: of a card, ``2 USD/h`` or with both ends ``1.5..2.5 USD/h``; absent, that of the
             catalogue for the goal's ownership, if it has one.
     """
 
     device: DeviceName
     node: NodeName | None = None
-    engine: str | None = None
     price: Words | None = None
 
 
@@ -185,7 +192,8 @@ class Space(Entry):
         micro_batches: 2 is two half-batches, one computing while the other exchanges.
         drafts: tokens that a model's own prediction layer drafts.
         pools: one pool that does both, or two that prefill and decode.
-        block_size: of the cache [token]; memory_utilization: share that the engine may use [1].
+        block_size: of the cache [token].
+        memory_utilization: shares that the engine may use, in percent here [1].
     """
 
     tensor: Degrees | None = None
@@ -199,7 +207,7 @@ class Space(Entry):
     drafts: list[DegreeOrZero] | None = None
     pools: list[Literal["one", "two"]] = ["one"]
     block_size: Tokens | None = None
-    memory_utilization: Part | None = None
+    memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
 
 
 class Goal(Entry):
@@ -209,6 +217,7 @@ class Goal(Entry):
         devices: offers; a name stands for an offer of it, ``any`` (none of them here) for every
             device of the catalogue that a server of it holds.
         precisions: absent, all that the device multiplies.
+        engines: with a release if one is meant; absent, none is named.
         objectives: what is best; deployments of which none is better in all are the front.
         have: a deployment of the reader's, whose least change is wanted.
         ownership: how cards are had, for their price.
@@ -225,7 +234,7 @@ class Goal(Entry):
     demand: Demand
     limits: Limits = Limits()
     precisions: list[PrecisionName] | None = None
-    engine: str | None = None
+    engines: list[Words] | None = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     have: Words | None = None
     space: Space = Space()

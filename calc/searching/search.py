@@ -1,0 +1,330 @@
+"""From a goal to every deployment that meets it: what is on the front, and what was left out.
+
+All that a goal allows is tried, in an order that leaves out much for little: what divides, what
+fits (memory grows with the requests in flight), what decodes fast enough without any prompts, which
+is a bound of what users see, and what could still be better than one that was found. Only the rest
+is computed whole. Each of these bounds is exact, so the front is that of all deployments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calc.choosing.fronts import Best, Front
+from calc.searching.choices import Choice
+from calc.searching.funnel import Funnel
+from calc.searching.space import AXES, Base, Cells, Space, chosen
+from calc.searching.trying import (
+    SLAB,
+    Tried,
+    batches,
+    filled,
+    slabs,
+)
+from calc.searching.wishes import TIMES, Wishes, wishes
+from catalogue.planning.goals import Goal
+
+SEEN = (*TIMES, "throughput")
+KEPT = (*AXES, "concurrency")
+NEAR = 24  # of the best of each offer and precision that are kept besides the front
+MISS, SHORT = "miss", "short"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A deployment of the answer.
+
+    Attributes:
+        choice: its settings.
+        quantities: by name of an objective or limit, SI units.
+        over: of a near miss, limit -> how far it is over it, as a factor less one.
+    """
+
+    choice: Choice
+    quantities: dict[str, float]
+    over: dict[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        settings = self.choice.settings()
+        return {"choice": self.choice.as_json(), "quantities": self.quantities,
+                "set": " ".join(f"--set {key}={value}" for key, value in settings.items()),
+                **({"over": self.over} if self.over else {})}
+
+
+@dataclass
+class Kept:
+    """What is kept of a base: its front, the best of its layouts, and how near it came.
+
+    Attributes:
+        front: within all limits.
+        layouts: the best in the first objective, of several layouts.
+        miss: within the memory, and least over a limit.
+        short: least short of memory [B].
+    """
+
+    front: Front
+    layouts: dict[str, np.ndarray]
+    miss: Best
+    short: Best
+
+    @classmethod
+    def new(cls, objectives: Mapping[str, int]) -> Kept:
+        """Of nothing."""
+        return cls(Front(objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1))
+
+
+@dataclass
+class Found:
+    """What a search found.
+
+    Attributes:
+        wishes: what was asked.
+        bases: offers in each precision.
+        kept: of each of them.
+        front: of all of them; its rows name the base by number.
+        funnel: what became of the rest.
+    """
+
+    wishes: Wishes
+    bases: list[Base]
+    kept: list[Kept]
+    front: Front
+    funnel: Funnel
+
+    def rows(self, front: Front | Best) -> list[Row]:
+        """Rows of a front or of the best, the best first."""
+        return [self.row(front.rows, number) for number in range(
+            len(next(iter(front.rows.values()), ())))]
+
+    def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
+        """One of many rows."""
+        cells = {name: columns[name] for name in AXES}
+        choice = chosen(self.bases[int(columns["base"][number])], cells, number,
+                        int(columns["concurrency"][number]))
+        quantities = {name: float(columns[name][number]) for name in (
+            *SEEN, "throughput_per_card", "cost", SHORT) if name in columns}
+        over = {name: float(columns[f"over {name}"][number]) for name in self.wishes.limits
+                if f"over {name}" in columns and columns[f"over {name}"][number] > 0}
+        return Row(choice, {name: value for name, value in quantities.items()
+                            if np.isfinite(value)}, over)
+
+
+def search(goal: Goal, *, threads: int = 2, slab: int = SLAB) -> Found:
+    """Try every deployment that a goal allows.
+
+    >>> from catalogue import load
+    >>> found = search(load("goals", "r1-64-users-8xh20"))
+    >>> found.rows(found.front)[0].choice.layout
+    'TP8×PP1×DP1, EP8'
+
+    Args:
+        goal: the goal.
+        threads: that share the work; the answer is the same for any.
+        slab: deployments that are in memory at once; the answer is the same for any.
+
+    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
+    """
+    space, funnel = Space(goal), Funnel()
+    asked = wishes(space)
+    found = Found(asked, [], [], Front(asked.objectives, ties=False), funnel)
+    for base in space.bases():
+        number, kept = len(found.bases), Kept.new(asked.objectives)
+        found.bases.append(base)
+        found.kept.append(kept)
+        for _, cells in space.cells(base):
+            first = space.first(base, cells)
+            tried = Tried(first.inputs(), first.model.attention, goal.demand, threads)
+            work = _Work(asked, base, number, tried, slab, funnel, kept, found.front)
+            work.run(cells)
+    funnel.counts += space.dropped
+    kept_rows = len(next(iter(found.front.rows.values()), ()))
+    funnel.counts["front"] = kept_rows
+    funnel.counts["beaten"] -= kept_rows
+    return found
+
+
+@dataclass
+class _Work:
+    """The cells of one kind, tried."""
+
+    asked: Wishes
+    base: Base
+    number: int
+    tried: Tried
+    slab: int
+    funnel: Funnel
+    kept: Kept
+    front: Front
+
+    def run(self, cells: Cells) -> None:
+        """Take all of them in."""
+        demand = self.asked.goal.demand
+        if demand.users is not None and not demand.think_time:
+            for rows in slabs(cells, np.ones(len(cells["data"]), int), self.slab):
+                part = _at(cells, rows)
+                part["concurrency"] = np.full(len(rows), demand.users)
+                self._fit(part)
+            return
+        for part in self._filled(cells):
+            if demand.arrival_rate is None and demand.users is None:
+                self._bounded(part)
+            else:
+                self._reaching(part)
+
+    def _fit(self, part: Cells) -> None:
+        """Those of the demand's own number of requests that the memory holds."""
+        spare = self.tried.fits(part)
+        short = spare < 0
+        self.funnel.counts["memory"] += int(short.sum())
+        if short.any():
+            least = np.argmin(np.where(short, -spare, np.inf))
+            self.kept.short.add(self._named(_at(part, np.array([least]))
+                                            | {SHORT: -spare[[least]]}))
+        self._bounded(_at(part, np.flatnonzero(~short)))
+
+    def _filled(self, cells: Cells) -> Iterator[Cells]:
+        """Every cell with every number of requests that it holds, some at a time."""
+        most = self.tried.holds(cells)
+        none = most < cells["data"]
+        self.funnel.counts["memory"] += int(none.sum())
+        if none.any():
+            some = _at(cells, np.flatnonzero(none))
+            spare = self.tried.fits(some | {"concurrency": some["data"]})
+            least = np.array([np.argmax(spare)])
+            self.kept.short.add(self._named(
+                _at(some, least) | {"concurrency": some["data"][least], SHORT: -spare[least]}))
+        space = self.asked.goal.space
+        tried = batches(int((most // cells["data"]).max(initial=0)), space.batches)
+        counts = np.searchsorted(tried, most // cells["data"], side="right")
+        for rows in slabs(cells, counts, self.slab):
+            yield filled(_at(cells, rows), most[rows], tried)
+
+    def _bounded(self, part: Cells) -> None:
+        """Without those that decode too slowly, or could be no better than one that was found."""
+        part.pop("row", None)
+        limit = self.asked.limits.get("tpot")
+        if not len(part["data"]):
+            return
+        if limit is None and not self._can_beat:
+            self._served(part)
+            return
+        pace = self.tried.pace(part)
+        keep = np.ones(len(pace), bool)
+        if limit is not None:
+            keep = pace <= limit
+            if not keep.all():
+                self._near_by_pace(part, pace, keep, limit)
+            self.funnel.counts["pace"] += int((~keep).sum())
+        if self._can_beat and self.kept.front.rows:
+            beaten = np.zeros(len(pace), bool)
+            beaten[keep] = self._beaten(_at(part, np.flatnonzero(keep)), pace[keep])
+            self.funnel.counts["objective"] += int(beaten.sum())
+            keep &= ~beaten
+        self._served(_at(part, np.flatnonzero(keep)))
+
+    @property
+    def _can_beat(self) -> bool:
+        """Whether a bound of every objective is known from a decode step alone."""
+        return "ttft" not in self.asked.objectives and "energy" not in self.asked.objectives
+
+    def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray, limit: float) -> None:
+        """The nearest of those that decode too slowly: a miss by at least so much."""
+        least = np.array([np.argmin(np.where(keep, np.inf, pace))])
+        some = _at(part, least)
+        self._missed(some, self.asked.with_derived(
+            {**some, **self.tried.served(some)}, self.base.device))
+
+    def _beaten(self, part: Cells, pace: np.ndarray) -> np.ndarray:
+        """Those that one of the same base beats whatever their prompts take, shape (n,).
+
+        Source: notebooks/search.md, section Bounds.
+        """
+        demand = self.asked.goal.demand
+        after = max(1, demand.output_tokens - 1)
+        least = after * pace
+        bounds = self.asked.with_derived(
+            {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
+             "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
+        rows = self.kept.front.rows
+        beaten = np.zeros(len(pace), bool)
+        for number in range(len(rows["base"])):
+            no_worse, better = np.ones(len(pace), bool), np.zeros(len(pace), bool)
+            for name, sign in self.asked.objectives.items():
+                held, best = sign * rows[name][number], sign * bounds[name]
+                no_worse &= held >= best
+                better |= held > best
+            beaten |= no_worse & better
+        return beaten
+
+    def _reaching(self, part: Cells) -> None:
+        """Of each cell the fewest requests in flight at which it serves what is asked."""
+        demand = self.asked.goal.demand
+        if not len(part["data"]):
+            return
+        wanted, name = ((demand.arrival_rate, "steady_request_throughput")
+                        if demand.arrival_rate is not None else (demand.users, "steady_users"))
+        seen = self.tried.served(part, (name,))
+        reached = np.flatnonzero(seen[name] >= wanted)
+        cells, first = np.unique(part["row"][reached], return_index=True)
+        rows = reached[first]
+        self.funnel.counts["saturated"] += len(np.unique(part["row"])) - len(cells)
+        self._judged(_at(part, rows), _at({key: seen[key] for key in SEEN}, rows))
+
+    def _served(self, part: Cells) -> None:
+        if len(part["data"]):
+            self._judged(part, self.tried.served(part))
+
+    def _judged(self, part: Cells, seen: Cells) -> None:
+        """Take in what was computed whole: within its limits, or how far beyond."""
+        part = {name: part[name] for name in KEPT}
+        self.funnel.computed += len(part["data"])
+        columns = self.asked.with_derived({**part, **seen}, self.base.device)
+        excess = self.asked.excess(columns)
+        worst = (np.max(list(excess.values()), axis=0) if excess
+                 else np.full(len(part["data"]), -1.0))
+        within = worst <= 0
+        self.funnel.counts["limits"] += int((~within).sum())
+        self.funnel.counts["beaten"] += int(within.sum())
+        if not within.all():
+            self._missed(part, columns)
+        good = self._named(_at(columns, np.flatnonzero(within)))
+        if len(good["base"]):
+            for objective in (self.kept.front, self.front):
+                objective.add(good)
+            self._layouts(good)
+
+    def _missed(self, part: Cells, columns: Mapping[str, np.ndarray]) -> None:
+        excess = self.asked.excess(columns)
+        worst = np.max(list(excess.values()), axis=0)
+        least = np.array([np.argmin(np.where(worst > 0, worst, np.inf))])
+        over = {f"over {name}": excess[name][least] for name in excess}
+        self.kept.miss.add(self._named(_at(columns, least)) | over | {MISS: worst[least]})
+
+    def _layouts(self, good: Cells) -> None:
+        """The best of each layout in the first objective, the best few of them."""
+        name, sign = next(iter(self.asked.objectives.items()))
+        joined = {key: np.concatenate([self.kept.layouts[key], column])
+                  if self.kept.layouts else column for key, column in good.items()}
+        order = np.argsort(-sign * joined[name], kind="stable")
+        cut = np.stack([joined[axis][order] for axis in (
+            "tensor", "pipeline", "data", "expert")])
+        _, first = np.unique(cut, axis=1, return_index=True)
+        best = order[np.sort(first)[:NEAR]]
+        self.kept.layouts = {key: column[best] for key, column in joined.items()}
+
+    def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Columns that are kept, with the number of their base."""
+        count = len(columns["data"])
+        names = (*KEPT, *SEEN, "throughput_per_card", "cost", "cards", SHORT)
+        return {"base": np.full(count, self.number),
+                **{name: columns[name] for name in names if name in columns}}
+
+
+def _at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Some rows of columns."""
+    return {name: column[rows] for name, column in columns.items()}

@@ -1,0 +1,151 @@
+"""What cells come to: whether they fit, and what users see, for so many requests in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.choosing.sweeps import decode_sweep, sweep
+from calc.searching.space import AXES, Cells
+from catalogue.planning.goals import Demand
+
+SLAB = 1 << 18  # deployments that are in memory at once
+PERCENT = 100
+PER_DOUBLING = 8  # batches that are tried where nobody says how many users there are
+DIGITS = 12  # that are compared: the last bits depend on what is computed beside
+MOST_IN_FLIGHT = 1 << 16  # requests of a deployment
+SYMBOLS = {
+    "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
+    "expert": "expert_parallel", "spares": "redundant_experts", "chunk": "max_num_batched_tokens",
+    "micro_batches": "micro_batches", "drafts": "draft_tokens",
+    "utilization": "memory_utilization", "concurrency": "concurrency"}
+"""Settings of a cell and the input symbols that they are."""
+
+STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
+          "throughput": "steady_throughput"}
+BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
+PACE = "decode_tpot"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The cells of one kind: their inputs, and how they are tried.
+
+    Attributes:
+        inputs: input symbols that all of them share, SI units.
+        attention: ``mla`` or ``gqa``.
+        demand: of the goal.
+        threads: that share the work.
+    """
+
+    inputs: Mapping[str, Any]
+    attention: str
+    demand: Demand
+    threads: int = 1
+
+    def _columns(self, cells: Cells) -> dict[str, Any]:
+        """Inputs of cells: their settings, those that all share as one number."""
+        found = dict(self.inputs)
+        for name, symbol in SYMBOLS.items():
+            column = cells[name]
+            same = len(column) and (column == column[0]).all()
+            found[symbol] = column[0] if same and name != "concurrency" else column
+        return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
+
+    def fits(self, cells: Cells) -> np.ndarray:
+        """What each has to spare of its memory, every request at its longest [B], shape (n,)."""
+        return sweep(self._columns(cells), self.attention, ["headroom_per_device"],
+                     decode=False, threads=self.threads)["headroom_per_device"]
+
+    def holds(self, cells: Cells) -> np.ndarray:
+        """Most requests in flight that each holds [request], shape (n,).
+
+        One division, from the blocks that are left when one request is in flight on each rank.
+        Where the logits of all requests take more than that left, bisection.
+        """
+        ranks = cells["data"]
+        most = sweep(self._columns(cells | {"concurrency": ranks}), self.attention,
+                     ["max_concurrency"], decode=False, threads=self.threads)["max_concurrency"]
+        high = np.minimum(most.astype(int), MOST_IN_FLIGHT) // ranks  # of a rank
+        low = np.zeros_like(high)
+        while len(left := np.flatnonzero(low < high)):
+            some = {name: column[left] for name, column in cells.items()}
+            middle = high[left] if not low.any() else -(-(low[left] + high[left]) // 2)
+            fit = self.fits(some | {"concurrency": middle * ranks[left]}) >= 0
+            low[left] = np.where(fit, middle, low[left])
+            high[left] = np.where(fit, high[left], middle - 1)
+        return low * ranks
+
+    def pace(self, cells: Cells) -> np.ndarray:
+        """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
+        return decode_sweep(self._columns(cells), self.attention, [PACE],
+                            threads=self.threads)[PACE]
+
+    def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
+        """What users see, and quantities by their own names, shape (n,) each."""
+        wanted = BURST if self.demand.arrivals == "burst" else STEADY
+        found = decode_sweep(self._columns(cells), self.attention, [*wanted.values(), *names],
+                             threads=self.threads)
+        seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
+        return seen | {name: found[name] for name in names}
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """Numbers to so many digits, so that what is equal compares so."""
+    with np.errstate(divide="ignore"):
+        places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
+    factor = 10.0 ** np.where(np.isfinite(places), places, 0)
+    return np.round(numbers * factor) / factor
+
+
+def slabs(cells: Cells, counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
+    """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
+
+    Args:
+        cells: settings by name, shape (n,).
+        counts: deployments of each, shape (n,) [1].
+        most: of a piece.
+    """
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield np.arange(start, stop)
+        start = stop
+
+
+def batches(most: int, listed: list[int] | None) -> np.ndarray:
+    """Requests of a rank that are tried, ascending [request].
+
+    >>> batches(10, None)
+    array([ 1,  2,  3,  4,  5,  6,  7,  8,  9, 10])
+
+    Args:
+        most: that any cell holds.
+        listed: by the goal.
+    """
+    if listed is not None:
+        return np.unique(np.array(listed))
+    octaves = np.arange(0, PER_DOUBLING * np.log2(max(1, most)) + 1)
+    tried = np.unique(np.round(2 ** (octaves / PER_DOUBLING))).astype(int)
+    return tried[tried <= most]
+
+
+def filled(cells: Cells, most: np.ndarray, tried: np.ndarray) -> Cells:
+    """Every cell with every batch that it holds: so many requests on each of its ranks.
+
+    Args:
+        cells: settings by name, shape (n,).
+        most: requests in flight that each holds, shape (n,).
+        tried: requests of a rank, ascending.
+    """
+    counts = np.searchsorted(tried, most // cells["data"], side="right")
+    rows = np.repeat(np.arange(len(counts)), counts)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    found = {name: cells[name][rows] for name in AXES}
+    return found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
+                    "row": rows}
