@@ -21,6 +21,7 @@ from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import (
     SLAB,
     Tried,
+    as_asked,
     batches,
     filled,
     slabs,
@@ -273,7 +274,7 @@ class _Work:
         cells, first = np.unique(part["row"][reached], return_index=True)
         rows = reached[first]
         self.funnel.counts["saturated"] += len(np.unique(part["row"])) - len(cells)
-        self._judged(_at(part, rows), _at({key: seen[key] for key in SEEN}, rows))
+        self._judged(_at(part, rows), as_asked(demand, _at({key: seen[key] for key in SEEN}, rows)))
 
     def _served(self, part: Cells) -> None:
         if len(part["data"]):

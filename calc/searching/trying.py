@@ -93,6 +93,21 @@ class Tried:
         return seen | {name: found[name] for name in names}
 
 
+def as_asked(demand: Demand, seen: Cells) -> Cells:
+    """What users see of a deployment that has room for more: only what is asked is served.
+
+    Args:
+        demand: arrivals, or users who think.
+        seen: times [s], shape (n,).
+    """
+    rate = demand.arrival_rate
+    if rate is None and demand.users is not None:
+        rate = demand.users / (seen["e2e"] + (demand.think_time or 0))
+    if rate is None:
+        return seen
+    return seen | {"throughput": np.broadcast_to(rate * demand.output_tokens, seen["e2e"].shape)}
+
+
 def _rounded(numbers: np.ndarray) -> np.ndarray:
     """Numbers to so many digits, so that what is equal compares so."""
     with np.errstate(divide="ignore"):

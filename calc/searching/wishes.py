@@ -54,8 +54,9 @@ class Wishes:
                  "throughput_per_card": columns["throughput"] / cards}
         hour = self.hours.get(device)
         if hour is not None:
-            found["cost"] = MILLION * hour.value * cards / columns["throughput"]
-        elif "cost" in self.objectives or "cost" in self.limits:
+            with np.errstate(divide="ignore"):  # nothing served costs without end
+                found["cost"] = MILLION * hour.value * cards / columns["throughput"]
+        elif self.hours:
             found["cost"] = np.full(len(cards), np.inf)
         return found
 

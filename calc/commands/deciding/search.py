@@ -1,0 +1,226 @@
+"""``search``: from a goal to every deployment that meets it, the best of them, and why not others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from calc.commands.printing import OK, console, print_json
+from catalogue import ParamsError
+from catalogue.reading.amounts import human
+from catalogue.reading.files import write_whole
+
+if TYPE_CHECKING:
+    from calc.searching.answers import Answer
+    from calc.searching.search import Row
+    from calc.searching.sure import Drawn
+
+UNMET = 3  # exit code of a goal that nothing meets
+UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
+         "throughput_per_card": "token/s"}
+HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
+         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million"}
+FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
+         "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
+         "have": "have"}
+MOST_WORKERS = 2  # threads of one search; more hardly help
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``search`` takes, besides ``--json``."""
+    command.add_argument("goal", help="identifier or path of a goal file")
+    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                         dest="settings", help="override, e.g. limits.tpot=50ms, cards.most=64, "
+                                               "precisions=fp8-block,w8a8-int8")
+    for flag, key in FLAGS.items():
+        command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
+    command.add_argument("-o", "--out", metavar="DIR",
+                         help="write the scenario file of every deployment that is told")
+    command.add_argument("--workers", type=int, metavar="N",
+                         default=min(MOST_WORKERS, os.cpu_count() or 1),
+                         help="threads that share the work; the answer is the same")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what meets a goal; exit code 3 if nothing does.
+
+    Raises ParamsError for a goal that cannot be used, or contradicts itself.
+    """
+    from calc.searching.answers import Answer
+    from calc.searching.asking import load_goal
+    from calc.searching.search import search
+
+    flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
+             if getattr(args, flag) is not None]
+    if args.workers < 1:
+        raise ParamsError(f"--workers {args.workers}: expected at least 1.")
+    goal = load_goal(args.goal, [*args.settings, *flags])
+    answer = Answer(search(goal, threads=args.workers))
+    files = _written(answer, Path(args.out)) if args.out and answer.met else []
+    if args.json:
+        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {}))
+    else:
+        _print(answer, files)
+    return OK if answer.met else UNMET
+
+
+def _written(answer: Answer, folder: Path) -> list[Path]:
+    """Scenario files of the deployments that are told, in their order.
+
+    Raises ParamsError for a folder that cannot be written to, or that holds another such file.
+    """
+    from calc.searching.choices import text
+
+    goal = answer.found.wishes.goal
+    files = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, row in enumerate(_told(answer), 1):
+            path = folder / f"{goal.id}-{number}.yml"
+            contents = text(goal, row.choice).encode()
+            if path.exists() and path.read_bytes() != contents:
+                raise ParamsError(f"{path}: there is another file of this name, expected a new "
+                                  "folder.")
+            write_whole(path, contents)
+            files.append(path)
+    except OSError as error:
+        raise ParamsError(f"{folder}: cannot be written ({(error.strerror or 'refused').lower()})."
+                          ) from None
+    return files
+
+
+def _told(answer: Answer) -> list[Row]:
+    return [each.row for group in answer.front for each in group]
+
+
+def _print(answer: Answer, files: list[Path]) -> None:
+    screen, goal = console(), answer.found.wishes.goal
+    screen.print(f"{goal.title['en']}", soft_wrap=True)
+    if answer.met:
+        _print_front(screen, answer)
+        _print_others(screen, answer)
+    else:
+        _print_miss(screen, answer)
+    funnel = answer.found.funnel
+    screen.print(_funnel(answer), highlight=False, soft_wrap=True)
+    if answer.found.wishes.unpriced and funnel.deployments:
+        screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
+                     "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
+                     soft_wrap=True)
+    for path in files:
+        screen.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    if files:
+        screen.print(f"To start one: python -m calc deploy {files[0]} --engine NAME -o DIR",
+                     highlight=False, soft_wrap=True)
+
+
+def _print_front(screen: Console, answer: Answer) -> None:
+    """The front, two lines per group; of a group that cannot be told apart the best."""
+    wishes = answer.found.wishes
+    asked = (*wishes.objectives, *wishes.limits, "tpot", "ttft", "throughput")
+    names = [name for name in HEADS if name in asked]
+    for number, group in enumerate(answer.front, 1):
+        each, alike = group[0], len(group) - 1
+        seen = ", ".join(_interval(each, name, wishes.goal.currency) for name in names
+                         if name in each.row.quantities)
+        tight = answer.binds(each.row)
+        beside = [f"{HEADS[tight]} nearest to its limit"] if tight else []
+        beside += [f"{alike} more that cannot be told apart"] * bool(alike)
+        screen.print(f"{number:>3}. {_named(each.row)}", highlight=False, soft_wrap=True)
+        screen.print(f"     {'; '.join([seen, *beside])}", highlight=False, soft_wrap=True)
+    total, told = len(answer.found.front.rows["base"]), len(_told(answer))
+    if total > told:
+        screen.print(f"The first {told} of {total} deployments on the front.", highlight=False)
+    screen.print(f"The first one: {_settings(answer.front[0][0].row)}", highlight=False,
+                 soft_wrap=True)
+
+
+def _named(row: Row) -> str:
+    """A deployment, as engines are told it."""
+    choice = row.choice
+    engine = f" under {choice.engine}" if choice.engine else ""
+    drafts = f", {choice.drafts} drafts" if choice.drafts else ""
+    halves = ", two half-batches" if choice.micro_batches > 1 else ""
+    return (f"{choice.devices} × {choice.device}{engine}, {choice.precision}, {choice.layout}, "
+            f"chunks of {choice.chunk:,}{drafts}{halves}, {choice.concurrency:,} in flight")
+
+
+def _interval(each: Drawn, name: str, currency: str) -> str:
+    """A quantity with its 80% interval."""
+    low, high = each.intervals[name]
+    value = each.row.quantities[name]
+    if name == "cost":
+        return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
+    unit = UNITS[name]
+    return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
+
+
+def _settings(row: Row) -> str:
+    return str(row.as_json()["set"])
+
+
+def _brief(row: Row, currency: str) -> str:
+    choice, seen = row.choice, row.quantities
+    cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
+    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
+            f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
+            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
+
+
+def _print_others(screen: Console, answer: Answer) -> None:
+    """The best in the published weights, another layout, the least change, other precisions."""
+    currency = answer.found.wishes.goal.currency
+    lines: list[str] = []
+    if answer.official_precision is None:
+        lines.append("Published weights: none is known of this model that these cards multiply.")
+    elif answer.official is None:
+        lines.append(f"Published weights ({answer.official_precision}): none of these deployments "
+                     "meets the goal in them.")
+    else:
+        lines.append(f"Published weights: {_brief(answer.official, currency)}")
+    if answer.runner_up is not None:
+        lines.append(f"Another layout: {_brief(answer.runner_up, currency)}")
+    if answer.least_change is not None:
+        row, changed = answer.least_change
+        settings = " ".join(f"--set {key}={value}" for key, value in changed.items())
+        lines += [f"Least change: {_brief(row, currency)}", f"    {settings}"]
+    for title, rows in (("By precision", answer.precisions), ("By device", answer.devices)):
+        if len(rows) > 1:
+            lines += [f"{title}:", *(f"    {_brief(row, currency)}" for row in rows)]
+    for line in lines:
+        screen.print(line, highlight=False, soft_wrap=True)
+
+
+def _print_miss(screen: Console, answer: Answer) -> None:
+    """How near it came."""
+    miss, wishes = answer.nearest_miss, answer.found.wishes
+    if miss is None:
+        screen.print("Nothing that the goal allows can be laid out.", highlight=False)
+        return
+    at = answer.binds(miss)
+    if at == "memory_capacity":
+        how = f"{human(miss.quantities['short'], 'B')} per device short"
+    else:
+        value, limit = miss.quantities[at], wishes.limits[at]
+        unit = UNITS.get(at)
+        told = ((f"{value:.3g}", f"{limit:.3g}") if unit is None
+                else (human(value, unit), human(limit, unit)))
+        how = f"{HEADS[at]} {told[0]}, the limit is {told[1]}, off by {miss.over[at]:.1%}"
+    screen.print(f"Nothing meets the goal. Nearest: {_named(miss)}: {how}.", highlight=False,
+                 soft_wrap=True)
+    screen.print(f"    {_settings(miss)}", highlight=False, soft_wrap=True)
+
+
+def _funnel(answer: Answer) -> str:
+    """What was tried and what became of it, in one sentence."""
+    from calc.searching.funnel import BOUNDS, COUNTED
+
+    funnel: Any = answer.found.funnel
+    parts = [f"{funnel.counts[name]:,} {BOUNDS[name][0]}" for name in COUNTED
+             if funnel.counts[name]]
+    return f"Of {funnel.deployments:,} deployments, all of them tried: {', '.join(parts)}."

@@ -1,0 +1,47 @@
+"""A goal as it is asked: its file, with what flags say in place of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from catalogue import ParamsError, load
+from catalogue.library import Override
+from catalogue.planning.goals import ANY, Goal
+from catalogue.reading import yamlfile
+
+LISTS = ("devices", "precisions", "engines", "objectives")
+LISTS_OF = "space."  # whose keys are lists, but for one
+SINGLE = ("space.block_size",)
+
+
+def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
+    """A goal with overrides.
+
+    >>> load_goal("r1-64-users-8xh20", ["demand.users=32", "devices=nvidia-h20,nvidia-h200-sxm"]
+    ...           ).demand.users
+    32
+
+    Args:
+        reference: identifier, or path of a goal's file.
+        settings: ``KEY=VALUE`` with dotted keys; parts of a list stand with commas between them.
+
+    Raises ParamsError, one sentence, for what cannot be used.
+    """
+    goal: Goal = load("goals", reference, dict(_setting(text) for text in settings))
+    return goal
+
+
+def _setting(text: str) -> tuple[str, Override]:
+    key, equals, raw = (part.strip() for part in text.partition("="))
+    if not (key and equals and raw):
+        raise ParamsError(f"--set {text}: expected KEY=VALUE, such as limits.tpot=50ms.")
+    origin = f"--set {key}"
+    listed = (key in LISTS or key.startswith(LISTS_OF)) and key not in SINGLE and raw != ANY
+    try:
+        value: Any = ([yamlfile.scalar(part.strip()) for part in raw.split(",")] if listed
+                      else yamlfile.scalar(raw))
+    except ValueError as error:
+        raise ParamsError(f"{origin}: {error}.") from None
+    return key, Override(value, origin)

@@ -1,0 +1,148 @@
+"""How sure the answer is: intervals of deployments, and which of them cannot be told apart.
+
+Deployments share what is uncertain: the same cards, kernels and links stand behind both, so that
+two wide intervals may overlap though one is better for sure. So what is shared is drawn once for
+all of them, and it is counted how often one is better than the other.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.choosing.sweeps import decode_sweep
+from calc.evidence.classes import class_of, own_errors
+from calc.searching.choices import scenario
+from calc.searching.search import Found, Row
+from calc.searching.trying import BURST, STEADY
+from catalogue import Scenario
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+
+DRAWS = 400  # of everything that is known within a range only
+SEED = 20_260_101
+SURE = 0.9  # how often one must be better, to be called so
+LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
+LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
+OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A deployment under many draws of what is uncertain.
+
+    Attributes:
+        row: it.
+        quantities: name -> draws, shape (DRAWS,), SI units.
+    """
+
+    row: Row
+    quantities: dict[str, np.ndarray]
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """80% intervals by name; the value is never outside."""
+        found = {}
+        for name, draws in self.quantities.items():
+            low, high = (float(np.quantile(draws, end)) for end in (LOW, HIGH))
+            value = self.row.quantities[name]
+            found[name] = min(low, value), max(high, value)
+        return found
+
+
+def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
+    """Deployments under the same draws.
+
+    What the same statement says of two deployments is drawn once, so is the formulas' own error of
+    a class of deployments, and what an hour of a card costs.
+
+    Args:
+        found: the search that they come from.
+        rows: of it.
+    """
+    goal = found.wishes.goal
+    return [_drawn(found, row, scenario(goal, row.choice)) for row in rows]
+
+
+def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
+    inputs: dict[str, Any] = dict(deployed.inputs())
+    for knob in deployed.knobs():
+        inputs |= dict.fromkeys(knob.symbols, _at(knob, _scores(_key(knob))))
+    names = BURST if found.wishes.goal.demand.arrivals == "burst" else STEADY
+    if not any(np.ndim(value) for value in inputs.values()):
+        inputs["concurrency"] = np.full(DRAWS, float(inputs["concurrency"]))
+    seen = decode_sweep(inputs, deployed.model.attention, names.values(), threads=1)
+    own, of = own_errors(deployed), class_of(deployed)
+    quantities = {}
+    for name, symbol in names.items():
+        error = own.get(OWN[name])
+        scores = _scores(f"{of} {OWN[name]}")
+        down, up = error.sides if error else (0.0, 0.0)
+        quantities[name] = seen[symbol] * np.exp(scores * np.where(scores < 0, down, up))
+    device = row.choice.device
+    columns = found.wishes.with_derived(
+        {**quantities, "devices": np.full(DRAWS, row.choice.devices)}, device)
+    hour = found.wishes.hours.get(device)
+    if hour is not None:
+        scores = _scores(f"hour {device}")
+        end = np.where(scores < 0, hour.low, hour.high) / hour.value
+        columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
+    return Drawn(row, {name: columns[name] for name in row.quantities if name in columns})
+
+
+def _at(knob: Knob, scores: np.ndarray) -> np.ndarray:
+    """Values of a knob at so many standard deviations from its middle, shape (DRAWS,)."""
+    return np.array([knob.at(score) for score in scores])
+
+
+def _key(knob: Knob) -> str:
+    """What tells two statements apart: what is said, of what, by whom."""
+    value = knob.value
+    return f"{knob.name} {value.written} {value.low} {value.high} {value.source}"
+
+
+def _scores(key: str) -> np.ndarray:
+    """Standard normal draws of one thing, the same for all deployments, shape (DRAWS,)."""
+    return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)
+
+
+def groups(found: Found, deployments: Sequence[Drawn]) -> list[list[Drawn]]:
+    """Deployments that cannot be told apart from the first of their group, the best group first.
+
+    Two are apart if one is better in some objective in nine of ten draws; counts of cards are
+    exact.
+
+    Args:
+        found: the search that they come from.
+        deployments: in their order.
+    """
+    result: list[list[Drawn]] = []
+    for each in deployments:
+        for group in result:
+            if not _apart(group[0], each, found.wishes.objectives):
+                group.append(each)
+                break
+        else:
+            result.append([each])
+    return result
+
+
+def _apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
+    if one.row.choice.devices != other.row.choice.devices:
+        return True
+    for name in objectives:
+        if name not in one.quantities or name not in other.quantities:
+            continue
+        left, right = one.quantities[name], other.quantities[name]
+        larger, smaller = np.mean(left > right), np.mean(left < right)
+        if max(larger, smaller) >= SURE and not _same(left, right):
+            return True
+    return False
+
+
+def _same(left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether two differ by less than what is printed of them, whatever is drawn."""
+    return bool(np.all(np.abs(left / right - 1) < LEAST))
