@@ -94,7 +94,7 @@ class Space:
         if self.goal.devices:
             return list(self.goal.devices)
         devices = (load_device(name) for name in entries("devices"))
-        return [Offer(device=device.id) for device in devices
+        return [Offer.model_construct(device=device.id) for device in devices
                 if device.type != "host" and device.node and not device.dies]
 
     def bases(self) -> Iterator[Base]:

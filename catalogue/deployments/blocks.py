@@ -49,13 +49,14 @@ def block_problem(numbers: Mapping[str, float], attention: str, model: str, prec
         return None
     piece, block, stored = broken
     tp, pp, dp, _ = cut
-    instead = [f"tensor_parallel of {_nearest(numbers, attention, precision, cut)}"]
+    nearest = _nearest(numbers, attention, precision, cut)
+    instead = [f"tensor_parallel of {nearest}"] if nearest else []
     if _loads(numbers, attention, precision, (tp, pp, dp, tp)):
         instead.append(f"expert_parallel of {tp}")
     return "tensor_parallel", (
         f"tensor_parallel of {tp} cuts {piece.name} {piece.whole} of '{model}' into slices of "
         f"{piece.width:g}, which are not whole blocks of {block} of '{stored}', so no engine "
-        f"loads it; the nearest that loads is {' or '.join(instead)}")
+        f"loads it; the nearest that loads is {' or '.join(instead) or 'on other cards'}")
 
 
 def _broken(numbers: Mapping[str, float], attention: str, precision: Precision,
@@ -112,13 +113,13 @@ def _slices(numbers: Mapping[str, float], attention: str, cut: tuple[int, int, i
 
 
 def _nearest(numbers: Mapping[str, float], attention: str, precision: Precision,
-             cut: tuple[int, int, int, int]) -> int:
-    """The nearest tensor-parallel size of as many ranks that loads; 1 cuts nothing."""
+             cut: tuple[int, int, int, int]) -> int | None:
+    """The nearest tensor-parallel size of as many ranks that loads, if any does."""
     tp, pp, dp, ep = cut
     ranks = tp * dp
     sizes = [size for size in range(1, ranks + 1) if ranks % size == 0
              and _loads(numbers, attention, precision, (size, pp, ranks // size, ep))]
-    return min(sizes, key=lambda size: abs(math.log(size / tp)))
+    return min(sizes, key=lambda size: abs(math.log(size / tp)), default=None)
 
 
 def _loads(numbers: Mapping[str, float], attention: str, precision: Precision,
