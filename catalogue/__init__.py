@@ -23,7 +23,7 @@ from catalogue.deployments.scenario import (
 from catalogue.entries import trees
 from catalogue.library import load, names
 from catalogue.reading import units
-from catalogue.reading.errors import ParamsError
+from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.record import ROOT
 from catalogue.reading.shared import Symbol, glossary, sources, symbols
 from catalogue.reading.values import Value
@@ -40,6 +40,7 @@ load_prices = partial(load, "prices")
 __all__ = [
     "ROOT",
     "Family",
+    "LayoutError",
     "ParamsError",
     "Scenario",
     "Symbol",

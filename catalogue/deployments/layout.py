@@ -188,15 +188,15 @@ def link_problem(node: Node, link: Link) -> str | None:
 
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
-    rules = {name: _rule(Mechanisms, name) for name in SCALARS}
+    rules = {name: rule_of(Mechanisms, name) for name in SCALARS}
     for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype)):
-        rules |= {f"{table}.{dtype}": _rule(kind, dtype)
+        rules |= {f"{table}.{dtype}": rule_of(kind, dtype)
                   for table in tables for dtype in kind.model_fields}
     return {name: rule for name, rule in rules.items() if rule is not None} | OTHERS
 
 
-def _rule(cls: type[Entry], name: str) -> Unit | None:
-    """The annotation of a field that says which quantities it takes."""
+def rule_of(cls: type[Entry], name: str) -> Unit | None:
+    """The annotation of an entry's field that says which quantities it takes; None of others."""
     field = cls.model_fields.get(name)
     if field is None:
         return None

@@ -18,7 +18,7 @@ from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
-from catalogue.reading.errors import ParamsError
+from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.shared import symbols
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
@@ -98,7 +98,8 @@ def variants(reference: str | Path) -> list[str]:
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
-                  overrides: Iterable[str] = (), documented: bool = False) -> Scenario:
+                  overrides: Iterable[str] = (), documented: bool = False, cut: bool = True,
+                  ) -> Scenario:
     """Load and check a deployment.
 
     Args:
@@ -107,8 +108,10 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
         documented: take of the device what the scenario's document states of it.
+        cut: whether to check that its parallelism divides cards and tensors.
 
-    Raises ParamsError, one sentence, for any input that cannot be used.
+    Raises ParamsError, one sentence, for any input that cannot be used, a LayoutError for what can
+    be used, but not laid out together.
     """
     overridden = _overrides(overrides)
     path, key = family.find(reference)
@@ -118,7 +121,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         raw = family.overlaid(raw, key or known[0])
     if device:
         overridden["device"] = Override(str(device), "device")
-    return _resolved(path, raw, overridden, whole if known else None, documented)
+    return _resolved(path, raw, overridden, whole if known else None, documented, cut)
 
 
 def read_scenario(text: str, path: Path) -> Scenario:
@@ -134,7 +137,7 @@ def read_scenario(text: str, path: Path) -> Scenario:
 
 
 def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
-              documented: bool = False) -> Scenario:
+              documented: bool = False, cut: bool = True) -> Scenario:
     """A deployment, checked: its entries in place of the names.
 
     Args:
@@ -143,6 +146,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         overridden: values by dotted key.
         whole: title of the family that it is a variant of, if it is.
         documented: take of the device what the scenario's document states of it.
+        cut: whether to check that its parallelism divides cards and tensors.
     """
     own = {key: value for key, value in overridden.items() if key.partition(".")[0] not in _ENTRIES
            or "." not in key}
@@ -181,7 +185,8 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
                        running=engine, given=engine.mechanisms if engine else {})
     _check_claims(file, where)
     _check_hardware(scenario, where)
-    _check_layout(scenario, where)
+    if cut:
+        _check_layout(scenario, where)
     return scenario
 
 
@@ -256,23 +261,23 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
                       for name in ("tensor", "pipeline", "data", "expert"))
 
     if tp * pp * dp != scenario.devices:
-        raise ParamsError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
+        raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
                           f"cluster has {scenario.devices}.")
     model, cut = (numbers, scenario.model.attention, scenario.model.id), (tp, pp, dp, ep)
     if found := (layout.cut_problem(*model, cut)
                  or block_problem(*model, scenario.precision, cut)):
-        raise ParamsError(f"{where('parallelism', found[0])}: {found[1]}.")
+        raise LayoutError(f"{where('parallelism', found[0])}: {found[1]}.")
     if problem := layout.context_problem(*model, tp, int(numbers["decode_context_parallel"])):
-        raise ParamsError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
+        raise LayoutError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
 
 
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
     inside = library.load("links", scenario.node.device_link)
     if problem := layout.link_problem(scenario.node, inside):
-        raise ParamsError(f"{where('cluster', 'node')}: {problem}.")
+        raise LayoutError(f"{where('cluster', 'node')}: {problem}.")
     if missing := peak_problem(scenario):
-        raise ParamsError(f"{where(missing[0])}: {missing[1]}.")
+        raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")

@@ -20,7 +20,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import Profile, Scheduling, Statement, in_order
 from catalogue.library import Override
-from catalogue.reading.errors import ParamsError
+from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -111,7 +111,7 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     name, at, written = (part.strip() for part in reference.partition(AT))
     profile = load_profile(name, beside)
     if device.type not in profile.devices:
-        raise ParamsError(f"{profile.id} does not run on '{device.id}', expected one of "
+        raise LayoutError(f"{profile.id} does not run on '{device.id}', expected one of "
                           f"{', '.join(fitting(device))}.")
     release = _release(profile, written if at else None)
     card = device.mechanisms or USUAL[device.type]
@@ -188,7 +188,7 @@ def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Runnin
     try:
         return running(engine, card, of, bool(drafts), file.path)
     except ParamsError as error:
-        raise ParamsError(f"{at}: {error}") from None
+        raise type(error)(f"{at}: {error}") from None
 
 
 def underlaid(file: YamlFile, engine: Running) -> YamlFile:

@@ -28,3 +28,8 @@ class ParamsError(Exception):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(_LONG.sub(_shortened, printable(sentence)))
+
+
+class LayoutError(ParamsError):
+    """A deployment that is well described and cannot be laid out: an answer, where many are tried.
+    """

@@ -134,7 +134,11 @@ class Unit:
                                    "required": ["value"], "additionalProperties": False}]}
 
 
-def _number(raw: Any, rule: Unit) -> float | int:
+def si_number(raw: Any, rule: Unit) -> float | int:
+    """What a file's number or quantity is in SI units; whole where the rule says so.
+
+    Raises ValueError for one that is outside of the rule.
+    """
     if not isinstance(raw, (str, int, float)):
         raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
     value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
@@ -222,7 +226,7 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
                         f"{', '.join(sorted(_FIELDS))}", unknown[0])
     if entry.get("value") is None:
         raise ValueError("no value is given")
-    value = _number(entry["value"], rule)
+    value = si_number(entry["value"], rule)
     inherits = {} if "source" in entry else given.defaults
     source = entry.get("source", inherits.get("source"))
     source = _source(source, given)
@@ -238,7 +242,7 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         bounds = entry["range"]
         if not isinstance(bounds, list) or len(bounds) != 2:
             raise ValueError("'range' is a pair [low, high]")
-        low, high = (_number(bound, replace(rule, unit=unit)) for bound in bounds)
+        low, high = (si_number(bound, replace(rule, unit=unit)) for bound in bounds)
         if not low <= value <= high:
             raise ValueError(f"the value '{entry['value']}' lies outside its range")
     date = entry.get("date", inherits.get("date"))
