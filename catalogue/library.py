@@ -22,7 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.planning import goals, prices
+from catalogue.planning import goals, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -53,6 +53,7 @@ KINDS: dict[str, type[Entry]] = {
     "accuracies": accuracies.Accuracy,
     "goals": goals.Goal,
     "prices": prices.Prices,
+    "powers": powers.Powers,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}

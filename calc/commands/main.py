@@ -1,8 +1,4 @@
-"""The command line: ``python -m calc COMMAND``, see ``--help``.
-
-Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, search, sweep,
-validate, calibrate, discrepancy, import-model.
-"""
+"""The command line: ``python -m calc COMMAND``; ``--help`` lists the commands."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.sweeps import decode_sweep, sweep
+from calc.physics.arrays import Number
 from calc.searching.space import AXES, Cells
 from catalogue.planning.goals import Demand
 
@@ -100,7 +101,7 @@ def as_asked(demand: Demand, seen: Cells) -> Cells:
         demand: arrivals, or users who think.
         seen: times [s], shape (n,).
     """
-    rate = demand.arrival_rate
+    rate: Number = demand.arrival_rate
     if rate is None and demand.users is not None:
         rate = demand.users / (seen["e2e"] + (demand.think_time or 0))
     if rate is None:
