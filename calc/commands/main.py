@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
 Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, discrepancy, import-model.
+calibrate, discrepancy, import-model, decide.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
+    "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
+                                  "worth of measuring"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
 """Name -> module of this room that does it, loaded when it is asked for; and its purpose."""
