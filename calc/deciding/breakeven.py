@@ -8,6 +8,7 @@ and "always" are answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.deciding.paths import Path
-from calc.deciding.plans import LESS, Limit, Plan, better
+from calc.deciding.plans import LESS, Limit, Plan, better, signed
 
 PIECES = 4096
 EVERY = 1 << 17  # whole numbers that are all tried
@@ -37,7 +38,8 @@ class Turn:
         at: along the path, SI; of whole numbers the first at which ``after`` holds.
         before, after: who is better on either side: first, second, equal or neither.
         kind: ``crossing``, where both are equal, or ``step``, where one jumps past the other.
-        gap: logarithm of first over second there [1]; of a step on its far side.
+        gap: logarithm of first over second there [1], or their relative difference where they may
+            be negative; of a step on its far side.
     """
 
     at: float
@@ -71,7 +73,9 @@ class BreakEven:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return vars(self) | {"turns": [vars(turn) for turn in self.turns], "always": self.always}
+        turns = [vars(turn) | {"gap": turn.gap if math.isfinite(turn.gap) else None}
+                 for turn in self.turns]
+        return vars(self) | {"turns": turns, "always": self.always}
 
 
 def solve(difference: Difference, low: float, high: float, *, whole: bool = False,
@@ -128,7 +132,9 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float
     def difference(values: np.ndarray) -> np.ndarray:
         one, other = asked(first, values), asked(second, values)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = sign * np.log(one / other) + np.log1p(-margin)
+            found = (sign * (one - other) / np.maximum(np.abs(one), np.abs(other))
+                     if signed(name) else sign * np.log(one / other))
+        found = np.where(one == other, 0.0, found) + np.log1p(-margin)
         found = np.where(np.isnan(one) & ~np.isnan(other), np.inf, found)
         return np.where(np.isnan(other) & ~np.isnan(one), -np.inf, found)
 

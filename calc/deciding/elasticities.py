@@ -18,7 +18,7 @@ import numpy as np
 
 from calc.choosing.sweeps import SERVED_NAMES, latency
 from calc.deciding.paths import CONTINUOUS, GROUPS, WHOLE, path_of
-from calc.deciding.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan
+from calc.deciding.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.intervals.gradient import slopes, traced
 from calc.quantities.everything import INPUTS, evaluate
 from catalogue import ParamsError, symbols
@@ -128,11 +128,6 @@ def _of_memory(inputs: Mapping[str, Any], attention: str, names: Sequence[str],
         found[name] = dict(zip(at, map(float, (ends[:, 1] - ends[:, 0]) / (2 * STEP) / scale),
                                strict=True))
     return found
-
-
-def signed(name: str) -> bool:
-    """Whether a quantity may be negative, so that it has no logarithm."""
-    return name.startswith(("headroom", "free_for"))
 
 
 def answers_of(plan: Plan, name: str) -> list[Elasticity]:

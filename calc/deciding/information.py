@@ -26,6 +26,7 @@ from catalogue import ParamsError
 
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
 SEED = 7
+DEAREST = 1000.0  # price of a card that was missing, over that of one bought in time
 MOST_STEPS = 4096  # sizes of a purchase that are compared
 
 
@@ -147,9 +148,9 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
 
     Raises ParamsError for a demand that takes too many deployments, or a later price below today's.
     """
-    if not late >= 1:
+    if not 1 <= late < DEAREST:
         raise ParamsError(f"--late {late:g}: cards that are cheaper later are bought later, "
-                          "expected 1 or more.")
+                          f"expected 1 to below {DEAREST:g}.")
     found = priors([plan], "output_throughput")
     scores = _scores(len(found.names), draws)
     rates = drawn(plan, found.knobs[0], found.own[0], scores, "output_throughput")

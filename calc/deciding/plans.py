@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.sweeps import SERVED_NAMES, STEADY_NAMES, decode_sweep, sweep
-from catalogue import ParamsError, Scenario, load_scenario, symbols
-from catalogue.deployments.physics_inputs import SWITCHES, Knob
+from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
+from catalogue.deployments.layout import mechanism_problems
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.reading import units
 
 HOUR = 3600.0  # s
@@ -155,26 +156,28 @@ def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Pl
     Raises ParamsError for a deployment or a setting that cannot be used.
     """
     texts = [text.strip() for text in settings]
-    stated = [text for text in texts if text.startswith(MECHANISMS)]
-    scenario = load_scenario(reference, overrides=[text for text in texts if text not in stated])
+    stated = dict(_stated(text) for text in texts if text.startswith(MECHANISMS))
+    scenario = load_scenario(reference, overrides=[text for text in texts
+                                                   if not text.startswith(MECHANISMS)])
+    for name, problem in mechanism_problems(stated):
+        raise ParamsError(f"--set {MECHANISMS}{name[:60]}: {problem}.")
+    if stated:
+        file = scenario.file.model_copy(update={"mechanisms": scenario.file.mechanisms | stated})
+        scenario = replace(scenario, file=file)
     inputs, knobs = scenario.inputs(), scenario.knobs()
-    every = {knob.name: knob for knob in scenario.every_knob()}
-    for text in stated:
-        name, equals, written = text.removeprefix(MECHANISMS).partition("=")
-        moved = (every[name].symbols if name in every else (name,) if name in SWITCHES else ())
-        if not equals or not moved:
-            raise ParamsError(f"{text[:80]}: there is no mechanism '{name[:60]}' of this "
-                              "deployment, expected mechanisms.NAME=VALUE.")
-        try:
-            value = float(units.parse(written.strip(), symbols()[moved[0]].unit))
-        except ValueError as error:
-            raise ParamsError(f"{MECHANISMS}{name}: {error}.") from None
-        if value < 0:
-            raise ParamsError(f"{MECHANISMS}{name}: {written} is below zero, expected zero or "
-                              "more.")
-        inputs |= dict.fromkeys(moved, value)
-        knobs = [knob for knob in knobs if knob.name != name]
     return Plan(label or ", ".join([scenario.id, *texts]), scenario, inputs, tuple(knobs))
+
+
+def _stated(text: str) -> tuple[str, Value]:
+    """A mechanism as it is set. Raises ParamsError for what is no quantity."""
+    name, equals, written = text.removeprefix(MECHANISMS).partition("=")
+    try:
+        if not equals:
+            raise ValueError(f"expected {MECHANISMS}NAME=VALUE")
+        value, unit = units.parse_any(written.strip()), units.unit_of(written.strip())
+    except ValueError as error:
+        raise ParamsError(f"--set {MECHANISMS}{name[:60]}: {error}.") from None
+    return name.strip(), Value(value, unit, written.strip(), "--set", "assumed", value, value)
 
 
 def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:
@@ -204,6 +207,11 @@ def better(name: str) -> str:
     if name in DERIVED:
         return DERIVED[name][1]
     return MORE if any(part in name for part in MOST_IS_BETTER) else LESS
+
+
+def signed(name: str) -> bool:
+    """Whether a quantity may be negative, so that it has no logarithm."""
+    return name.startswith(("headroom", "free_for"))
 
 
 def unit_of(name: str) -> str:

@@ -90,6 +90,9 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES) -> Sensitivity:
     in_log = bool((values > 0).all())
     values = np.log(values) if in_log else values
     deviation = float(values.std())
+    if not np.isfinite(deviation):
+        raise ParamsError(f"--sensitivity: {name} of '{plan.scenario.id}' has no value at the far "
+                          "ends of some range.")
     if not deviation:
         raise ParamsError(f"--sensitivity: no range of an input moves {name} of "
                           f"'{plan.scenario.id}'.")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
 from calc.deciding.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
-from calc.deciding.elasticities import Elasticity, answers_of, signed
+from calc.deciding.elasticities import Elasticity, answers_of
 from calc.deciding.information import Information, between, to_buy
 from calc.deciding.paths import Path, path_of
 from calc.deciding.plans import (
@@ -21,9 +21,10 @@ from calc.deciding.plans import (
     check_quantity,
     named,
     plan_of,
+    signed,
     unit_of,
 )
-from calc.deciding.sensitivity import Sensitivity, sensitivity
+from calc.deciding.sensitivity import MOST, Sensitivity, sensitivity
 from calc.deciding.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, symbols
 from catalogue.reading import units
@@ -50,7 +51,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="each input at either end of its range, alone")
     command.add_argument("--sensitivity", action="store_true",
                          help="Sobol indices: share of the variance that each input explains")
-    command.add_argument("--samples", type=int, metavar="N",
+    command.add_argument("--samples", metavar="N",
                          help="of the design of --sensitivity, or draws of --information")
     command.add_argument("--breakeven", metavar="PATH",
                          help="at which values of PATH the deployment and --against are equal")
@@ -67,7 +68,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                               "buys (--demand)")
     command.add_argument("--demand", metavar="RATE",
                          help="output tokens per second to buy for, e.g. '50000 token/s'")
-    command.add_argument("--late", type=float, metavar="FACTOR",
+    command.add_argument("--late", metavar="FACTOR",
                          help="price of a card that turns out to be missing, over today's")
     command.add_argument("--price", metavar="MONEY",
                          help="of a card (--demand), or of a card-hour, e.g. '2.5 USD'")
@@ -148,7 +149,7 @@ def _deciding(found: Tornado) -> str:
 
 
 def _sensitivity(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
-    found = sensitivity(plan, name, *([args.samples] if args.samples is not None else []))
+    found = sensitivity(plan, name, *_samples(args.samples))
     return found.as_json(), _told_indices(found)
 
 
@@ -197,13 +198,13 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
 
 
 def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
-    draws = [] if args.samples is None else [args.samples]
+    draws = _samples(args.samples)
     price, currency = _money(args.price)
     if args.demand is not None:
         if args.late is None or args.against is not None or name != CARD_HOURS:
             raise ParamsError("--demand: expected --late FACTOR beside it, and neither --against "
                               "nor --quantity.")
-        found = to_buy(plan, _rate(args.demand), args.late, price, *draws)
+        found = to_buy(plan, _rate(args.demand), _number("--late", args.late), price, *draws)
         unit = currency or "cards"
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
@@ -241,11 +242,20 @@ def _said(name: str) -> str:
     return plain if "=" in plain else plain.replace("_", " ")
 
 
-def _share(text: str) -> float:
+def _samples(text: str | None) -> list[int]:
+    """The number of samples, if one is given; what is not a whole number is no power of two."""
+    return [] if text is None else [int(min(_number("--samples", text), MOST))]
+
+
+def _number(option: str, text: str) -> float:
     try:
-        share = float(units.parse(text, units.DIMENSIONLESS))
+        return float(units.parse(text, units.DIMENSIONLESS))
     except ValueError as error:
-        raise ParamsError(f"--margin: {error}.") from None
+        raise ParamsError(f"{option}: {error}.") from None
+
+
+def _share(text: str) -> float:
+    share = _number("--margin", text)
     if not 0 <= share < 1:
         raise ParamsError(f"--margin {text}: expected a share from 0 to below 1.")
     return share

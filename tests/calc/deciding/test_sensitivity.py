@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calc.deciding.draws import at_scores, drawn, priors
-from calc.deciding.elasticities import answers_of, elasticities, signed
+from calc.deciding.elasticities import answers_of, elasticities
 from calc.deciding.information import BINS, between, information, to_buy
-from calc.deciding.plans import against, plan_of
+from calc.deciding.plans import against, plan_of, signed
 from calc.deciding.sensitivity import sensitivity
 from calc.deciding.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
