@@ -4,6 +4,7 @@
 - `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
   would run. It returns an `Estimate` of `Quantity`.
 - `sweep`, `decode_sweep`, `interval_sweep`, `latency`: the same of many deployments at once.
+- `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
 
 Deployments, models and cards are loaded by `catalogue`. On the command line: ``python -m calc``.
@@ -11,9 +12,10 @@ Deployments, models and cards are loaded by `catalogue`. On the command line: ``
 
 from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
+from calc.deciding.elasticities import elasticities
 from calc.quantities.everything import evaluate
 
 __all__ = [
-    "Estimate", "Quantity", "decode_sweep", "estimate", "evaluate", "interval_sweep", "latency",
-    "parameters", "parameters_by_class", "sweep",
+    "Estimate", "Quantity", "decode_sweep", "elasticities", "estimate", "evaluate",
+    "interval_sweep", "latency", "parameters", "parameters_by_class", "sweep",
 ]

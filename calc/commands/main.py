@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
                      "write a model file from the config.json of a Hugging Face model"),
     "search": ("deciding.search", "every deployment that meets a goal, the best of them, and what "
                                   "was left out"),
+    "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
+                                  "worth of measuring"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
 """Name -> module of this room that does it, loaded when it is asked for; and its purpose."""

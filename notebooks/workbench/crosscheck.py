@@ -6,17 +6,20 @@ The only module of the workbench that imports ``calc``. Formulas are evaluated o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import calc
+from workbench.formulas.derivatives import Gradient, gradient
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import Formula, evaluate_all, load_formulas, select, stagewise
 
 TOLERANCE = 1e-9
+ASIDE = 1e-7  # relative, to either side of a kink
 # Differences of large numbers: what they are of the same size as.
 _DIFFERENCES = ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device")
 _SCALE = "usable_memory"
@@ -67,6 +70,58 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
         raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
     return Report(rows)
+
+
+def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,
+                      names: Sequence[str]) -> dict[str, Gradient]:
+    """Differentiate some quantities in both codings and compare every elasticity.
+
+    Where a deployment stands on a kink, ``calc`` may have any slope between those of both sides.
+
+    Args:
+        inputs: every input symbol, SI numbers.
+        attention: ``mla`` or ``gqa``.
+        names: quantities that have elasticities.
+
+    Returns the gradients by name. Raises DerivationError for the input by which they differ, by
+    more than 1e-9 of the largest elasticity.
+    """
+    chosen = select(load_formulas(), attention)
+    computed = calc.elasticities(inputs, attention, names)
+    found = {}
+    for name in names:
+        found[name] = gradient(chosen, inputs, name, computed[name])
+        left = _elasticities(found[name], inputs, name)
+        tolerance = TOLERANCE * max(map(abs, left.values()), default=0.0)
+        for key, value in computed[name].items():
+            if abs(value - left.get(key, 0.0)) <= tolerance:
+                continue
+            low, high = _sides(chosen, inputs, name, key)
+            if not low - tolerance <= value <= high + tolerance:
+                raise DerivationError(f"formulas and calc disagree: {name} answers to {key} with "
+                                      f"{left.get(key, 0.0)!r} derived and {value!r} in calc.")
+    return found
+
+
+def _elasticities(of: Gradient, inputs: Mapping[str, Any], name: str) -> dict[str, float]:
+    """d ln(quantity) / d ln(input), or d quantity / d ln(input) of what may be negative."""
+    scale = 1.0 if name in _DIFFERENCES else of.value
+    return {key: slope * float(inputs[key]) / scale
+            for key, slope in of.slopes.items() if key in inputs}
+
+
+def _sides(formulas: Mapping[str, Formula], inputs: Mapping[str, Any], name: str,
+           key: str) -> tuple[float, float]:
+    """The elasticities by an input a little below and a little above it, the smaller first.
+
+    Not a number where no formula has another piece there: that is no kink.
+    """
+    below, above = (gradient(formulas, {**inputs, key: float(inputs[key]) * (1 + move)}, name,
+                             [key]) for move in (-ASIDE, ASIDE))
+    if below.pieces == above.pieces:
+        return math.nan, math.nan
+    low, high = sorted(_elasticities(side, inputs, name).get(key, 0.0) for side in (below, above))
+    return low - ASIDE * abs(low), high + ASIDE * abs(high)
 
 
 def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],

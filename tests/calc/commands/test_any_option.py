@@ -1,11 +1,10 @@
 """Whatever is typed for an option ends in an answer or in one sentence, never in a traceback."""
 
-import json
 from itertools import product
 
 import pytest
+from _options import ABSURD, ended_well, finite
 
-ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "1e3 GB", "\x1b[2J")
 SIMULATED = ("--duration", "--requests", "--think-time", "--ramp", "--ttft", "--tpot",
              "--max-num-seqs", "--seed", "--prefix-tokens", "--prefix-groups", "--turns")
 NEEDS = {"--prefix-groups": ["--prefix-tokens=64"], "--turns": ["--users=1"]}
@@ -15,22 +14,6 @@ NUMBERS = ("workload.concurrency", "workload.input_tokens", "workload.output_tok
            "cluster.devices", "parallelism.tensor_parallel", "parallelism.pipeline_parallel",
            "parallelism.data_parallel", "parallelism.expert_parallel",
            "device.memory_capacity", "device.memory_bandwidth", "device.hbm_efficiency")
-
-
-def finite(text: str):
-    """Parsed JSON; NaN and infinity are no JSON."""
-    def refuse(constant: str):
-        raise AssertionError(f"{constant} is no JSON")
-    return json.loads(text, parse_constant=refuse)
-
-
-def ended_well(result: tuple[int, str, str]) -> bool:
-    """An answer, or one printable sentence."""
-    code, out, err = result
-    if code == 0:
-        return bool(finite(out))
-    line, = err.splitlines()
-    return code == 2 and line.endswith(".") and line.isprintable() and len(line) < 600
 
 
 @pytest.mark.parametrize(("option", "value"), [

@@ -1,0 +1,116 @@
+"""Inputs of plans drawn from their priors: one column of scores for what is one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.deciding.plans import Plan
+from calc.deciding.tornado import OWN, own_sides
+from calc.evidence.classes import discrepancy, own_errors
+from calc.intervals.uncertainty import Sides
+from catalogue.deployments.physics_inputs import Knob
+
+Key = tuple[str, float, float, float]
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What moves some plans: an input that they share is drawn once.
+
+    Attributes:
+        names: of the inputs; then of the formulas' own error, what plans share of it and what is
+            each plan's own.
+        knobs: by plan, the column of each of its inputs.
+        own: by plan, pairs of a column and the deviations of the logarithm to both sides [1].
+    """
+
+    names: tuple[str, ...]
+    knobs: tuple[tuple[tuple[int, Knob], ...], ...]
+    own: tuple[tuple[tuple[int, Sides], ...], ...]
+
+
+def priors(plans: Sequence[Plan], name: str) -> Priors:
+    """The inputs of some plans that have a range, and the formulas' own error of a quantity.
+
+    Two plans share an input of the same name and the same range. Of the same class of systems they
+    share their own error too, but for what it varies from row to row of one system.
+
+    Args:
+        plans: one or two.
+        name: of the quantity.
+    """
+    keys: dict[Key, int] = {}
+    of_plans = []
+    for plan in plans:
+        columns = [(keys.setdefault(_key(knob), len(keys)), knob) for knob in plan.knobs]
+        of_plans.append(tuple(columns))
+    names = _told([key[0] for key in keys])
+    own: list[tuple[tuple[int, Sides], ...]] = []
+    classes: dict[str, int] = {}
+    for plan in plans:
+        sides, within, of = _own(plan, name)
+        parts = []
+        if any(sides):
+            if of not in classes:
+                classes[of] = len(names)
+                names.append(OWN if len(plans) == 1 else f"{OWN} of {of}")
+            alone = within if len(plans) > 1 else 0.0
+            shared = tuple(float(np.sqrt(max(side * side - alone * alone, 0))) for side in sides)
+            parts.append((classes[of], (shared[0], shared[1])))
+            if alone:
+                parts.append((len(names), (alone, alone)))
+                names.append(f"{OWN} of {plan.label}")
+        own.append(tuple(parts))
+    return Priors(tuple(names), tuple(of_plans), tuple(own))
+
+
+def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[int, Sides]],
+          scores: np.ndarray, name: str) -> np.ndarray:
+    """A quantity of a plan for so many draws, shape (draws,).
+
+    Args:
+        plan: the deployment.
+        columns, own: of it, as :class:`Priors` has them.
+        scores: standard deviations from the medians, shape (draws, inputs) [1].
+        name: of the quantity.
+    """
+    moves: dict[str, np.ndarray] = {}
+    for column, knob in columns:
+        moves |= dict.fromkeys(knob.symbols, at_scores(knob, scores[:, column]))
+    found = np.broadcast_to(plan.at(moves, name), (len(scores),))
+    for column, (down, up) in own:
+        score = scores[:, column]
+        found = found * np.exp(score * np.where(score < 0, down, up))
+    return np.asarray(found)
+
+
+def at_scores(knob: Knob, scores: np.ndarray) -> np.ndarray:
+    """An input at so many deviations from its median, ``Knob.at`` of each, shape (draws,)."""
+    different, place = np.unique(scores, return_inverse=True)
+    return np.array([knob.at(float(score)) for score in different])[place]
+
+
+def _key(knob: Knob) -> Key:
+    value = knob.value
+    return knob.name, float(value.value), float(value.low), float(value.high)
+
+
+def _told(names: Sequence[str]) -> list[str]:
+    """Names, numbered where plans have different ranges of one input."""
+    return [name if names.count(name) == 1 else f"{name} ({names[:place + 1].count(name)})"
+            for place, name in enumerate(names)]
+
+
+def _own(plan: Plan, name: str) -> tuple[Sides, float, str]:
+    """The own error of a quantity, what of it is a row's [1], and the class that it is of."""
+    sides = own_sides(plan, name)
+    known = own_errors(plan.scenario).get("output_throughput" if name.endswith(
+        ("card_hours", "throughput_per_card")) else name.removeprefix("steady_"))
+    if not any(sides) or known is None:
+        return (0.0, 0.0), 0.0, ""
+    of_class: Any = discrepancy().classes[known.of]
+    return sides, min(*sides, of_class[known.metric].within), known.of
