@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
 Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, discrepancy, import-model.
+calibrate, discrepancy, deploy, import-model.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
+    "deploy": ("deciding.deploy",
+               "the files that start and watch a deployment, in a directory of their own"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
 """Name -> module of this room that does it, loaded when it is asked for; and its purpose."""
