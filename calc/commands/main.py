@@ -31,6 +31,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
                                   "was left out"),
     "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
                                   "worth of measuring"),
+    "deploy": ("deciding.deploy",
+               "the files that start and watch a deployment, in a directory of their own"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
 """Name -> module of this room that does it, loaded when it is asked for; and its purpose."""

@@ -203,6 +203,21 @@ def _load(name: str) -> Engine:
     return engine_of(yamlfile.read(ROOT / "engines" / f"{name}.yml"))
 
 
+def tool_names() -> list[str]:
+    """What measures an engine or stands before it and has a catalogue: benches, routers."""
+    record(ROOT / "engines" / "tools", listing=True)
+    return sorted(path.stem for path in (ROOT / "engines" / "tools").glob("*.yml"))
+
+
+def load_tool(name: str) -> Engine:
+    """The catalogue of a bench or a router. Raises ParamsError with the names there are."""
+    known = tool_names()
+    if name not in known:
+        raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
+                          f"expected one of {', '.join(known)}.")
+    return _load(f"tools/{name}")
+
+
 def engine_of(file: YamlFile) -> Engine:
     """The catalogue in a file. Raises ParamsError, one sentence with file and line."""
     _only(file, (), file.data, ("title", "releases", *KINDS), ("title", "releases"))
@@ -269,7 +284,7 @@ def _state(raw: dict[str, Any]) -> State:
     given: dict[str, Any] = {key: tuple(item) if key in ("choices", "known", "aliases") else item
                              for key, item in raw.items() if item is not None}
     if given.get("type") == "float" and isinstance(given.get("default"), (str, int)):
-        given["default"] = float(given["default"])
+        given["default"] = float(str(given["default"]).replace(".inf", "inf"))  # as YAML has it
     return State(**given)
 
 

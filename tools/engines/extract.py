@@ -1,5 +1,8 @@
 """Write the engine catalogue, ``params/engines/*.yml``, from released source.
 
+What measures an engine and what stands before it, its bench and its routers, goes to
+``params/engines/tools/``.
+
     python -m tools.engines.extract [--only vllm] [--cache DIR]
 
 For each pinned release the source distribution (or the wheel) is read from the package index and
@@ -38,6 +41,8 @@ class Engine:
         needed: files without which a release cannot be read.
         expected: an argument or variable that every release has; without it, something moved.
         extract: takes the modules of a release apart.
+        package: its name on the index.
+        folder: of ``params/engines/`` that its file is in.
     """
 
     title: str
@@ -45,6 +50,8 @@ class Engine:
     needed: tuple[str, ...]
     expected: str
     extract: Callable[[Package], Found]
+    package: str = ""
+    folder: str = ""
 
 
 def _vllm(package: Package) -> Found:
@@ -81,6 +88,27 @@ def _sglang(package: Package) -> Found:
             "metrics": metrics(package, "sglang:")}
 
 
+def _bench(package: Package) -> Found:
+    """The client that measures a server: ``vllm bench serve``, ``python -m sglang.bench_serving``.
+    """
+    options: dict[str, Kwargs] = {}
+    for path in ("vllm/benchmarks/serve.py", "vllm/benchmarks/datasets.py",
+                 "vllm/benchmarks/datasets/datasets.py", "sglang/bench_serving.py",
+                 "sglang/benchmark/serving.py"):
+        options |= arguments(package, path)
+    return {"arguments": options}
+
+
+def _router(package: Package) -> Found:
+    """A router's options as its own command has them, without the prefix that another one adds."""
+    bare = {path: text.replace("{prefix}", "") for path, text in package.files.items()}
+    return {"arguments": {name: option for path in bare if path.endswith(_ROUTERS)
+                          for name, option in arguments(Package(bare), path).items()}}
+
+
+_TOOLS = "tools"
+_ROUTERS = ("/router_args.py", "/launch_router.py",
+            "/disaggregation/mini_lb.py", "/disaggregation/launch_lb.py")
 ENGINES = {
     "vllm": Engine("vLLM", (
         "0.2.7", "0.3.3", "0.4.2", "0.5.4", "0.6.3.post1", "0.6.6.post1", "0.7.3", "0.8.5.post1",
@@ -95,8 +123,23 @@ ENGINES = {
         "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.20", "0.5.23"),
         ("sglang/srt/server_args.py",), "--port", _sglang),
 }
+ENGINES |= {
+    "vllm-bench": Engine("vllm bench serve", ENGINES["vllm"].releases[7:],
+                         ("vllm/benchmarks/serve.py",), "--num-prompts", _bench, "vllm", _TOOLS),
+    "sglang-bench": Engine("SGLang bench_serving", ENGINES["sglang"].releases,
+                           ("sglang/bench_serving.py",), "--num-prompts", _bench, "sglang",
+                           _TOOLS),
+    "sglang-lb": Engine("SGLang mini_lb", ("0.4.6.post5", "0.4.10.post2"),
+                        ("sglang/srt/disaggregation/mini_lb.py",), "--decode", _router, "sglang",
+                        _TOOLS),
+    "sglang-router": Engine("SGLang Router", ("0.1.9", "0.2.4", "0.3.2"),
+                            ("sglang_router/launch_router.py",), "--policy", _router, "", _TOOLS),
+    "vllm-router": Engine("vLLM Router", ("0.1.9", "0.1.17"), ("vllm_router/router_args.py",),
+                          "--policy", _router, "", _TOOLS),
+}
 _LEFT_OUT = ("sglang/test/", "sglang/multimodal_gen/", "sglang/lang/", "/tests/", "/test_",
              "vllm/benchmarks/")
+_OF_A_TOOL = ("/tests/",)
 
 
 def extract(engine: Engine, source: Source) -> Found:
@@ -105,8 +148,9 @@ def extract(engine: Engine, source: Source) -> Found:
         if path not in source.files:
             raise ExtractError(f"{source.release.package} {source.release.version}: "
                                f"the release has no {path}.")
+    left_out = _OF_A_TOOL if engine.folder else _LEFT_OUT
     kept = {path: body for path, body in source.files.items()
-            if not any(part in f"/{path}" for part in _LEFT_OUT)}
+            if not any(part in f"/{path}" for part in left_out)}
     contents = engine.extract(Package(kept))
     if not any(engine.expected in entries for entries in contents.values()):
         raise ExtractError(f"{source.release.package} {source.release.version}: nothing declares "
@@ -119,11 +163,12 @@ def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch 
     """Write one engine's file; return how many entries of each kind it has."""
     engine = ENGINES[name]
     contents = []
-    for release in find(name, list(engine.releases), get):
+    for release in find(engine.package or name, list(engine.releases), get):
         contents.append((release, extract(engine, load(release, cache, get))))
         print(f"{name} {release.version} ({release.date}): "
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
     merged = merge(contents)
+    target = target / engine.folder
     target.mkdir(parents=True, exist_ok=True)
     write_whole(target / f"{name}.yml", text(name, engine.title, merged).encode())
     return count(merged)

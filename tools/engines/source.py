@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tarfile
 import urllib.error
 import urllib.parse
@@ -165,10 +166,13 @@ def _members(body: bytes, package: str) -> dict[str, str]:
     texts: dict[str, str] = {}
     with tarfile.open(fileobj=io.BytesIO(body), mode="r:*") as archive:
         for member in archive:
-            name = member.name.partition("/")[2]
+            name = _SOURCES.sub("", member.name.partition("/")[2])
             if _wanted(name, package) and (file := archive.extractfile(member)):
                 texts[name] = file.read().decode("utf-8", "replace")
     return texts
+
+
+_SOURCES = re.compile(r"^((bindings/python|py_src|src)/)+")  # where some keep the package
 
 
 def _wanted(name: str, package: str) -> bool:

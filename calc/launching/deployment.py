@@ -1,0 +1,281 @@
+"""A deployment's whole directory: scripts, router, monitoring, bench, and what all rest on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import calc
+from calc.choosing.answers import Estimate
+from calc.launching import bench, monitoring
+from calc.launching.layout import layout
+from calc.launching.monitoring import Watched, watched
+from calc.launching.predictions import predicted, runs
+from calc.launching.scripts import (
+    ENGINES,
+    MADE,
+    Pool,
+    cluster_file,
+    node_files,
+    pool_of,
+    routed,
+    router_files,
+)
+from calc.launching.settings import Release, comment, given, release_of
+from catalogue import ParamsError, Scenario, load_pools, load_scenario
+from catalogue.deployments.profiles import fitting
+
+_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What is launched.
+
+    Attributes:
+        reference, overrides: how the scenario was named.
+        pools: one, or two that prefill and decode.
+        watched: each with its predictions and alerts.
+        runs: of the bench.
+        files: texts by path.
+    """
+
+    reference: str
+    overrides: tuple[str, ...]
+    pools: tuple[Pool, ...]
+    watched: tuple[Watched, ...]
+    runs: tuple[bench.Bench, ...]
+    files: Mapping[str, str]
+
+
+def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | None = None,
+               hosts: Sequence[str] = (), flags: Iterable[str] = (),
+               variables: Iterable[str] = ()) -> Deployment:
+    """Everything that starts and watches a scenario.
+
+    >>> made = deployment("h200-r1-vllm-tp8")
+    >>> sorted(made.files)[:2], [str(pool.release) for pool in made.pools]
+    (['README.md', 'bench/plan.json'], ['vllm@0.11.0'])
+
+    Args:
+        reference: identifier or path of a scenario file.
+        overrides: ``PATH=VALUE``, as for ``load_scenario``.
+        engine: ``vllm@0.11.0``, in place of the scenario's own.
+        hosts: names of nodes, in the order of pools and nodes; made up where none are given.
+        flags, variables: ``--name=value`` and ``NAME=value`` that the operator adds.
+
+    Raises ParamsError, one sentence, for a deployment that does not run as asked, an engine that
+    is not known or named, and a setting that its release does not take.
+    """
+    settings = (*overrides, *((f"engine={engine}",) if engine else ()))
+    both = load_pools(reference, overrides=settings)
+    named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
+             else {"serve": load_scenario(reference, overrides=settings)})
+    pools = _pools(named, hosts, list(flags), list(variables))
+    answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
+    for name, scenario in named.items():
+        runs(scenario, answers[name])
+    of = tuple(watched(pool, predicted(pool.scenario, answers[pool.name])) for pool in pools)
+    planned = tuple(bench.plan(pools, [each.predicted for each in of]))
+    return Deployment(reference, tuple(settings), pools, of, planned,
+                      _files(reference, settings, of, planned, answers))
+
+
+def _pools(named: Mapping[str, Scenario], hosts: Sequence[str], flags: list[str],
+           variables: list[str]) -> tuple[Pool, ...]:
+    """Pools on hosts; names are made up where none are given."""
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise ParamsError(f"--hosts: {host[:60]!r} is no name of a host, expected letters, "
+                              "digits, '.' and '-'.")
+    if hosts and len(set(hosts)) < len(hosts):
+        raise ParamsError("--hosts: a name stands twice, expected one per node.")
+    left, found = list(hosts), []
+    for name, scenario in named.items():
+        release = _release(scenario)
+        count = layout(scenario).nodes
+        if hosts and len(left) < count:
+            raise ParamsError(f"--hosts: {len(hosts)} names, expected "
+                              f"{sum(layout(each).nodes for each in named.values())}, one per "
+                              "node.")
+        own = left[:count] if hosts else [f"{name}-{node}" for node in range(count)]
+        left = left[count:]
+        found.append(pool_of(name, scenario, release, own, given(release, flags, variables)))
+    if left:
+        raise ParamsError(f"--hosts: {len(hosts)} names, expected "
+                          f"{len(hosts) - len(left)}, one per node.")
+    if len({str(pool.release) for pool in found}) > 1:
+        raise ParamsError("the two pools name two engines, expected one for both.")
+    return tuple(found)
+
+
+def _release(scenario: Scenario) -> Release:
+    """The engine that a scenario names. Raises ParamsError where it names none that is known."""
+    fit = [name for name in fitting(scenario.device) if name in ENGINES]
+    hint = (f"expected --engine with one of {', '.join(fit)} and a release, such as "
+            f"{_example(fit[0])}" if fit else "no engine of the catalogue runs on it")
+    if scenario.running is None:
+        raise ParamsError(f"'{scenario.id}' names no engine, and on '{scenario.device.id}' "
+                          f"{hint}.")
+    if scenario.running.profile.id not in ENGINES:
+        raise ParamsError(f"'{scenario.id}': the flags of '{scenario.running.profile.id}' are not "
+                          f"in the catalogue, {hint}.")
+    return release_of(scenario.running.profile.id, scenario.running.release)
+
+
+def _example(name: str) -> str:
+    """The newest release of an engine that is no candidate."""
+    versions = release_of(name, "0.11.0").by[0][0].versions if name != "sglang" else (
+        release_of(name, "0.5.9").by[0][0].versions)
+    return f"{name}@{[each for each in versions if 'rc' not in each][-1]}"
+
+
+def _files(reference: str, settings: Sequence[str], of: Sequence[Watched],
+           planned: Sequence[bench.Bench], answers: Mapping[str, Estimate]) -> dict[str, str]:
+    pools = [each.pool for each in of]
+    own = Path(reference.partition("#")[0])
+    about = {"scenario": str(own.resolve()) + reference[len(str(own)):] if own.is_file()
+             else reference, "overrides": list(settings), "engine": str(pools[0].release)}
+    found = {"cluster.env": cluster_file(pools)}
+    for pool in pools:
+        found |= node_files(pool)
+    found |= router_files(pools)
+    found |= monitoring.files(of)
+    found |= bench.files(pools, planned, about)
+    found["deployment.json"] = json.dumps(_summary(of, about, answers), indent=1,
+                                          ensure_ascii=False, allow_nan=False) + "\n"
+    return {"README.md": readme(of, planned, routed(pools)), **found}
+
+
+def _summary(of: Sequence[Watched], about: Mapping[str, Any], answers: Mapping[str, Estimate]
+             ) -> dict[str, Any]:
+    """What was assumed and predicted, for programs."""
+    return {**about, "pools": {each.pool.name: {
+        "nodes": list(each.pool.hosts), "servers": each.pool.addresses,
+        "settings": [{"name": setting.name, "value": _plain(setting.value), "why": setting.why}
+                     for setting in (*each.pool.variables[0], *each.pool.flags[0])],
+        "predicted": each.predicted.as_json(),
+        "fits": answers[each.pool.name].fits,
+        "alerts": {alert.name: {"above": alert.above, "threshold": alert.threshold,
+                                "because": alert.because} for alert in each.alerts}}
+        for each in of}}
+
+
+def _plain(value: Any) -> Any:
+    """A setting's value as JSON data; a variable by its name."""
+    return f"${value.name}{value.after}" if hasattr(value, "after") else value
+
+
+def text(words: str) -> str:
+    """A text of a file as Markdown shows it, on one line.
+
+    >>> text("<b>a</b> | `b`")
+    '\\\\<b\\\\>a\\\\</b\\\\> \\\\| \\\\`b\\\\`'
+    """
+    return comment(words).translate(_SIGNS)
+
+
+def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> str:
+    """The page.
+
+    Args:
+        of: the pools with their predictions.
+        runs: of the bench.
+        routed: whether a router stands before the servers.
+    """
+    pools = [each.pool for each in of]
+    lines = [f"# {text(pools[0].scenario.heading['en'])}", "",
+             f"{text(pools[0].scenario.model.name['en'])} on "
+             f"{sum(pool.scenario.devices for pool in pools)} × "
+             f"{text(pools[0].scenario.device.name['en'])}, {pools[0].release}. {MADE}", "",
+             "## Start", "",
+             "1. Set `MODEL` in `cluster.env`, the same on every node.",
+             "2. Run on each node its script; the node with rank 0 of a server first.", "",
+             "| node | script | runs |", "|---|---|---|",
+             *(_node(pool, node) for pool in pools for node in range(pool.layout.nodes))]
+    if routed:
+        lines += ["", "3. Run `router/router.sh`; requests go to its port 8080."]
+    lines += ["", "Further arguments of a script are passed on. `MASTER_ADDR` and `NODE_ADDR`, if "
+              "set in the environment, hold before those of the node's file. Settings of NCCL, "
+              "HCCL, Gloo and Ray are not in the engine's catalogue and are not set here.", "",
+              "## What is where", "",
+              "| file | what |", "|---|---|",
+              "| `nodes/` | a script and an environment per node |",
+              *(["| `router/router.sh` | what stands before the servers |"] if routed else []),
+              "| `monitoring/prometheus.yml`, `alerts.yml` | what is scraped; alerts with their "
+              "thresholds |",
+              "| `monitoring/alerts.test.yml` | `promtool test rules alerts.test.yml` |",
+              "| `bench/run.sh`, `plan.json` | measurements, each of an assumption; what is "
+              "predicted of it |",
+              "| `deployment.json` | settings with their reasons, predictions, thresholds |",
+              "| `manifest.json` | sums: what is not changed may be written again |", "",
+              "## What is predicted, with 80% intervals", ""]
+    for each in of:
+        lines += _predicted(each)
+    lines += ["## What is assumed", "", *_assumed(of), "", "## What to measure", "",
+              "`bench/run.sh` runs all of them, `bench/run.sh one half` those two. Then "
+              "`python -m calc calibrate bench/results` sets what was measured beside what was "
+              "predicted.", "",
+              "| run | requests in flight | prompt | answer | exercises |", "|---|---|---|---|---|",
+              *(f"| {run.name} | {run.concurrency:,} | {run.input_tokens:,} | "
+                f"{run.output_tokens:,} | {text(run.exercises)} |" for run in runs)]
+    return "\n".join(lines) + "\n"
+
+
+def _node(pool: Pool, node: int) -> str:
+    parts = pool.layout.of_node(node)
+    what = ", ".join(f"server {part.server}" + (f", rank {part.rank}" if pool.layout.span > 1
+                                                 else "") + f", port {part.port}"
+                     for part in parts)
+    return f"| {pool.hosts[node]} | `nodes/{pool.node_name(node)}.sh` | {what} |"
+
+
+def _predicted(each: Watched) -> list[str]:
+    """Predictions of a pool, and the alerts that follow."""
+    of = each.predicted
+    rows = [("time to first token", of.ttft)] if each.pool.role != "decode" else []
+    if each.pool.role == "prefill":
+        rows.append(("prompts", of.requests))
+    else:
+        rows += [("time per output token", of.tpot), ("output throughput", of.throughput)]
+    if of.occupied is not None:
+        rows.append(("share of the KV cache", of.occupied))
+    state = "a burst" if of.burst else "a steady state"
+    lines = [f"`{each.pool.name}`, {state} with {of.in_flight:,.4g} requests in flight:", "",
+             "| quantity | predicted |", "|---|---|",
+             *(f"| {name} | {interval} |" for name, interval in rows), "",
+             "| alert | fires | because |", "|---|---|---|"]
+    lines += [f"| {alert.name} | {'above' if alert.above else 'below'} {alert.threshold:.4g} | "
+              f"{text(alert.because)} |" for alert in each.alerts]
+    return [*lines, ""]
+
+
+def _assumed(of: Sequence[Watched]) -> list[str]:
+    """What the predictions take for granted."""
+    lines = []
+    for each in of:
+        scenario, name = each.pool.scenario, each.pool.name
+        numbers = scenario.inputs()
+        lines += [
+            f"- `{name}`: prompts of {numbers['input_tokens']:,.0f} and answers of "
+            f"{numbers['output_tokens']:,.0f} tokens on average, at most "
+            f"{numbers['context_tokens']:,.0f} together; at most {numbers['concurrency']:,.0f} "
+            "requests in flight.",
+            f"- `{name}`: the prefix cache finds {numbers['prefix_hit_share']:.0%} of a prompt; "
+            "more is faster."]
+        if numbers["draft_tokens"]:
+            lines.append(f"- `{name}`: {numbers['draft_tokens']:g} tokens drafted per step. Random "
+                         "tokens, as the bench sends them, are accepted otherwise than text.")
+        shares = each.pool.layout
+        if shares.servers > 1:
+            lines.append(f"- `{name}`: {shares.servers} servers that share nothing: the scenario's "
+                         "experts are cut within a replica, and an engine cuts them over all "
+                         "replicas of one server.")
+    quiet = {each.pool.name for each in of if each.predicted.occupied is None}
+    lines += [f"- `{name}`: nothing is said of how full its cache is." for name in sorted(quiet)]
+    return lines

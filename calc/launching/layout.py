@@ -1,0 +1,115 @@
+"""How a deployment lies on nodes: servers that share experts, and the parts of each by node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from catalogue import ParamsError, Scenario
+
+PORT = 8000  # of the first server of a node
+MASTER_PORT = 29500
+RPC_PORT = 13345
+BOOTSTRAP_PORT = 8998
+SIDE_PORT = 5600
+MOST_NODES = 256
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one node runs of one server.
+
+    Attributes:
+        server: its number within the pool.
+        rank: of this node among those of the server; 0 answers requests.
+        node: number of the node within the pool.
+        first: of the node's cards, the first that this part takes.
+        cards: how many it takes.
+        port: on which it answers.
+    """
+
+    server: int
+    rank: int
+    node: int
+    first: int
+    cards: int
+    port: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Servers on nodes.
+
+    Attributes:
+        tp, pp: tensor- and pipeline-parallel size of a replica.
+        joined: replicas of one server: those that share experts.
+        experts: expert-parallel size of a server; 1 where each expert is cut by ``tp``.
+        servers: that answer requests by themselves.
+        span: nodes of a server.
+        nodes: of the pool.
+        parts: what runs where.
+    """
+
+    tp: int
+    pp: int
+    joined: int
+    experts: int
+    servers: int
+    span: int
+    nodes: int
+    parts: tuple[Part, ...]
+
+    def of_node(self, node: int) -> list[Part]:
+        """What a node runs."""
+        return [part for part in self.parts if part.node == node]
+
+    @property
+    def heads(self) -> list[Part]:
+        """The parts that answer requests, one per server."""
+        return [part for part in self.parts if part.rank == 0]
+
+
+def layout(scenario: Scenario) -> Layout:
+    """How a scenario lies on its nodes.
+
+    Replicas that share experts are one server, others stand by themselves: engines cut the experts
+    over all data-parallel replicas of a server.
+
+    >>> import catalogue
+    >>> two = layout(catalogue.load_scenario("s1-plan-c"))
+    >>> two.servers, two.joined, two.span, two.nodes
+    (4, 1, 1, 4)
+
+    Raises ParamsError, one sentence, for a server that does not fill whole nodes.
+    """
+    numbers = scenario.inputs()
+    tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
+                      for name in ("tensor", "pipeline", "data", "expert"))
+    joined = max(1, ep // tp)
+    if 1 < ep < tp:
+        raise ParamsError(f"'{scenario.id}': no engine here spreads experts over {ep} of {tp} "
+                          f"tensor-parallel ranks, expected expert_parallel of 1 or a multiple of "
+                          f"{tp}.")
+    cards, per_node = tp * pp * joined, int(scenario.node.devices_per_node.value)
+    servers = dp // joined
+    if cards <= per_node:
+        fit = per_node // cards
+        parts = tuple(Part(number, 0, number // fit, number % fit * cards, cards,
+                           PORT + number % fit) for number in range(servers))
+        return _limited(scenario, Layout(tp, pp, joined, ep, servers, 1,
+                                         parts[-1].node + 1, parts))
+    if cards % per_node or (tp * pp < per_node and per_node % (tp * pp)) or (
+            tp * pp > per_node and (tp * pp) % per_node):
+        raise ParamsError(f"'{scenario.id}': a server of {cards} cards, replicas of {tp * pp}, "
+                          f"does not fill whole nodes of {per_node}.")
+    span = cards // per_node
+    return _limited(scenario, Layout(
+        tp, pp, joined, ep, servers, span, span * servers,
+        tuple(Part(server, rank, server * span + rank, 0, per_node, PORT)
+              for server in range(servers) for rank in range(span))))
+
+
+def _limited(scenario: Scenario, found: Layout) -> Layout:
+    if found.nodes > MOST_NODES:
+        raise ParamsError(f"'{scenario.id}': {found.nodes} nodes, expected at most {MOST_NODES} "
+                          "scripts.")
+    return found

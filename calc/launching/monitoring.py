@@ -1,0 +1,183 @@
+"""Prometheus: what it scrapes, the rules with their thresholds, and unit tests of each rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from calc.launching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
+from calc.launching.predictions import Predicted
+from calc.launching.scripts import MADE, Pool
+from calc.launching.signals import STEPS, Series
+from catalogue.entries.profiles import in_order
+
+SCRAPED = "15s"
+STEP = 15.0  # seconds, of the unit tests
+BEYOND = 1.1  # times the threshold, or less by as much: where a test looks
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+RULES, TESTS, SCRAPES = "alerts.yml", "alerts.test.yml", "prometheus.yml"
+EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A pool, what is predicted of it, and the alerts that follow."""
+
+    pool: Pool
+    predicted: Predicted
+    alerts: tuple[Alert, ...]
+
+
+def watched(pool: Pool, of: Predicted) -> Watched:
+    """A pool with its alerts."""
+    return Watched(pool, of, tuple(alerts(pool, of)))
+
+
+def targets(pool: Pool) -> list[str]:
+    """Addresses that export metrics: those that answer; of SGLang every node.
+
+    The other nodes of a vLLM server have no address; those of early SGLang export nothing.
+    """
+    parts = pool.layout.heads
+    if pool.release.name == "sglang" and in_order(pool.release.version) >= in_order(
+            EVERY_NODE):
+        parts = list(pool.layout.parts)
+    return [f"{pool.hosts[part.node]}:{part.port}" for part in parts]
+
+
+def scrapes(pools: Iterable[Pool], interval: str = SCRAPED) -> dict[str, Any]:
+    """The configuration of Prometheus."""
+    return {"global": {"scrape_interval": interval, "evaluation_interval": interval},
+            "rule_files": [RULES],
+            "scrape_configs": [{"job_name": pool.name, "metrics_path": "/metrics",
+                                "static_configs": [{"targets": targets(pool)}]}
+                               for pool in pools]}
+
+
+def rules(of: Sequence[Watched], window: str = WINDOW, hold: str = HOLD, down: str = DOWN
+          ) -> dict[str, Any]:
+    """The rules: of every pool, whether its servers answer, and the alerts of its predictions.
+
+    Args:
+        of: pools with their alerts.
+        window: over which means and rates are taken.
+        hold: how long an alert has to hold.
+        down: how long a server has to be gone.
+    """
+    return {"groups": [{"name": each.pool.name, "rules": [
+        *_down(each.pool, down), *(alert.rule(window, hold) for alert in each.alerts)]}
+        for each in of]}
+
+
+def _down(pool: Pool, hold: str) -> list[dict[str, Any]]:
+    labels = {"severity": "critical", "deployment": pool.scenario.id, "pool": pool.name}
+    where = f'up{{job="{pool.name}"}}'
+    wide = (" It shares experts with the others of its server, which stop with it."
+            if pool.layout.span > 1 else "")
+    return [
+        {"alert": named("ServerDown", pool), "expr": f"{where} == 0", "for": hold, "labels": labels,
+         "annotations": {"summary": "A server does not answer.",
+                         "description": "{{ $labels.instance }} is not scraped." + wide}},
+        {"alert": named("ServersMissing", pool), "expr": f"absent({where})", "for": hold,
+         "labels": labels,
+         "annotations": {"summary": "No server of the pool is scraped.",
+                         "description": "There is nothing to watch."}}]
+
+
+def tests(of: Sequence[Watched]) -> dict[str, Any]:
+    """Unit tests of the rules: each fires beyond its threshold and is silent short of it."""
+    return {"rule_files": [RULES], "evaluation_interval": SCRAPED,
+            "tests": [test for each in of for test in (
+                *_of_down(each.pool), *(one for alert in each.alerts
+                                        for one in _of_alert(alert)))]}
+
+
+def _of_alert(alert: Alert) -> list[dict[str, Any]]:
+    """Beyond the threshold, short of it, and where there is a condition, without it."""
+    beyond = (BEYOND * alert.threshold if alert.above else alert.threshold / BEYOND)
+    short = alert.threshold / BEYOND if alert.above else BEYOND * alert.threshold
+    if not alert.threshold:
+        beyond, short = 1.0, 0.0
+    other, least = alert.only or (None, 0.0)
+    held = other.series(BEYOND * least, STEP) if other else []
+    found = [_test(f"{alert.name} fires", [*alert.signal.series(beyond, STEP), *held], alert.name,
+                   [_fired(alert, beyond)]),
+             _test(f"{alert.name} is silent", [*alert.signal.series(short, STEP), *held],
+                   alert.name, [])]
+    if other:
+        idle = other.series(least / BEYOND, STEP)
+        found.append(_test(f"{alert.name} is silent while little is asked",
+                           [*alert.signal.series(beyond, STEP), *idle], alert.name, []))
+    return found
+
+
+def _fired(alert: Alert, value: float) -> dict[str, Any]:
+    rule = alert.rule()
+    return {"exp_labels": rule["labels"],
+            "exp_annotations": alert.annotations(f"{value:.3g}")}
+
+
+def _of_down(pool: Pool) -> list[dict[str, Any]]:
+    down, missing = _down(pool, DOWN)
+    labels = {**down["labels"], "job": pool.name, "instance": targets(pool)[0]}
+    series = f'up{{job="{pool.name}",instance="{labels["instance"]}"}}'
+    told = {**down["annotations"], "description": down["annotations"]["description"].replace(
+        "{{ $labels.instance }}", labels["instance"])}
+    return [
+        _test(f"{pool.name}: a server that is down", [(series, f"0+0x{STEPS}")], down["alert"],
+              [{"exp_labels": labels, "exp_annotations": told}]),
+        _test(f"{pool.name}: servers that answer", [(series, f"1+0x{STEPS}")], down["alert"],
+              []),
+        _test(f"{pool.name}: no server", [("nothing", f"1+0x{STEPS}")], missing["alert"],
+              [{"exp_labels": {**missing["labels"], "job": pool.name},
+                "exp_annotations": missing["annotations"]}]),
+        _test(f"{pool.name}: a server", [(series, f"1+0x{STEPS}")], missing["alert"],
+              [])]
+
+
+def _test(name: str, series: Series, alert: str, expected: list[dict[str, Any]]
+          ) -> dict[str, Any]:
+    whole = seconds(WINDOW) + seconds(HOLD) + 2 * STEP
+    return {"name": name, "interval": SCRAPED,
+            "input_series": [{"series": each, "values": values} for each, values in series],
+            "alert_rule_test": [{"eval_time": f"{whole:g}s", "alertname": alert,
+                                 "exp_alerts": expected}]}
+
+
+def seconds(text: str) -> float:
+    """A duration of Prometheus [s].
+
+    >>> seconds("5m")
+    300.0
+    """
+    match = re.fullmatch(r"(\d+)([smh])", text)
+    if match is None:
+        raise ValueError(f"'{text[:20]}' is not a duration, expected one such as 5m")
+    return int(match[1]) * SECONDS[match[2]]
+
+
+class _Plain(yaml.SafeDumper):
+    """YAML without references from one place to another."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Never."""
+        return True
+
+
+def written(data: Any, about: str) -> str:
+    """Data as YAML, texts quoted where they need it, below a line that says what it is."""
+    body = yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return f"# {about} {MADE}\n{body}"
+
+
+def files(of: Sequence[Watched]) -> dict[str, str]:
+    """What Prometheus needs, by path in the directory."""
+    return {
+        f"monitoring/{SCRAPES}": written(scrapes(each.pool for each in of),
+                                         "What Prometheus scrapes."),
+        f"monitoring/{RULES}": written(rules(of), "Thresholds follow from the predictions."),
+        f"monitoring/{TESTS}": written(tests(of), "promtool test rules alerts.test.yml.")}

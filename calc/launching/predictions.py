@@ -1,0 +1,168 @@
+"""What a deployment is watched by: its predictions with their intervals, and what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import calc
+from calc.choosing.answers import Estimate
+from calc.quantities.everything import evaluate
+from catalogue import ParamsError, Scenario
+from catalogue.reading.amounts import human
+
+RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
+FARTHEST = 64.0  # times the planned length that are tried
+POINTS = 400
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A predicted value with its 80% interval, SI.
+
+    >>> print(Interval(0.05, 0.04, 0.07, "s"))
+    50 ms (80%: 40 ms to 70 ms)
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: str
+
+    def __str__(self) -> str:
+        return (f"{human(self.value, self.unit)} (80%: {human(self.low, self.unit)} to "
+                f"{human(self.high, self.unit)})")
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI."""
+        return vars(self)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted of a pool under the load that its scenario states.
+
+    Attributes:
+        ttft, tpot: means over requests [s].
+        throughput: of output tokens [token/s].
+        requests: that are answered [request/s].
+        planned: requests in flight at most [request].
+        in_flight: of them in the state that is predicted [request].
+        occupied: share of the cache's blocks, on average [1]; None where nothing is said.
+        overflow: share of the steps in which the cache does not suffice [1].
+        prompt, answer: mean lengths [token].
+        limits: of what the predictions rest on: mean length of prompts and answers, share of
+            prompts that is found, tokens of a step, at which a prediction itself leaves its
+            interval; absent where it never does.
+        burst: whether all requests arrive at once.
+    """
+
+    ttft: Interval
+    tpot: Interval
+    throughput: Interval
+    requests: Interval
+    planned: float
+    in_flight: float
+    occupied: Interval | None
+    overflow: float
+    prompt: float
+    answer: float
+    limits: Mapping[str, float]
+    burst: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI."""
+        return {name: each.as_json() if isinstance(each, Interval) else each
+                for name, each in vars(self).items()}
+
+
+def runs(scenario: Scenario, answer: Estimate) -> None:
+    """Refuse what cannot be launched: it does not run as asked, or its load is not said.
+
+    Raises ParamsError, one sentence.
+    """
+    if not answer.fits and not answer.suffices_steadily:
+        why = answer.reasons[0].text["en"].rstrip(".")
+        nearest = answer.nearest
+        settings = " ".join(f"--set {key}={value}" for key, value in nearest.settings.items()
+                            ) if nearest else ""
+        hint = f" The nearest that runs: {settings}." if settings else ""
+        raise ParamsError(f"'{scenario.id}' does not run as asked: {why}.{hint}")
+    if answer.lasting is None:
+        raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
+                          "--set workload.input_tokens=N --set workload.output_tokens=N.")
+    if not answer.lasting.keeps_up:
+        raise ParamsError(f"'{scenario.id}': requests arrive faster than they are answered, the "
+                          "queue grows without end; nothing can be predicted of it.")
+
+
+def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
+    """The predictions by which a pool is watched.
+
+    >>> import catalogue
+    >>> found = predicted(catalogue.load_scenario("h200-r1-vllm-tp8"))
+    >>> found.tpot.low < found.tpot.value < found.tpot.high
+    True
+
+    Raises ParamsError, one sentence, for a deployment that does not run as asked.
+    """
+    answer = answer or calc.estimate(scenario)
+    runs(scenario, answer)
+    lasting = answer.lasting
+    assert lasting is not None
+    burst = lasting.arrivals == "burst"
+
+    def of(name: str) -> Interval:
+        found = answer.quantities[name if burst else {
+            "output_throughput": "steady_throughput"}.get(name, f"steady_{name}")]
+        return Interval(float(found.value), float(found.low), float(found.high), found.unit)
+
+    numbers = scenario.inputs()
+    length = float(numbers["output_tokens"])
+    rate = of("output_throughput")
+    requests = Interval(rate.value / length, rate.low / length, rate.high / length, "request/s")
+    planned = float(numbers["concurrency"])
+    return Predicted(of("ttft"), of("tpot"), rate, requests, planned,
+                     planned if burst else lasting.in_flight, _occupied(answer),
+                     lasting.cache.get("cache_overflow", 0.0), float(numbers["input_tokens"]),
+                     length, _limits(scenario, of("ttft"), of("tpot"), burst), burst)
+
+
+def _occupied(answer: Estimate) -> Interval | None:
+    """Share of the blocks that requests take; fewer blocks are fuller."""
+    cache = answer.lasting.cache if answer.lasting else {}
+    blocks = answer.quantities["kv_blocks"]
+    if not cache or blocks.value <= 0:
+        return None
+    share = cache["cache_occupied"]
+    return Interval(share, share * blocks.value / max(blocks.high, 1),
+                    share * blocks.value / max(blocks.low, 1), "1")
+
+
+def _limits(scenario: Scenario, ttft: Interval, tpot: Interval, burst: bool) -> dict[str, float]:
+    """Where what was assumed of requests alone moves a prediction to the end of its interval."""
+    numbers = scenario.inputs()
+    factors = np.geomspace(1, FARTHEST, POINTS)
+    ahead = "" if burst else "steady_"
+    found = {}
+    for name, watched, interval, values in (
+            ("input_tokens", "ttft", ttft, numbers["input_tokens"] * factors),
+            ("output_tokens", "tpot", tpot, numbers["output_tokens"] * factors),
+            ("prefix_hit_share", "ttft", ttft,
+             numbers["prefix_hit_share"] * (1 - np.linspace(0, 1, POINTS))),
+            ("accepted_length", "tpot", tpot, numbers["accepted_length"] ** (
+                1 - np.linspace(0, 1, POINTS)) if numbers["accepted_length"] else None)):
+        if values is None or not values[0]:
+            continue
+        varied: dict[str, Any] = {**numbers, name: values}
+        longer = varied["input_tokens"] + varied["output_tokens"]
+        varied["context_tokens"] = np.maximum(numbers["context_tokens"], longer)
+        times = evaluate(varied, scenario.model.attention)[ahead + watched]
+        times = np.broadcast_to(times, values.shape)
+        beyond = np.flatnonzero(times > times[0] * interval.high / interval.value)
+        if beyond.size:
+            found[name] = float(values[beyond[0]])
+    return found

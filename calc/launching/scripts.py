@@ -1,0 +1,274 @@
+"""Shell scripts: one per node, with the variables of its environment beside it, and a router's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from calc.launching import sglang, vllm
+from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layout
+from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
+from catalogue import ParamsError, Scenario
+from catalogue.engines.successors import catalogue_of
+
+MADE = "Made by python -m calc deploy; ours as long as manifest.json says so."
+ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
+MODEL = "MODEL"
+ROUTER_PORT = 8080
+MINI, SGLANG, VLLM = "sglang-lb", "sglang-router", "vllm-router"
+ROUTERS = {MINI: "python -m sglang.srt.disaggregation.mini_lb",
+            SGLANG: "python -m sglang_router.launch_router", VLLM: "vllm-router"}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One pool of servers, ready to be written down.
+
+    Attributes:
+        name: ``serve``, or ``prefill`` and ``decode`` of two.
+        scenario: what it runs.
+        release: with which engine.
+        layout: on which nodes.
+        hosts: their names, in order.
+        flags, variables: settings of each part, as the layout has them.
+    """
+
+    name: str
+    scenario: Scenario
+    release: Release
+    layout: Layout
+    hosts: tuple[str, ...]
+    flags: tuple[tuple[Setting, ...], ...]
+    variables: tuple[tuple[Setting, ...], ...]
+
+    @property
+    def role(self) -> str:
+        """``both``, ``prefill`` or ``decode``."""
+        return "both" if self.name == "serve" else self.name
+
+    @property
+    def addresses(self) -> list[str]:
+        """Where its servers answer, ``host:port``."""
+        return [f"{self.hosts[part.node]}:{part.port}" for part in self.layout.heads]
+
+    def node_name(self, node: int) -> str:
+        """What the files of a node are called."""
+        return f"{self.name}-{node}"
+
+
+def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str],
+            given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ())) -> Pool:
+    """A pool with the settings of each of its nodes.
+
+    Args:
+        name: ``serve``, ``prefill`` or ``decode``.
+        scenario: of the pool.
+        release: of the engine.
+        hosts: names of nodes, at least as many as it needs.
+        given: flags and variables that take the place of those derived.
+
+    Raises ParamsError, one sentence, for what the release cannot do.
+    """
+    if scenario.file.offload is not None:
+        raise ParamsError(f"'{scenario.id}': experts that are not on the cards need an engine "
+                          "that is not in the catalogue, expected no offload.")
+    of = layout(scenario)
+    if len(hosts) < of.nodes:
+        raise ParamsError(f"--hosts: {len(hosts)} for the {of.nodes} nodes of '{name}', expected "
+                          "a name for each.")
+    engine = ENGINES[release.name]
+    role = "both" if name == "serve" else name
+    own = [engine.flags(scenario, of, part, release, role) for part in of.parts]
+    around = [vllm.variables(scenario, of, part, release, role) for part in of.parts
+              ] if release.name in vllm.NAMES else [[] for _ in of.parts]
+    flags, variables = (list(each) for each in given)
+    return Pool(name, scenario, release, of, tuple(hosts[:of.nodes]),
+                tuple(tuple(over(each, flags)) for each in own),
+                tuple(tuple(over(each, variables)) for each in around))
+
+
+def node_files(pool: Pool) -> dict[str, str]:
+    """Scripts and environments of a pool's nodes, by their path in the directory."""
+    files = {}
+    for node in range(pool.layout.nodes):
+        name = pool.node_name(node)
+        files[f"nodes/{name}.sh"] = _script(pool, node)
+        files[f"nodes/{name}.env"] = _environment(pool, node)
+    return files
+
+
+def _parts(pool: Pool, node: int) -> list[tuple[Part, tuple[Setting, ...], tuple[Setting, ...]]]:
+    return [(part, flags, variables) for part, flags, variables
+            in zip(pool.layout.parts, pool.flags, pool.variables, strict=True)
+            if part.node == node]
+
+
+def _environment(pool: Pool, node: int) -> str:
+    """Variables of a node: where its server begins, and those that all of its parts share."""
+    parts = _parts(pool, node)
+    first = pool.hosts[node - parts[0][0].rank]
+    lines = [f"# Environment of {pool.node_name(node)}, {comment(pool.hosts[node])}. {MADE}",
+             "# An address that is set already holds.",
+             f": \"${{{vllm.HEAD}:={first}}}\"",
+             f": \"${{{vllm.OWN}:={pool.hosts[node]}}}\""]
+    for setting in _shared(parts):
+        _, value = setting.words
+        lines += [f"# {comment(setting.why)}", f"{setting.name}={value}"]
+    return "\n".join(lines) + "\n"
+
+
+def _shared(parts: Sequence[tuple[Part, tuple[Setting, ...], tuple[Setting, ...]]]
+            ) -> list[Setting]:
+    """Variables with one value for all servers of a node."""
+    return [setting for setting in parts[0][2]
+            if all(setting in variables for _, _, variables in parts)]
+
+
+def _script(pool: Pool, node: int) -> str:
+    """What starts the servers of a node, or its part of one."""
+    parts = _parts(pool, node)
+    shared = _shared(parts)
+    spans = f", node {parts[0][0].rank} of {pool.layout.span}" if pool.layout.span > 1 else ""
+    lines = ["#!/usr/bin/env bash",
+             f"# {comment(pool.scenario.heading['en'])}",
+             f"# {pool.release}, {pool.node_name(node)}{spans}. {MADE}",
+             "set -euo pipefail",
+             'here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)',
+             "set -a",
+             "# shellcheck source=/dev/null",
+             '. "$here/../cluster.env"',
+             "# shellcheck source=/dev/null",
+             f'. "$here/{pool.node_name(node)}.env"',
+             "set +a",
+             f': "${{{MODEL}:?set {MODEL} in cluster.env: a path or a name of it}}"', ""]
+    if pool.release.name in vllm.NAMES and vllm.ray(pool.layout, pool.release):
+        lines += _ray(parts[0][0])
+        if parts[0][0].rank:
+            return "\n".join(lines) + "\n"
+    for part, flags, variables in parts:
+        name = f"server_{part.server}"
+        lines += [f"{name}=(", *_arguments(flags), ")"]
+        own = [setting for setting in variables if setting not in shared]
+        lines += [f"# {comment(setting.why)}" for setting in own]
+        before = " ".join(f"{setting.name}={setting.words[1]}" for setting in own)
+        called = f'{_command(pool.release)} "${{{name}[@]}}" "$@"'
+        if len(parts) == 1:
+            lines.append(f"exec env {before} {called}" if before else f"exec {called}")
+        else:
+            lines += [f"env {before} {called} &", ""]
+    if len(parts) > 1:
+        lines += ["# the node is as good as its servers: one that ends, ends the others",
+                  "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", "wait -n"]
+    return "\n".join(lines) + "\n"
+
+
+def _command(release: Release) -> str:
+    if release.name == "sglang":
+        return f'python -m sglang.launch_server --model-path "${MODEL}"'
+    return f'vllm serve "${MODEL}"'
+
+
+def _arguments(flags: Iterable[Setting]) -> list[str]:
+    """One setting a line, each below what it follows from."""
+    lines: list[str] = []
+    why = None
+    for setting in flags:
+        if setting.why != why:
+            lines.append(f"  # {comment(setting.why)}")
+        why = setting.why
+        lines.append("  " + " ".join(setting.words))
+    return lines
+
+
+def _ray(part: Part) -> list[str]:
+    """A node's part in the Ray cluster over which a replica spans."""
+    if part.rank:
+        return [f'exec ray start --address="${{{vllm.HEAD}}}:{vllm.RAY_PORT}" '
+                f'--node-ip-address="${{{vllm.OWN}}}" --block']
+    return [f'ray start --head --port={vllm.RAY_PORT} --node-ip-address="${{{vllm.OWN}}}"', ""]
+
+
+def cluster_file(pools: Sequence[Pool]) -> str:
+    """What the operator sets, for all nodes."""
+    names = ", ".join(dict.fromkeys(comment(pool.scenario.model.name["en"]) for pool in pools))
+    return "\n".join([
+        f"# What holds of all nodes, for the operator to set. {MADE}",
+        f"# A path or a name of the checkpoint: {names}, "
+        f"{comment(pools[0].scenario.precision.name['en'])}.",
+        f'{MODEL}="${{{MODEL}:-}}"',
+        "# Addresses come from the node's own file; MASTER_ADDR and NODE_ADDR may be set here or",
+        "# in the environment instead, and so may the network of NCCL, HCCL and Gloo, of which",
+        "# the engine's catalogue says nothing.", ""])
+
+
+def routed(pools: Sequence[Pool]) -> bool:
+    """Whether requests have more than one place to go."""
+    return len(pools) > 1 or pools[0].layout.servers > 1
+
+
+def router_of(pools: Sequence[Pool]) -> Release:
+    """The router for a release: of its own kind, uploaded nearest to it.
+
+    >>> nearest(SGLANG, "2025-10-16").version
+    '0.2.4'
+    """
+    release = pools[0].release
+    engine = catalogue_of(release.name)
+    if release.name == "sglang":
+        if len(pools) > 1 and release.version in catalogue_of(MINI).versions:
+            return Release(MINI, release.version, ((catalogue_of(MINI), release.version),))
+        return nearest(SGLANG, engine.release(release.version).date)
+    return nearest(VLLM, engine.release(release.version).date)
+
+
+def router_files(pools: Sequence[Pool]) -> dict[str, str]:
+    """The script of the router, by path; none where there is one server.
+
+    Raises ParamsError, one sentence, where no router of the catalogue knows the pools.
+    """
+    if not routed(pools):
+        return {}
+    if len(pools) > 1 and pools[0].release.name == ASCEND:
+        raise ParamsError(f"{pools[0].release}: the proxy between its prefill and decode pools is "
+                          "an example of its repository, not of a release; expected one pool, or "
+                          "another engine.")
+    router = router_of(pools)
+    settings = _apart(pools, router) if len(pools) > 1 else _alike(pools[0], router)
+    settings += [router.take("--host", "0.0.0.0", "requests come from outside"),
+                 router.take("--port", ROUTER_PORT, "of the router")]
+    lines = ["#!/usr/bin/env bash",
+             f"# {router}, before {comment(pools[0].scenario.heading['en'])}. {MADE}",
+             "set -euo pipefail", "", "router=("]
+    why = None
+    for setting in settings:
+        lines += [f"  # {comment(setting.why)}"] if setting.why != why else []
+        why = setting.why
+        lines.append("  " + " ".join(setting.words))
+    lines += [")", f'exec {ROUTERS[router.name]} "${{router[@]}}" "$@"']
+    return {"router/router.sh": "\n".join(lines) + "\n"}
+
+
+def _alike(pool: Pool, router: Release) -> list[Setting]:
+    """Servers any of which takes any request."""
+    urls = [f"http://{address}" for address in pool.addresses]
+    return [router.take("--worker-urls", urls, "servers that share no experts"),
+            router.take("--policy", "cache_aware", "to where the prefix is, unless that is busy")]
+
+
+def _apart(pools: Sequence[Pool], router: Release) -> list[Setting]:
+    """A prefill and a decode pool."""
+    prefill, decode = pools
+    why = {pool.name: f"servers that {pool.name}" for pool in pools}
+    starts = [f"http://{address}" for address in prefill.addresses]
+    ends = [f"http://{address}" for address in decode.addresses]
+    ports = [BOOTSTRAP_PORT + part.port % 100 for part in prefill.layout.heads]
+    if router.name == MINI:
+        return [router.take("--prefill", starts, why["prefill"]),
+                router.take("--prefill-bootstrap-ports", ports, "where decode asks them"),
+                router.take("--decode", ends, why["decode"])]
+    found = [router.take("--pd-disaggregation" if router.name == SGLANG
+                         else "--vllm-pd-disaggregation", None, "prefill and decode apart")]
+    for url, port in zip(starts, ports, strict=True):
+        words = [url, str(port)] if router.name == SGLANG else [url]
+        found.append(router.take("--prefill", words, why["prefill"]))
+    return found + [router.take("--decode", [url], why["decode"]) for url in ends]

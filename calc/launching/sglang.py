@@ -1,0 +1,173 @@
+"""What SGLang is started with for a deployment, release by release."""
+
+from __future__ import annotations
+
+import math
+
+from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
+from calc.launching.settings import Release, Setting, Variable
+from calc.launching.vllm import DTYPES, HEAD, PLAIN, WHOLE_MEMORY, answering
+from catalogue import ParamsError, Scenario
+
+QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
+             "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
+             "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
+             "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
+CACHED = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
+
+
+def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
+          ) -> list[Setting]:
+    """The arguments of ``python -m sglang.launch_server`` on one node.
+
+    Arguments as of ``vllm.flags``.
+
+    Raises ParamsError, one sentence, for what the release cannot do.
+    """
+    return [*_cut(of, part, release), *_experts(scenario, of, release),
+            *_precision(scenario, release), *_limits(scenario, of, release),
+            *_steps(scenario, release), *_pool(part, release, role),
+            release.take("--enable-metrics", None, "without it there is nothing to watch"),
+            *answering(scenario, part, release)]
+
+
+def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
+    found = [release.take("--tp-size", of.tp * of.joined, "ranks of a server, per stage")]
+    if of.pp > 1:
+        found.append(release.take("--pp-size", of.pp, "the scenario's cut"))
+    if of.joined > 1:
+        why = "replicas of attention that share experts"
+        if release.has("--attn-dp-size", of.joined):
+            found.append(release.take("--attn-dp-size", of.joined, why))
+        else:
+            found += [release.take("--dp-size", of.joined, why),
+                      release.take("--enable-dp-attention", None, why)]
+    if of.span > 1:
+        found += [release.take("--nnodes", of.span, "nodes of this server"),
+                  release.take("--node-rank", part.rank, "of this node"),
+                  release.take("--dist-init-addr", Variable(HEAD, f":{MASTER_PORT + part.server}"),
+                               "its first node")]
+    elif part.first:
+        found.append(release.take("--base-gpu-id", part.first, "first card of this server"))
+    return found
+
+
+def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    numbers, spread = scenario.inputs(), scenario.file.parallelism
+    found: list[Setting] = []
+    if spread.shared_expert_ranks and spread.shared_expert_ranks.value:
+        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
+                          "parallelism.shared_expert_ranks.")
+    if of.experts > 1:
+        found.append(release.take("--ep-size", of.experts,
+                                  f"whole experts on {of.experts} ranks"))
+        if of.joined > 1 and not numbers["exchange_gathered"]:
+            why = "tokens are sent to their experts"
+            found.append(release.first([("--moe-a2a-backend", "deepep"),
+                                        ("--enable-deepep-moe", None)], why))
+            found.append(release.take(
+                "--deepep-mode", "normal" if numbers["exchange_normal"] else "low_latency", why))
+        elif not release.has("--moe-a2a-backend", "deepep"):
+            found.append(release.take("--enable-ep-moe", None, "whole experts"))
+    copies = spread.redundant_experts.value if spread.redundant_experts else 0
+    if spread.balancing == "periodic":
+        found.append(release.take("--enable-eplb", None, "experts lie by their measured load"))
+    if copies:
+        found.append(release.take("--ep-num-redundant-experts", copies,
+                                  "copies of experts per layer"))
+    if numbers["micro_batches"] > 1:
+        found.append(release.take("--enable-two-batch-overlap", None, "two half-batches overlap"))
+    if numbers["single_batch_overlap"]:
+        found.append(release.take("--enable-single-batch-overlap", None,
+                                  "exchange and experts overlap"))
+    context = spread.decode_context_parallel
+    if context and context.value > 1:
+        found.append(release.take("--dcp-size", context.value,
+                                  "ranks that deal a request's cache"))
+    return found
+
+
+def _precision(scenario: Scenario, release: Release) -> list[Setting]:
+    precision = scenario.precision
+    stored = (precision.weights.routed_expert if scenario.model.is_moe
+              else precision.weights.dense_mlp)
+    found = []
+    if precision.activation in DTYPES:
+        found.append(release.take("--dtype", DTYPES[precision.activation],
+                                  f"activations in {precision.activation}"))
+    if stored not in PLAIN:
+        if stored not in QUANTIZED:
+            raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
+                              f"one of {', '.join([*PLAIN, *QUANTIZED])}.")
+        found.append(release.take("--quantization", QUANTIZED[stored],
+                                  f"experts in {stored}; another checkpoint is refused"))
+    if precision.kv_cache not in CACHED:
+        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{precision.kv_cache}', expected "
+                          f"one of {', '.join(CACHED)}.")
+    if cache := CACHED[precision.kv_cache]:
+        found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
+    return found
+
+
+def _limits(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    """Limits of a server; it deals those of requests and chunks to its replicas."""
+    numbers, workload = scenario.inputs(), scenario.file.workload
+    each = math.ceil(numbers["concurrency"] / scenario.replicas)
+    return [
+        release.take("--context-length", int(numbers["context_tokens"]), "the longest request"),
+        release.take("--max-running-requests", each * of.joined,
+                     f"{each} of each of {of.joined} replicas" if of.joined > 1
+                     else f"{workload.concurrency.value} requests over {scenario.replicas} "
+                          "replicas"),
+        release.take("--chunked-prefill-size",
+                     int(workload.max_num_batched_tokens.value) * of.joined,
+                     "prompt tokens of a step, of all replicas that share experts"
+                     if of.joined > 1 else "prompt tokens of a step"),
+        release.take("--page-size", workload.block_size.value, "tokens of a block of the cache"),
+        release.take("--mem-fraction-static", workload.memory_utilization.value, WHOLE_MEMORY)]
+
+
+def _steps(scenario: Scenario, release: Release) -> list[Setting]:
+    """How steps are filled and run: chunks, graphs, drafts."""
+    file, found = scenario.file, []
+    if file.scheduling == "mixed":
+        found.append(release.take("--enable-mixed-chunk", None, "a step may hold both"))
+    if file.prefill_coordination == "delay":
+        steps = file.prefill_delay_steps
+        found.append(release.take("--enable-prefill-delayer", None,
+                                  "prompts wait until each rank has one"))
+        if steps:
+            found.append(release.take("--prefill-delayer-max-delay-passes", steps.value,
+                                      "steps that they wait at most"))
+    if not file.graphs:
+        if release.has("--cuda-graph-backend-decode", "disabled"):
+            found.append(release.take("--cuda-graph-backend-decode", "disabled",
+                                      "decode operator by operator"))
+        else:
+            found.append(release.take("--disable-cuda-graph", None,
+                                      "decode operator by operator"))
+    elif "largest_graph" in scenario.mechanisms:
+        largest = int(scenario.mechanisms["largest_graph"].value)
+        found.append(release.first([("--cuda-graph-max-bs-decode", largest),
+                                    ("--cuda-graph-max-bs", largest)],
+                                   "largest step that is captured"))
+    drafts = file.workload.draft_tokens
+    if drafts and drafts.value:
+        count = int(drafts.value)
+        found += [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
+                  release.take("--speculative-num-steps", count, "tokens drafted per step"),
+                  release.take("--speculative-eagle-topk", 1, "one draft at a time"),
+                  release.take("--speculative-num-draft-tokens", count + 1,
+                               "and the step's own")]
+    return found
+
+
+def _pool(part: Part, release: Release, role: str) -> list[Setting]:
+    if role == "both":
+        return []
+    why = f"the {role} pool of two"
+    found = [release.take("--disaggregation-mode", role, why)]
+    if role == "prefill":
+        found.append(release.take("--disaggregation-bootstrap-port",
+                                  BOOTSTRAP_PORT + part.port % 100, "where decode asks"))
+    return found

@@ -1,0 +1,269 @@
+"""What vLLM and vLLM Ascend are started with for a deployment, release by release."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
+from calc.launching.settings import ASCEND, Release, Setting, Variable
+from catalogue import ParamsError, Scenario
+
+NAMES = ("vllm", ASCEND)
+HEAD = "MASTER_ADDR"
+OWN = "NODE_ADDR"
+RAY_PORT = 6379
+# format of the routed experts (of the dense layers where there are none) -> --quantization
+QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-tensors",
+             "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
+             "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
+             "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
+PLAIN = ("bf16", "fp16")
+QUANTIZED_ASCEND = "ascend"  # whatever msModelSlim wrote
+CACHED = {"bf16": None, "fp16": None, "fp8": "fp8", "fp8-latent128": "fp8_ds_mla"}
+DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
+WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
+
+
+def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
+          ) -> list[Setting]:
+    """The arguments of ``vllm serve`` on one node.
+
+    Args:
+        scenario: the deployment, or the pool.
+        of: how it lies on its nodes.
+        part: what this node runs.
+        release: of vLLM or vLLM Ascend.
+        role: ``both``, ``prefill`` or ``decode``.
+
+    Raises ParamsError, one sentence, for what the release cannot do.
+    """
+    found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
+             *_precision(scenario, release), *_limits(scenario, release),
+             *_steps(scenario, release), *_pool(scenario, release, role)]
+    return [*found, *answering(scenario, part, release)]
+
+
+def answering(scenario: Scenario, part: Part, release: Release) -> list[Setting]:
+    """Under which name and where a server answers."""
+    return [
+        release.take("--served-model-name", scenario.model.id, "the model, as requests name it"),
+        release.take("--host", "0.0.0.0", "requests come from outside"),
+        release.take("--port", part.port, "of this server")]
+
+
+def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
+              ) -> list[Setting]:
+    """The environment of one node."""
+    found: list[Setting] = []
+    if len(of.of_node(part.node)) > 1:
+        cards = ",".join(map(str, range(part.first, part.first + part.cards)))
+        why = "cards of this server; others of the node run another"
+        # of CANN, not of the plug-in, whose platform selects devices by it
+        found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
+                     else release.take("CUDA_VISIBLE_DEVICES", cards, why))
+    backend = _exchange(scenario)
+    if of.joined > 1 and release.name != ASCEND and not release.has("--all2all-backend", backend):
+        found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
+    if _two_batches(scenario) and release.name == ASCEND:
+        found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
+    if of.span > 1:
+        found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
+    if role != "both" and release.name != ASCEND:
+        found += [
+            release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
+            release.take("VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + part.port % 100, "its port")]
+    return found
+
+
+def ray(of: Layout, release: Release) -> bool:
+    """Whether a server's nodes meet in a Ray cluster: a replica spans nodes, and before --nnodes.
+
+    Raises ParamsError, one sentence, where several such replicas share experts.
+    """
+    if of.span == 1 or of.tp * of.pp <= of.parts[0].cards or release.has("--nnodes", of.span):
+        return False
+    if of.joined > 1:
+        raise ParamsError(f"{release}: replicas of {of.tp * of.pp} cards that span nodes and share "
+                          "experts need --nnodes, which comes with 0.13.0.")
+    return True
+
+
+def _cut(of: Layout, release: Release) -> list[Setting]:
+    found = [release.take("--tensor-parallel-size", of.tp, "the scenario's cut"),
+             release.take("--pipeline-parallel-size", of.pp, "the scenario's cut")]
+    if ray(of, release):
+        found.append(release.take("--distributed-executor-backend", "ray",
+                                  "a replica spans nodes"))
+    return found
+
+
+def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
+    """Data parallelism within a server, and how its nodes find each other."""
+    found = []
+    if of.joined > 1:
+        found.append(release.take("--data-parallel-size", of.joined,
+                                  "replicas that share experts"))
+    if of.span == 1 or ray(of, release):
+        return found
+    if of.tp * of.pp > part.cards:
+        why = "a replica spans nodes"
+        found += [release.take("--distributed-executor-backend", "mp", why),
+                  release.take("--nnodes", of.span, "nodes of this server"),
+                  release.take("--node-rank", part.rank, "of this node"),
+                  release.take("--master-addr", Variable(HEAD), "its first node"),
+                  release.take("--master-port", MASTER_PORT + part.server, "there")]
+    else:
+        local = part.cards // (of.tp * of.pp)
+        found += [release.take("--data-parallel-size-local", local, "replicas of a node"),
+                  release.take("--data-parallel-address", Variable(HEAD), "its first node"),
+                  release.take("--data-parallel-rpc-port", RPC_PORT + part.server, "there")]
+        if part.rank:
+            found.append(release.take("--data-parallel-start-rank", part.rank * local,
+                                      "first replica of this node"))
+    if part.rank:
+        found.append(release.take("--headless", None, "the first node answers"))
+    return found
+
+
+def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    found = []
+    spread = scenario.file.parallelism
+    if of.experts > 1:
+        found.append(release.take("--enable-expert-parallel", None,
+                                  f"whole experts on {of.experts} ranks"))
+    backend = _exchange(scenario)
+    if of.joined > 1 and release.name != ASCEND and release.has("--all2all-backend", backend):
+        found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
+    copies = spread.redundant_experts.value if spread.redundant_experts else 0
+    if spread.shared_expert_ranks and spread.shared_expert_ranks.value:
+        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
+                          "parallelism.shared_expert_ranks.")
+    if spread.balancing == "periodic" or copies:
+        found += _balanced(int(copies), release)
+    if _two_batches(scenario) and release.name != ASCEND:
+        found.append(release.take("--enable-dbo", None, "two half-batches overlap"))
+    context = spread.decode_context_parallel
+    if context and context.value > 1:
+        found.append(release.take("--decode-context-parallel-size", context.value,
+                                  "ranks that deal a request's cache"))
+    return found
+
+
+def _balanced(copies: int, release: Release) -> list[Setting]:
+    """Experts placed by measured load, with copies."""
+    why = "experts lie by their measured load"
+    if release.name == ASCEND:
+        nested = {"eplb_config": {"dynamic_eplb": True, "num_redundant_experts": copies}}
+        flat = {"dynamic_eplb": True, "init_redundancy_expert": copies}
+        options: dict[str, Any] = nested if release.has("eplb_config") and not release.has(
+            "dynamic_eplb", True) else flat
+        for key in options:
+            release.take(key, options[key], why)
+        return [release.take("--additional-config", options, why)]
+    found = [release.take("--enable-eplb", None, why)]
+    if copies:
+        if release.has("--eplb-config", {}):
+            found.append(release.take("--eplb-config", {"num_redundant_experts": copies},
+                                      "copies of experts per layer"))
+        else:
+            found.append(release.take("--num-redundant-experts", copies,
+                                      "copies of experts per layer"))
+    return found
+
+
+def _precision(scenario: Scenario, release: Release) -> list[Setting]:
+    precision = scenario.precision
+    stored = (precision.weights.routed_expert if scenario.model.is_moe
+              else precision.weights.dense_mlp)
+    found = []
+    if precision.activation in DTYPES:
+        found.append(release.take("--dtype", DTYPES[precision.activation],
+                                  f"activations in {precision.activation}"))
+    if stored not in PLAIN:
+        method = QUANTIZED_ASCEND if release.name == ASCEND else QUANTIZED.get(stored)
+        if method is None:
+            raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
+                              f"one of {', '.join([*PLAIN, *QUANTIZED])}.")
+        found.append(release.take("--quantization", method,
+                                  f"experts in {stored}; another checkpoint is refused"))
+    if precision.kv_cache not in CACHED:
+        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{precision.kv_cache}', expected "
+                          f"one of {', '.join(CACHED)}.")
+    if cache := CACHED[precision.kv_cache]:
+        found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
+    return found
+
+
+def _limits(scenario: Scenario, release: Release) -> list[Setting]:
+    numbers, workload = scenario.inputs(), scenario.file.workload
+    each = math.ceil(numbers["concurrency"] / scenario.replicas)
+    return [
+        release.take("--max-model-len", int(numbers["context_tokens"]), "the longest request"),
+        release.take("--max-num-seqs", each,
+                     f"{workload.concurrency.value} requests over {scenario.replicas} replicas"),
+        release.take("--max-num-batched-tokens", workload.max_num_batched_tokens.value,
+                     "tokens of a step"),
+        release.take("--block-size", workload.block_size.value, "tokens of a block of the cache"),
+        release.take("--gpu-memory-utilization", workload.memory_utilization.value,
+                     WHOLE_MEMORY)]
+
+
+def _steps(scenario: Scenario, release: Release) -> list[Setting]:
+    """How steps are filled and run: chunks, graphs, drafts, prefixes."""
+    file = scenario.file
+    if file.scheduling != "mixed":
+        raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
+                          "flag for scheduling: prefill-first.")
+    if file.prefill_coordination != "eager":
+        raise ParamsError(f"{release}: there is no flag for prefill_coordination: delay, expected "
+                          "eager.")
+    found = [release.take("--enable-chunked-prefill", None, "a step may hold both"),
+             release.take("--enable-prefix-caching", None, "what is found in it shortens prefill")]
+    if not file.graphs:
+        found.append(release.take("--enforce-eager", None, "decode operator by operator"))
+    elif "largest_graph" in scenario.mechanisms and release.has("--max-cudagraph-capture-size", 1):
+        found.append(release.take("--max-cudagraph-capture-size",
+                                  int(scenario.mechanisms["largest_graph"].value),
+                                  "largest step that is captured"))
+    drafts = file.workload.draft_tokens
+    if drafts and drafts.value:
+        layers = scenario.model.num_nextn_predict_layers
+        if not layers or not layers.value:
+            raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
+                              "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
+        found.append(release.take(
+            "--speculative-config",
+            {"method": "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
+             "num_speculative_tokens": int(drafts.value)},
+            "tokens drafted per step"))
+    return found
+
+
+def _pool(scenario: Scenario, release: Release, role: str) -> list[Setting]:
+    """How a cache goes from a prefill pool to a decode pool."""
+    if role == "both":
+        return []
+    if release.name == ASCEND:
+        config = {"kv_connector": "MooncakeConnectorV1",
+                  "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
+                  "kv_port": str(SIDE_PORT)}
+    else:
+        config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
+    return [release.take("--kv-transfer-config", config, f"the {role} pool of two")]
+
+
+def _exchange(scenario: Scenario) -> str:
+    numbers = scenario.inputs()
+    if numbers["exchange_gathered"]:
+        return "allgather_reducescatter"
+    return "deepep_high_throughput" if numbers["exchange_normal"] else "deepep_low_latency"
+
+
+def _exchange_why(scenario: Scenario) -> str:
+    return ("tokens are gathered" if scenario.inputs()["exchange_gathered"]
+            else "tokens are sent to their experts")
+
+
+def _two_batches(scenario: Scenario) -> bool:
+    return bool(scenario.inputs()["micro_batches"] > 1)
