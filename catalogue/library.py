@@ -22,6 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
+from catalogue.planning import failures, loads
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -50,6 +51,8 @@ KINDS: dict[str, type[Entry]] = {
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "loads": loads.Load,
+    "failures": failures.Failures,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}
