@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catalogue.entries.entry import DeviceName, Named
-from catalogue.reading.values import Count, Time
+from catalogue.reading.values import Time, Whole
 
 
 class Failures(Named):
@@ -18,7 +18,7 @@ class Failures(Named):
     """
 
     devices: list[DeviceName] = []
-    cards: Count
+    cards: Whole
     between_failures: Time
     repair: Time
     start: Time
