@@ -22,7 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.planning import goals, powers, prices
+from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -54,6 +54,8 @@ KINDS: dict[str, type[Entry]] = {
     "goals": goals.Goal,
     "prices": prices.Prices,
     "powers": powers.Powers,
+    "loads": loads.Load,
+    "failures": failures.Failures,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}

@@ -126,7 +126,7 @@ def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: 
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = select(mixed, (c - 1) * (core / c + growth / p.new_tokens), 0)
     beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
-    saved = beside * (riding - pace)
+    saved = beside * (riding - pace) / q.pipeline_parallel
     interruption = np.maximum(0, work + p.prompt_chunks * saved
                               - (work - growth + saved) * (1 - 1 / together))
     added = p.prompt_chunks * riding

@@ -6,7 +6,11 @@ import pytest
 import calc
 import catalogue
 from benchmarks.steady import errors_of
+from calc.choosing.simulated import system_of
 from calc.quantities.everything import evaluate
+from calc.serving.arrivals import poisson
+from calc.serving.metrics import summarise
+from calc.serving.simulation import simulate
 
 COUNT = 15
 MEDIAN, WORST = 0.03, 0.12
@@ -31,6 +35,19 @@ def inputs():
 
 
 class TestLaws:
+    def test_prompts_stall_the_batches_of_a_pipeline_as_a_simulation_has_it(self):
+        """Four stages near saturation: a prompt is in one of four batches and rides with that."""
+        lengths = ["workload.input_tokens=2000 token", "workload.output_tokens=300 token"]
+        scenario = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+            *lengths, "cluster.nodes=4", "parallelism.pipeline_parallel=4",
+            *(f"workload.{name}=64 request" for name in ("concurrency", "requests"))])
+        counts = np.arange(100.0, 500.0)
+        found = evaluate(scenario.inputs() | {"concurrency": counts, "open_arrivals": 1}, "mla")
+        closed = np.interp(18.0, found["steady_request_throughput"], found["steady_tpot"])
+        system = system_of(scenario)
+        run = summarise(simulate(poisson(18.0, 3000, system.shapes, 1), system.pool))
+        assert closed == pytest.approx(run.tpot.mean, rel=0.05)
+
     def test_a_lone_user_sees_what_a_lone_burst_does(self, inputs):
         found = evaluate(inputs | {"concurrency": 1}, "mla")
         for name in ("ttft", "tpot", "e2e"):

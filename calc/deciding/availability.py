@@ -1,0 +1,233 @@
+"""Servers that fail and are mended: how much of a deployment works, and how many must stand by.
+
+A server is up or being mended, each for a time with no memory, independently of the others; what
+stands by is powered and fails like the rest, and any server may take the place of any other. A
+group of servers that step together loses all of them when one fails, and comes back with weights
+read again: at once if another server stands by, else when one is mended.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MOST_SPARES = 4096  # that are tried for a promised level
+
+
+def available(between_failures: float, repair: float) -> float:
+    """Share of the time in which a server is up [1].
+
+    a = F / (F + R).
+
+    >>> available(99.0, 1.0)
+    0.99
+
+    Args:
+        between_failures: mean time from being mended to the next failure, F [s].
+        repair: mean time until it is mended, R [s].
+
+    Source: notebooks/scale.md, section Servers that fail.
+    """
+    return between_failures / (between_failures + repair)
+
+
+def counts(servers: int, up: float) -> np.ndarray:
+    """Probability that 0, 1, … of so many servers are up, shape (servers + 1,) [1].
+
+    >>> counts(2, 0.5).tolist()
+    [0.25, 0.5, 0.25]
+
+    Args:
+        servers: all of them [1].
+        up: probability that one is [1].
+
+    Source: notebooks/scale.md, section Servers that fail.
+    """
+    if up >= 1:
+        return np.append(np.zeros(servers), 1.0)
+    k = np.arange(servers + 1)
+    logs = np.array([math.lgamma(servers + 1) - math.lgamma(i + 1) - math.lgamma(servers - i + 1)
+                     for i in k.tolist()])
+    return np.asarray(np.exp(logs + k * math.log(up) + (servers - k) * math.log1p(-up)))
+
+
+def at_least(needed: int, servers: int, up: float) -> float:
+    """Probability that at least so many of the servers are up: k of n [1].
+
+    >>> round(at_least(2, 3, 0.9), 3)
+    0.972
+
+    Args:
+        needed: k [1].
+        servers: n [1].
+        up: probability that one is [1].
+    """
+    return float(min(1.0, counts(servers, up)[max(0, needed):].sum()))
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Groups of servers that each serve as one, and servers that stand by.
+
+    Attributes:
+        groups: that serve if nothing is broken [1].
+        servers: of a group [1].
+        spares: servers that stand by [1].
+        between_failures: of a server [s].
+        repair: of a server [s].
+        restart: from a failure to the next answer, if a server stands by [s].
+
+    >>> narrow = Fleet(8, 1, 0, 1000.0, 10.0, 1.0)
+    >>> wide = Fleet(1, 8, 0, 1000.0, 10.0, 1.0)
+    >>> narrow.share > wide.share
+    True
+    """
+
+    groups: int
+    servers: int
+    spares: int
+    between_failures: float
+    repair: float
+    restart: float
+
+    @property
+    def all_servers(self) -> int:
+        """With those that stand by [1]."""
+        return self.groups * self.servers + self.spares
+
+    @property
+    def whole(self) -> np.ndarray:
+        """Probability that 0, 1, … groups have all their servers, shape (groups + 1,) [1]."""
+        up = counts(self.all_servers, available(self.between_failures, self.repair))
+        complete = np.minimum(self.groups, np.arange(len(up)) // self.servers)
+        return np.bincount(complete, up, self.groups + 1)
+
+    @property
+    def restarting(self) -> float:
+        """Share of the time of a complete group in which it starts again [1].
+
+        1 - exp(-m T / F): it serves if none of its m servers has failed for T, the time to start.
+
+        Source: notebooks/scale.md, section Servers that fail.
+        """
+        return -math.expm1(-self.servers * self.restart / self.between_failures)
+
+    @property
+    def share(self) -> float:
+        """Share of the throughput of all groups that is there, on average [1]."""
+        complete = float(self.whole @ np.arange(self.groups + 1)) / self.groups
+        return complete * (1 - self.restarting)
+
+    def promised(self, groups: int) -> float:
+        """Share of the time in which at least so many groups serve [1].
+
+        A complete group starts again on its own, so that those of the complete ones that serve are
+        k of n again.
+        """
+        serve = 1 - self.restarting
+        return float(min(1.0, sum(
+            probability * at_least(groups, complete, serve)
+            for complete, probability in enumerate(self.whole.tolist()) if complete >= groups)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return {**vars(self), "restarting": self.restarting, "share": self.share}
+
+
+def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | None:
+    """Fewest servers that stand by, so that a promise is kept; None if no number of them does.
+
+    What restarts take, spares do not give back: a level above that is out of reach.
+
+    >>> spares_for(0.999, Fleet(4, 1, 0, 1000.0, 10.0, 0.0))
+    2
+
+    Args:
+        level: share of the time in which the promise is kept [1].
+        fleet: what serves; its own spares do not count.
+        groups: that are promised, all of them unless told otherwise [1].
+    """
+    promised = fleet.groups if groups is None else groups
+
+    def kept(spares: int) -> float:
+        return Fleet(**{**vars(fleet), "spares": spares}).promised(promised)
+
+    serve = 1 - fleet.restarting
+    if at_least(promised, fleet.groups, serve) < level:
+        return None
+    low, high = -1, 1
+    while kept(high) < level:
+        low, high = high, 2 * high
+        if high > MOST_SPARES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if kept(middle) >= level else (middle, high)
+    return high
+
+
+def simulated_share(fleet: Fleet, years: float, seed: int = 0) -> float:
+    """:attr:`Fleet.share`, failure by failure: what the closed form is held against [1].
+
+    Args:
+        fleet: what serves and what stands by.
+        years: so many times the mean time between failures of a server [1].
+        seed: of the random numbers.
+    """
+    draw, end = np.random.default_rng(seed), years * fleet.between_failures
+    servers, size = fleet.all_servers, fleet.servers
+    events = [(float(draw.exponential(fleet.between_failures)), number)
+              for number in range(servers)]
+    heapq.heapify(events)
+    place: list[set[int]] = [set(range(group * size, (group + 1) * size))
+                             for group in range(fleet.groups)]
+    free = set(range(fleet.groups * size, servers))
+    ready, served, broken = [0.0] * fleet.groups, 0.0, set[int]()
+    since = [0.0] * fleet.groups
+    while events[0][0] < end:
+        now, server = heapq.heappop(events)
+        if server in broken:
+            broken.remove(server)
+            free.add(server)
+            heapq.heappush(events, (now + draw.exponential(fleet.between_failures), server))
+        else:
+            broken.add(server)
+            heapq.heappush(events, (now + draw.exponential(fleet.repair), server))
+            for group, members in enumerate(place):
+                if server in members:
+                    served += _served(since[group], ready[group], now)
+                    free |= members - {server}
+                    place[group] = set()
+            free.discard(server)
+        for group, members in enumerate(place):
+            if not members and len(free) >= size:
+                place[group] = {free.pop() for _ in range(size)}
+                since[group], ready[group] = now, now + fleet.restart
+    served += sum(_served(since[group], ready[group], end)
+                  for group, members in enumerate(place) if members)
+    return served / end / fleet.groups
+
+
+def _served(since: float, ready: float, until: float) -> float:
+    """Time in which a group that began at one moment and was ready at another served [s]."""
+    return max(0.0, until - max(since, ready))
+
+
+def shares(fleet: Fleet, between: Mapping[str, float], repair: Mapping[str, float],
+           restart: Mapping[str, float]) -> dict[str, float]:
+    """:attr:`Fleet.share` at the worse end, the middle and the better end of all three inputs.
+
+    Args:
+        fleet: groups and spares.
+        between, repair, restart: times by ``low``, ``central`` and ``high`` [s].
+    """
+    better = {"low": ("low", "high", "high"), "central": ("central",) * 3,
+              "high": ("high", "low", "low")}
+    return {name: Fleet(fleet.groups, fleet.servers, fleet.spares, between[ends[0]],
+                        repair[ends[1]], restart[ends[2]]).share
+            for name, ends in better.items()}

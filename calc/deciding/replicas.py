@@ -1,0 +1,279 @@
+"""How many requests per second one replica takes within limits at a percentile, and how many
+replicas a rate needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calc.deciding.waits import (
+    pace_spread,
+    percentile,
+    rates_met,
+    skewed_above,
+    wait_above,
+)
+from calc.serving.step_times import ranks_in_step
+from calc.quantities.everything import evaluate
+from calc.serving.arrivals import shapes_of
+from calc.serving.replay import MOST_SEQUENCES
+from catalogue import ParamsError, Scenario
+
+POINTS = 240  # numbers of requests in flight that are tried
+PROMPTS = 24  # lengths that stand for those of all prompts
+MOST_BACK = 0.8  # of an answer that lasts longer, what comes back; beyond, the form does not hold
+CLOSE = 1e-4  # of a rate, relative
+USED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e", "steady_queue",
+        "random_wait", "step_left", "prompt_work", "prompt_growth", "prompts_per_chunk", "shared_chunk",
+        "prompt_interruption", "steady_prefill", "decode_step_time", "tokens_per_step",
+        "cache_overflow", "headroom_per_device", "max_concurrency")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What users are promised.
+
+    Attributes:
+        ttft, tpot: at most [s]; infinity where nothing is promised.
+        share: of the requests that each of them holds for; None for the mean.
+    """
+
+    ttft: float = math.inf
+    tpot: float = math.inf
+    share: float | None = 0.99
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What users of one replica see at a rate, times [s], shares [1].
+
+    Attributes:
+        rate: of arrivals [request/s].
+        in_flight: requests on average [request].
+        ttft, tpot: means.
+        ttft_at, tpot_at: at the percentile; infinity where the queue has no bound.
+        busy: rate over that at which the queue has no bound any more.
+    """
+
+    rate: float
+    in_flight: float
+    ttft: float
+    tpot: float
+    ttft_at: float
+    tpot_at: float
+    busy: float
+
+    def meets(self, limits: Limits) -> bool:
+        """Whether both limits hold."""
+        if limits.share is None:
+            return self.ttft <= limits.ttft and self.tpot <= limits.tpot
+        return self.ttft_at <= limits.ttft and self.tpot_at <= limits.tpot
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How prompts wait at a rate, times [s].
+
+    Attributes:
+        own: of a mean prompt, from its arrival on without waiting.
+        step: of those that decode, while no prompt is worked on.
+        chunks: of prompts of all lengths, with those that join them.
+        queue: mean wait for prompts before it, beyond the chunk under way.
+        busy: share of the time in which prompts are worked on [1].
+        joined: share of the prompts that find room in the next chunk, whoever is in it [1].
+        more: by which prompts of many lengths wait longer than equal ones.
+    """
+
+    own: float
+    step: float
+    chunks: np.ndarray
+    queue: float
+    busy: float
+    joined: float
+    more: float
+
+
+class Replica:
+    """The least part of a deployment that serves by itself, under independent arrivals.
+
+    Replicas are equal and requests are dealt to them at random, so that each sees its part of the
+    rate as Poisson arrivals. Taking turns, or the least loaded first, is never worse.
+
+    Args:
+        scenario: the deployment; ranks that share experts are one replica.
+
+    Raises ParamsError for a deployment that does not fit or does not say how long requests are.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        if scenario.file.workload.output_tokens is None:
+            raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
+                              "long they are, expected workload.input_tokens and "
+                              "workload.output_tokens.")
+        whole, self.attention = scenario.inputs(), scenario.model.attention
+        self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
+        self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
+        self.devices = scenario.devices * self.ranks // int(whole["data_parallel"])
+        self.fits = float(evaluate(self.inputs | {"concurrency": self.ranks}, self.attention,
+                                   decode=False)["headroom_per_device"]) >= 0
+        if not self.fits:
+            raise ParamsError(f"'{scenario.id}' does not hold one request, expected a deployment "
+                              "that fits (python -m calc estimate tells what would).")
+
+    @cached_property
+    def curve(self) -> dict[str, np.ndarray]:
+        """Quantities of ``USED`` by requests in flight, as far as memory and engine let them in."""
+        most = MOST_SEQUENCES * self.ranks
+        counts = np.unique(np.geomspace(1, most, POINTS).round())
+        found = evaluate(self.inputs | {"concurrency": counts}, self.attention)
+        table = {name: np.broadcast_to(np.asarray(found[name], float), counts.shape)
+                 for name in USED}
+        table["counts"] = counts
+        rising = np.diff(table["steady_request_throughput"], prepend=-1.0) > 0
+        room = (table["cache_overflow"] < 0.01) & (table["headroom_per_device"] > -math.inf)
+        good = np.logical_and.accumulate(rising & room)
+        paces = table["decode_step_time"] / table["tokens_per_step"]
+        table["slope"] = np.gradient(paces, counts)
+        return {name: column[good] for name, column in table.items()}
+
+    @property
+    def saturation(self) -> float:
+        """Rate from which the queue, or the cache, has no bound any more [request/s]."""
+        return float(self.curve["steady_request_throughput"][-1])
+
+    def _at(self, rate: float, name: str) -> float:
+        return float(np.interp(rate, self.curve["steady_request_throughput"], self.curve[name]))
+
+    @cached_property
+    def prompts(self) -> np.ndarray:
+        """Times of prompts of this deployment's lengths, each as likely, over that of the mean [1].
+
+        Without decoding beside them; one element where all are alike.
+        """
+        workload = self.scenario.file.workload
+        variation = float(workload.length_variation.value) if workload.length_variation else 1.0
+        lengths = np.sort([shape[0] for shape in shapes_of(
+            self.inputs["input_tokens"], self.inputs["output_tokens"],
+            workload.length_distribution, variation)])
+        if lengths[0] == lengths[-1]:
+            return np.ones(1)
+        drawn = np.array([part.mean() for part in np.array_split(lengths, PROMPTS)])
+        each = evaluate(self.inputs | {"concurrency": 1, "prompt_variation": 0,
+                                       "input_tokens": drawn}, self.attention)["prompt_work"]
+        return np.asarray(each / np.mean(each))
+
+    def _waiting(self, rate: float) -> Waiting:
+        """How prompts wait at a rate that has a steady state."""
+        work, growth = self._at(rate, "prompt_work"), self._at(rate, "prompt_growth")
+        together, step = self._at(rate, "prompts_per_chunk"), self._at(rate, "decode_step_time")
+        busy = min(0.999, rate * (work - (work - growth) * (1 - 1 / together)))
+        chunks = (work + growth * (together - 1)) * self.prompts
+        wait = self._at(rate, "random_wait")
+        queue = max(0.0, wait - (1 - busy) * step / 2 - busy * float(np.mean(chunks)) / 2)
+        longer = float(np.mean(self.prompts**2))  # E[S²] over the square of the mean
+        own = max(0.0, self._at(rate, "steady_ttft") - self._at(rate, "steady_queue"))
+        return Waiting(own, step, chunks, queue * longer, busy, self._at(rate, "shared_chunk"),
+                       (longer - 1) * (busy * float(np.mean(chunks)) / 2 + queue))
+
+    def ttft_above(self, time: float, rate: float) -> float:
+        """Probability that a request at a rate has its first token later than a time [1]."""
+        if rate >= self.saturation:
+            return 1.0
+        w = self._waiting(rate)
+        left = time - w.own - (self.prompts - 1) * self._at(rate, "prompt_work")
+        idle = np.clip(1 - left / w.step, 0, 1)
+        chosen = w.chunks / w.chunks.sum()  # of a long chunk more prompts find something left
+        queue = w.queue / w.busy if w.busy else 0.0
+        apart = wait_above(left[:, None], w.chunks, queue, w.busy) @ chosen
+        joined = wait_above(left[:, None] - queue, w.chunks, 0.0, w.busy) @ chosen
+        beside = w.joined * joined + (1 - w.joined) * apart
+        tails = np.where(left < 0, 1.0, (1 - w.busy) * idle + w.busy * beside)
+        return float(tails.mean())
+
+    def tpot_above(self, time: float, rate: float) -> float:
+        """Probability that a request at a rate has a larger mean time per token [1]."""
+        if rate >= self.saturation:
+            return 1.0
+        mean, later = self._at(rate, "steady_tpot"), max(1.0, self.inputs["output_tokens"] - 1)
+        interruption = self._at(rate, "prompt_interruption")
+        slope = max(0.0, self._at(rate, "slope"))
+        back = rate * interruption + slope * self._at(rate, "counts") / mean / 2
+        sigma, skewness = pace_spread(rate * later * mean, interruption / later, slope,
+                                      1 / (1 - min(back, MOST_BACK)))
+        if sigma <= 0:
+            return float(time < mean)
+        return float(skewed_above((time - mean) / sigma, skewness))
+
+    def seen(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
+        """What users see at a mean rate.
+
+        Args:
+            rate: of arrivals at this replica [request/s].
+            share: the percentile [1]; None for none.
+            variation: of the rate from minute to minute, standard deviation over mean [1].
+        """
+        met = rates_met(rate, variation)
+        mean = [float(np.mean([self._at(each, name) for each in met]))
+                for name in ("steady_ttft", "steady_tpot", "steady_e2e")]
+        over = float(np.mean(met >= self.saturation))
+        bounded = over < (1 - share if share is not None else 1) and rate < self.saturation
+        at = [math.inf, math.inf]
+        if share is not None and bounded:
+            at = [percentile(lambda time, above=above: float(np.mean([
+                above(time, each) for each in met])), share, guess)
+                for above, guess in ((self.ttft_above, 2 * mean[0]), (self.tpot_above, 2 * mean[1]))]
+        if rate < self.saturation:
+            mean[0] += float(np.mean([self._waiting(each).more for each in met]))
+        ttft, tpot = mean[:2] if rate < self.saturation else [math.inf, math.inf]
+        return Seen(rate, rate * mean[2], ttft, tpot, at[0], at[1], rate / self.saturation)
+
+    def most(self, limits: Limits, variation: float = 0.0) -> float:
+        """Largest rate of arrivals within limits; 0 if one request alone is not [request/s].
+
+        Args:
+            limits: what is promised.
+            variation: of the rate from minute to minute [1].
+        """
+        low, high = 0.0, self.saturation
+        if not self.alone(limits):
+            return 0.0
+        if self._holds(high * (1 - CLOSE), limits, variation):
+            return high * (1 - CLOSE)
+        while high - low > CLOSE * self.saturation:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._holds(middle, limits, variation) else (low, middle)
+        return low
+
+    def _holds(self, rate: float, limits: Limits, variation: float) -> bool:
+        """Whether limits hold at a rate; without seeking the percentile itself."""
+        if limits.share is None:
+            return self.seen(rate, None, variation).meets(limits)
+        met = rates_met(rate, variation)
+        allowed = 1 - limits.share
+        return all(limit == math.inf or float(np.mean([above(limit, each) for each in met])) <= allowed
+                   for limit, above in ((limits.ttft, self.ttft_above),
+                                        (limits.tpot, self.tpot_above))) and float(
+            np.mean(met >= self.saturation)) <= allowed
+
+    def alone(self, limits: Limits) -> bool:
+        """Whether a single request meets the limits: what more replicas cannot mend."""
+        return self._holds(0.0, limits, 0.0)
+
+    def needed(self, rate: float, limits: Limits, variation: float = 0.0) -> int | None:
+        """Fewest replicas for a rate; None where one request alone misses the limits [1]."""
+        most = self.most(limits, variation)
+        return None if not most else max(1, math.ceil(rate / most * (1 - 8.0**-9)))
+
+
+def fewest(rates: Mapping[Any, float], most: float) -> dict[Any, int]:
+    """Replicas for each rate, of which one takes so much; at least one [1].
+
+    >>> fewest({"night": 0.2, "day": 3.1}, 1.0)
+    {'night': 1, 'day': 4}
+    """
+    return {key: max(1, math.ceil(rate / most * (1 - 8.0**-9))) for key, rate in rates.items()}

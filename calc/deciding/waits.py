@@ -1,0 +1,137 @@
+"""Percentiles of what users wait for, in closed form: tails around the means of a steady state.
+
+The means are those of ``calc.quantities.steady``; here stands how single requests scatter about
+them. A simulation of the same steps is what these forms are held against.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+
+from calc.physics.arrays import Number
+
+DRAWN = 31  # rates that stand for those of an hour's minutes
+HALVINGS = 60  # of an interval that holds a percentile
+
+
+def wait_above(time: Number, chunk: Number, queue: float, busy: float) -> np.ndarray:
+    """Probability that a prompt that finds others worked on waits longer than a time [1].
+
+    It waits for what is left of their chunk, uniform from 0 to D, and, with probability ρ, for
+    prompts before it, exponential with a mean of θ = q/ρ, as if they began anew
+    (Pollaczek and Khinchine):
+
+    P = ρ θ (exp(D/θ) - 1) exp(-t/θ) / D from D on, and below it
+    P = (D - t + ρ θ (1 - exp(-t/θ))) / D.
+
+    >>> float(wait_above(0.25, 1.0, 0.0, 0.5))
+    0.75
+
+    Args:
+        time: t [s].
+        chunk: D, positive [s].
+        queue: mean wait for prompts before it, q [s].
+        busy: share of the time in which prompts are worked on, ρ [1].
+
+    Source: notebooks/day.md, section The slowest in a hundred.
+    """
+    t, whole = np.broadcast_arrays(np.maximum(time, 0.0), np.asarray(chunk, float))
+    if queue <= 0 or busy <= 0:
+        return np.asarray(np.clip(1 - t / whole, 0, 1))
+    theta = queue / busy
+    below = (whole - t + busy * theta * -np.expm1(-t / theta)) / whole
+    beyond = busy * theta / whole * (np.exp(np.minimum(0, whole - t) / theta)
+                                     - np.exp(-np.maximum(t, whole) / theta))
+    return np.asarray(np.clip(np.where(t < whole, below, beyond), 0, 1))
+
+
+def percentile(above: Callable[[float], float], share: float, high: float) -> float:
+    """Where a falling probability reaches what a percentile leaves [the unit of ``high``].
+
+    Args:
+        above: probability of more than a value [1].
+        share: the percentile, 0.99 for the slowest in a hundred [1].
+        high: a value to begin with; it is doubled until it suffices.
+
+    >>> round(percentile(lambda t: math.exp(-t), 0.99, 1.0), 4)
+    4.6052
+    """
+    low = 0.0
+    while above(high) > 1 - share:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) > 1 - share else (low, middle)
+    return high
+
+
+def pace_spread(met: float, stall: float, slope: float, gain: float) -> tuple[float, float]:
+    """Standard deviation of a request's mean time per token [s], and its skewness [1].
+
+    A prompt that comes while this answer is written stalls it once, and slows its steps for as long
+    as both are there; one that came before slows it for the rest of its own answer. Of independent
+    arrivals the cumulants add (Campbell): the second is m (d² + d s + 2 s²/3), the third
+    m (d³ + 3 d² s/2 + d s² + s³/2). An answer that lasts longer meets more prompts: both are as
+    much larger as ``gain`` says.
+
+    >>> pace_spread(16.0, 0.01, 0.0, 1.0)  # 16 stalls of 10 ms each, give or take 4
+    (0.04, 0.25)
+
+    Args:
+        met: prompts that come while an answer is written, m [request].
+        stall: by one prompt, per token of the answer, d [s].
+        slope: by which one more request slows a token, s [s].
+        gain: 1 without the return [1].
+
+    Source: notebooks/day.md, section The slowest in a hundred.
+    """
+    second = met * (stall**2 + stall * slope + 2 * slope**2 / 3)
+    third = met * (stall**3 + 3 * stall**2 * slope / 2 + stall * slope**2 + slope**3 / 2)
+    deviation = math.sqrt(second)
+    return gain * deviation, third / (second * deviation) if deviation else 0.0
+
+
+def skewed_above(deviations: Number, skewness: float) -> np.ndarray:
+    """Probability above so many standard deviations of a variable with some skewness [1].
+
+    Its quantiles are z + γ (z² - 1)/6 as in Cornish and Fisher (1937), solved for the normal z.
+
+    >>> round(float(skewed_above(0.0, 0.0)), 3)
+    0.5
+    """
+    x = np.asarray(deviations, float)
+    if skewness > 0:
+        root = np.maximum(0, 1 + 2 * skewness / 3 * (x + skewness / 6))
+        x = 3 * (np.sqrt(root) - 1) / skewness
+    return np.asarray([math.erfc(each / math.sqrt(2)) / 2 for each in x.ravel()]).reshape(x.shape)
+
+
+def normal_quantile(share: float) -> float:
+    """Standard deviations above the mean that so large a share stays below [1]."""
+    return NormalDist().inv_cdf(share)
+
+
+def rates_met(rate: float, variation: float) -> np.ndarray:
+    """Rates that requests meet, each as likely, where the rate of a minute varies [request/s].
+
+    The rate of a minute is log-normal about its mean; of the requests more come in busy minutes, so
+    that the rate that they meet is log-normal too, with σ² added to the mean of its logarithm.
+
+    >>> rates_met(2.0, 0.0).tolist()
+    [2.0]
+
+    Args:
+        rate: of the hour [request/s].
+        variation: standard deviation of a minute's rate over the mean [1].
+
+    Source: notebooks/day.md, section Busy minutes.
+    """
+    if not variation:
+        return np.array([rate])
+    sigma = math.sqrt(math.log1p(variation * variation))
+    at = np.array([normal_quantile((i + 0.5) / DRAWN) for i in range(DRAWN)])
+    return rate * np.exp(sigma * at + sigma * sigma / 2)
