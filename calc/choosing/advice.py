@@ -26,7 +26,6 @@ from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as supported
 from catalogue.entries.deployments import Precision
 from catalogue.reading.amounts import human
-from catalogue.reading.values import Value
 
 MEMORY, DTYPE = "memory_capacity", "dtype"
 CLASSES = {
@@ -337,13 +336,16 @@ class Search:
 
 def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
     """The deployment with settings of a change in place of its own, which keep its provenance."""
-    groups: dict[str, dict[str, Value]] = {}
+    groups: dict[str, dict[str, Any]] = {}
     for path, new in settings.items():
         root, _, key = path.partition(".")
         if root == "precision":
             scenario = replace(scenario, precision=library.load("precisions", str(new)))
             continue
         old = getattr(getattr(scenario.file, root), key) or scenario.file.cluster.nodes
+        if isinstance(old, str):  # one of a few ways
+            groups.setdefault(root, {})[key] = new
+            continue
         number = int(new)
         groups.setdefault(root, {})[key] = replace(
             old, value=number, written=str(number), low=number, high=number, note=None, others=())

@@ -16,6 +16,7 @@ from calc.commands import compared
 from calc.commands.printing import OK, console, plain, print_json
 from calc.commands.simulate import add_lengths, lengths_of, listed
 from calc.evidence.classes import named
+from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.deployments.profiles import fitting
 from catalogue.reading.amounts import human
@@ -63,17 +64,41 @@ def run(args: argparse.Namespace) -> int:
     taken = taken_from_document(scenario) if args.documented else {}
     both = load_pools(args.scenario, overrides=settings)
     pair = together(*(listed(pool, lengths) for pool in both)) if both else None
+    searched = alternatives(scenario)
     if args.json:
-        print_json(result.as_json() | ({"pools": pair.as_json()} if pair else {})
+        print_json(result.as_json() | {"searched": searched.as_json()}
+                   | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK
     for line in pools(pair) if pair else ():
         print(line)
     print_estimate(scenario, result)
+    for line in searched_lines(searched, scenario):
+        print(line)
     for name, value in taken.items():
         print(f"taken from document {value['source']}, section {value['section']}: "
               f"{name} {value['written']}")
     return OK
+
+
+def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
+    """What else would do on the same cards: in its own precision, in any, in the published one."""
+    if not found.tried:
+        return []
+    lines = [f"On the same cards, of {found.tried:,} deployments that were tried:"]
+    kinds = (("in its precision", found.own), ("in any", found.best),
+             ("in the published weights", found.official))
+    for name, advice in kinds:
+        if advice is None:
+            if name != kinds[-1][0] or found.official_precision is not None:
+                lines.append(f"  best {name}: none fits.")
+            continue
+        rate, pace = (human(advice.quantities[key], unit) for key, unit in (
+            ("output_throughput", "token/s"), ("tpot", "s")))
+        settings = " ".join(f"--set {key}={value}" for key, value in advice.settings.items())
+        lines.append(f"  best {name} ({advice.precision}): {rate}, a token every {pace}; "
+                     f"{settings or 'as it is'}")
+    return lines
 
 
 def taken_from_document(scenario: Scenario) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 from calc.deciding.plans import Plan
 from calc.quantities.everything import INPUTS
 from catalogue import ParamsError, symbols
-from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.loading import ROOTS
+from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.reading import units
 
 # several inputs that are one thing, moved in proportion; the first is what is told

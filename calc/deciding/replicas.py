@@ -18,10 +18,10 @@ from calc.deciding.waits import (
     skewed_above,
     wait_above,
 )
-from calc.serving.step_times import ranks_in_step
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import shapes_of
 from calc.serving.replay import MOST_SEQUENCES
+from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
 
 POINTS = 240  # numbers of requests in flight that are tried

@@ -115,7 +115,7 @@ class Found:
                             if np.isfinite(value)}, over)
 
 
-def search(goal: Goal, *, threads: int = 2, slab: int = SLAB) -> Found:
+def search(goal: Goal, *, threads: int = 2, slab: int = SLAB, space: Space | None = None) -> Found:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -127,10 +127,11 @@ def search(goal: Goal, *, threads: int = 2, slab: int = SLAB) -> Found:
         goal: the goal.
         threads: that share the work; the answer is the same for any.
         slab: deployments that are in memory at once; the answer is the same for any.
+        space: what the goal allows, where it is not what its file says.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
-    space, funnel = Space(goal), Funnel()
+    space, funnel = space or Space(goal), Funnel()
     asked = wishes(space)
     found = Found(asked, [], [], Front(asked.objectives, ties=False), funnel)
     for base in space.bases():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
@@ -71,10 +71,12 @@ class Space:
 
     Attributes:
         goal: the goal.
+        resolve: makes a deployment of a choice, in place of a file of the goal's.
         dropped: combinations that were left out, by why.
     """
 
     goal: Goal
+    resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[str, Cells] = field(default_factory=dict)
 
@@ -114,7 +116,7 @@ class Space:
                     self.dropped["dtype"] += 1
                     continue
                 for engine in self._engines(device):
-                    yield Base(device.id, node.id, engine, precision.id)
+                    yield Base(offer.device, offer.node or node.id, engine, precision.id)
 
     def _engines(self, device: Device) -> list[str | None]:
         """Engines that are tried on a device; those that do not run on it are left out."""
@@ -210,7 +212,8 @@ class Space:
 
         Raises ParamsError for an offer that cannot be deployed at all.
         """
-        return scenario(self.goal, chosen(base, cells, 0, 1))
+        choice = chosen(base, cells, 0, 1)
+        return self.resolve(choice) if self.resolve else scenario(self.goal, choice)
 
 
 def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:

@@ -19,28 +19,52 @@ WORDS: dict[str, Text] = {
     "workload.context_tokens": ("context", "上下文"),
     "workload.max_num_batched_tokens": ("prompt chunk", "预填充分块"),
     "parallelism.tensor_parallel": ("TP", "TP"), "parallelism.pipeline_parallel": ("PP", "PP"),
-    "parallelism.data_parallel": ("DP", "DP"), "parallelism.expert_parallel": ("EP", "EP")}
+    "parallelism.data_parallel": ("DP", "DP"), "parallelism.expert_parallel": ("EP", "EP"),
+    "parallelism.redundant_experts": ("redundant experts", "冗余专家")}
 
 
 def rows(deployed: Deployed) -> list[dict[str, Any]]:
     """One row per change that makes it run, nearest first, with what it gives."""
     found = []
     for change in deployed.answer.changes:
-        other = Deployed(changed(deployed.scenario, change.settings))
-        row: dict[str, Any] = {
-            "change": tuple(_settings(change.settings, lang) for lang in range(2)),
-            "cards": fmt_int(change.devices), "spare": fmt_bytes(other.headroom),
-            "room": fmt_quantity(float(other.quantities["max_concurrency"]), "request")}
-        for name in TOLD:
-            if name in other.answers:
-                answer = other.answers[name]
-                row[name] = f"{answer.text} ({answer.reach})"
-        found.append(row)
+        found.append({"change": tuple(_settings(change.settings, lang) for lang in range(2)),
+                      "cards": fmt_int(change.devices), **_gives(deployed, change.settings)})
     return found
 
 
-def columns(deployed: Deployed) -> dict[str, Text]:
-    """Headings of the table."""
+def searched(deployed: Deployed) -> list[dict[str, Any]]:
+    """What a search over the same cards found best: in its precision, in any, in the published."""
+    found = deployed.alternatives
+    kinds = ((("its own precision", "原有精度"), found.own),
+             (("any precision", "任意精度"), found.best),
+             ((f"published weights, `{found.official_precision}`",
+               f"官方权重 `{found.official_precision}`"), found.official))
+    return [{"kind": kind,
+             "change": tuple(_settings(advice.settings, lang) or ("as it is", "不变")[lang]
+                             for lang in range(2)),
+             **_gives(deployed, advice.settings)}
+            for kind, advice in kinds if advice is not None]
+
+
+def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]:
+    """What a deployment gives with other settings."""
+    other = Deployed(changed(deployed.scenario, settings))
+    row: dict[str, Any] = {
+        "spare": fmt_bytes(other.headroom),
+        "room": fmt_quantity(float(other.quantities["max_concurrency"]), "request")}
+    for name in TOLD:
+        if name in other.answers:
+            answer = other.answers[name]
+            row[name] = f"{answer.text} ({answer.reach})"
+    return row
+
+
+def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
+    """Headings of the table; of one that was searched, with its kind first."""
+    if first == "kind":
+        kept = columns(deployed)
+        return {"kind": ("best in", "最优方案")} | {
+            name: text for name, text in kept.items() if name != "cards"}
     return {"change": ("change", "改动"), "cards": ("cards", "卡数"), "spare": ("spare", "余量"),
             "room": ("requests that fit", "可容纳请求数")} | {
         name: named(name) for name in TOLD if name in deployed.questions}
@@ -50,6 +74,8 @@ def _settings(settings: dict[str, str | int], lang: int) -> str:
     """Settings of a change as text: ``precision `w8a8-int8`; TP 16``."""
     texts = []
     for path, value in settings.items():
+        if path == "parallelism.balancing":  # as redundant experts are for
+            continue
         text = f"`{value}`" if path == "precision" else fmt_int(int(value))
         texts.append(f"{WORDS[path][lang]} {text}")
     return ("; ", "；")[lang].join(texts)

@@ -20,6 +20,7 @@ from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from calc.intervals.uncertainty import Sides, interval
 from calc.physics.breakdown import bound_by, parts, token_parts
+from calc.searching.advice import Alternatives, alternatives
 from catalogue.deployments.scenario import Scenario
 from workbench.entries.deployments import asked_rows, questions, reach, rounded
 
@@ -99,6 +100,11 @@ class Deployed:
     def answer(self) -> calc.Estimate:
         """The runtime's answer: whether it fits, why not, what would."""
         return calc.estimate(self.scenario)
+
+    @functools.cached_property
+    def alternatives(self) -> Alternatives:
+        """What a search over the same cards found best."""
+        return alternatives(self.scenario)
 
     @functools.cached_property
     def quantities(self) -> dict[str, Any]:

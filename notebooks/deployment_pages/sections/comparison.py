@@ -108,6 +108,19 @@ def _stated_model(name: str) -> None:
 def what_would_run(page: Page) -> None:
     """What makes a deployment run that does not, as it was found by trying."""
     _instead(page.deployed)
+    _searched(page.deployed)
+
+
+def _searched(deployed: Deployed) -> None:
+    """What is best on the same cards, whether it runs as written or not."""
+    if found := alternatives.searched(deployed):
+        tried = fmt_int(deployed.alternatives.tried)
+        show(f"The most tokens per second for the same requests on the same cards, of {tried} "
+             "deployments, all that divide model and cards, in every precision that the cards "
+             "multiply:",
+             f"同样的卡、同样的请求，枚举全部合法切分与支持的精度共 {tried} 个部署，"
+             "每秒 token 数最高的是：")
+        table(found, alternatives.columns(deployed, "kind"), wide=True)
 
 
 def _instead(deployed: Deployed, brief: bool = False) -> None:

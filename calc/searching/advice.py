@@ -1,0 +1,130 @@
+"""What to run in place of a deployment, on as many cards of its kind: the best, the published.
+
+The nearest change of a deployment that does not run is another question: ``calc.choosing.advice``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from calc.choosing.advice import TOLD, changed
+from calc.quantities.everything import evaluate
+from calc.searching.answers import Answer
+from calc.searching.choices import Choice
+from calc.searching.search import Row, search
+from calc.searching.space import Space
+from calc.searching.trying import PERCENT
+from catalogue import Scenario
+from catalogue.planning.goals import CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import Space as Axes
+
+CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
+CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A deployment on the same cards, for the same requests.
+
+    Attributes:
+        settings: what differs, as ``--set`` takes it; nothing where it is the deployment itself.
+        precision: its own.
+        quantities: of ``calc.choosing.advice.TOLD``, SI units.
+    """
+
+    settings: dict[str, str | int]
+    precision: str
+    quantities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What a search over the same cards gives.
+
+    Attributes:
+        best: in throughput of all requests asked for; None where nothing fits.
+        own: the best in the deployment's own precision; None where nothing fits in it.
+        official: the best in the weights that the model is published in; None likewise.
+        official_precision: those weights; None where none are known.
+        tried: deployments.
+    """
+
+    best: Advice | None
+    own: Advice | None
+    official: Advice | None
+    official_precision: str | None
+    tried: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return asdict(self)
+
+
+def alternatives(scenario: Scenario) -> Alternatives:
+    """The best deployments on the cards of one, for its own requests.
+
+    >>> import catalogue
+    >>> found = alternatives(catalogue.load_scenario("s0-scenario-1"))
+    >>> found.best.settings["precision"], found.official
+    ('w4a8-int8', None)
+
+    Args:
+        scenario: the deployment; it need not fit. With experts on hosts there is no alternative.
+    """
+    if scenario.file.offload is not None:
+        return Alternatives(None, None, None, None, 0)
+    goal = _goal(scenario)
+    space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)))
+    space.model = scenario.model  # with what was changed in it
+    answer = Answer(search(goal, threads=1, space=space))
+    best, own, official = (_advice(scenario, row) for row in (
+        answer.best, answer.of_precision(scenario.precision.id), answer.official))
+    return Alternatives(best, own, official, answer.official_precision,
+                        answer.found.funnel.deployments)
+
+
+def _goal(scenario: Scenario) -> Goal:
+    """The most throughput for the requests of a deployment, on its cards."""
+    file, inputs = scenario.file, scenario.inputs()
+    demand = Demand.model_construct(
+        input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
+        users=int(file.workload.concurrency.value), arrivals="burst")
+    tried = Axes.model_construct(
+        chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
+        drafts=[int(inputs["draft_tokens"])], spares=["none", "fewest"],
+        micro_batches=[int(inputs["micro_batches"])],
+        memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
+    return Goal.model_construct(
+        id=scenario.id, title=scenario.title, model=file.model, demand=demand, space=tried,
+        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)],
+        cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
+        objectives=["throughput", "ttft"])
+
+
+def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
+    """Settings of a choice that are not the deployment's own."""
+    own = _own(scenario)
+    return {key: value for key, value in choice.settings().items()
+            if key.startswith(CHANGED) and own.get(key) != value}
+
+
+def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
+    if row is None:
+        return None
+    settings = _settings(scenario, row.choice)
+    computed = evaluate(changed(scenario, settings).inputs(), scenario.model.attention)
+    return Advice(settings, row.choice.precision, {name: float(computed[name]) for name in TOLD})
+
+
+def _own(scenario: Scenario) -> Mapping[str, str | int]:
+    """What a deployment's settings are."""
+    file = scenario.file
+    own: dict[str, str | int] = {"precision": scenario.precision.id}
+    for group in ("parallelism", "workload"):
+        entry = getattr(file, group)
+        for name in type(entry).model_fields:
+            value = getattr(entry, name)
+            own[f"{group}.{name}"] = getattr(value, "value", value)
+    return own
