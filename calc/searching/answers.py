@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.pools import Pools, together
+from calc.searching.choices import scenario
+from calc.searching.pairs import Pair
 from calc.searching.search import MISS, Found, Row
 from calc.searching.sure import Drawn, drawn, groups
 from catalogue import load_precision, load_scenario
 from catalogue.planning.goals import OBJECTIVES
 
 MOST_TOLD = 24  # deployments of a front that are told
+MOST_PAIRS = 8  # of two pools
 PUBLISHED = ("fp8-block", "mxfp4-w4a16")  # of several published ones the first
 DEGREES = ("tensor", "pipeline", "data", "expert")
 MEMORY = "memory_capacity"
@@ -40,13 +44,21 @@ class Answer:
     @property
     def met(self) -> bool:
         """Whether anything meets the goal."""
-        return bool(self.found.front.rows)
+        return bool(self.found.front.rows or (self.found.pairs and self.found.pairs.front.rows))
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
         """The front, the best in the first objective first, in groups that cannot be told apart."""
         rows = self.found.rows(self.found.front)[:self.told]
         return groups(self.found, drawn(self.found, rows))
+
+    @cached_property
+    def pairs(self) -> list[tuple[Pair, Pools]]:
+        """Two pools, the best first, each with what a closed loop of users sees of it."""
+        found, goal = self.found.pairs, self.found.wishes.goal
+        rows = found.rows()[:MOST_PAIRS] if found else []
+        return [(pair, together(scenario(goal, pair.prefill), scenario(goal, pair.decode)))
+                for pair in rows]
 
     @property
     def best(self) -> Row | None:
@@ -191,12 +203,16 @@ class Answer:
             miss = self.nearest_miss
             return answer | {"nearest_miss": None if miss is None else
                              miss.as_json() | {"binds": self.binds(miss)}}
+        pools = {"pairs": [pair.as_json() | {"pools": loop.as_json()}
+                           for pair, loop in self.pairs]} if self.found.pairs else {}
+        if not self.found.front.rows:
+            return answer | pools
         groups_ = [[each.row.as_json() | {"binds": self.binds(each.row),
                                           "intervals": each.intervals} for each in group]
                    for group in self.front]
         change = self.least_change
         rows = {"official": self.official, "runner_up": self.runner_up}
-        return answer | {
+        return answer | pools | {
             "front": groups_, "front_size": len(np.atleast_1d(self.found.front.rows["base"])),
             **{name: row.as_json() if row else None for name, row in rows.items()},
             "official_precision": self.official_precision,

@@ -120,7 +120,12 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
     mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
-    mechanisms |= {"separate_pools": 1} if choice.pool else {}
+    if choice.pool == "decode":
+        mechanisms["separate_pools"] = 1
+    elif choice.pool == "prefill":  # few requests of many tokens: the mode for high throughput
+        workload |= {"output_tokens": 1, "context_tokens": demand.input_tokens + 1}
+        if choice.expert > choice.tensor:
+            mechanisms["exchange_normal"] = 1
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}
@@ -148,6 +153,27 @@ def text(goal: Goal, choice: Choice) -> str:
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
     return schema + yaml.safe_dump(contents(goal, choice), sort_keys=False, allow_unicode=True,
                                    width=100)
+
+
+def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
+    """A scenario file of two pools, which ``estimate`` evaluates together.
+
+    Args:
+        goal: whose model and demand they serve.
+        prefill, decode: the pools.
+    """
+    own = {name: contents(goal, choice) for name, choice in (
+        ("prefill", prefill), ("decode", decode))}
+    shared = {key: value for key, value in own["decode"].items() if own["prefill"].get(key) == value
+              and key not in ("title", "device")}
+    variants = {name: {key: value for key, value in part.items() if key not in shared}
+                for name, part in own.items()}
+    for name, zh in (("prefill", "预填充池"), ("decode", "解码池")):
+        variants[name]["title"] = {"en": f"{name.capitalize()} pool", "zh": zh}
+    whole = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
+             "variants": variants}
+    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
+    return schema + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
 
 
 def scenario(goal: Goal, choice: Choice) -> Scenario:

@@ -17,6 +17,7 @@ import numpy as np
 from calc.choosing.fronts import Best, Front
 from calc.searching.choices import Choice
 from calc.searching.funnel import Funnel
+from calc.searching.pairs import Pairs, pairs
 from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import (
     SLAB,
@@ -27,9 +28,11 @@ from calc.searching.trying import (
     slabs,
 )
 from calc.searching.wishes import TIMES, Wishes, wishes
+from catalogue import Scenario
 from catalogue.planning.goals import Goal
 
 SEEN = (*TIMES, "throughput")
+DERIVED = ("throughput_per_card", "cost", "power", "energy")
 KEPT = (*AXES, "concurrency")
 NEAR = 24  # of the best of each offer and precision that are kept besides the front
 MISS, SHORT = "miss", "short"
@@ -89,6 +92,7 @@ class Found:
         kept: of each of them.
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
+        pairs: of two pools, where the goal allows them.
     """
 
     wishes: Wishes
@@ -96,6 +100,7 @@ class Found:
     kept: list[Kept]
     front: Front
     funnel: Funnel
+    pairs: Pairs | None = None
 
     def rows(self, front: Front | Best) -> list[Row]:
         """Rows of a front or of the best, the best first."""
@@ -108,7 +113,7 @@ class Found:
         choice = chosen(self.bases[int(columns["base"][number])], cells, number,
                         int(columns["concurrency"][number]))
         quantities = {name: float(columns[name][number]) for name in (
-            *SEEN, "throughput_per_card", "cost", SHORT) if name in columns}
+            *SEEN, *DERIVED, SHORT) if name in columns}
         over = {name: float(columns[f"over {name}"][number]) for name in self.wishes.limits
                 if f"over {name}" in columns and columns[f"over {name}"][number] > 0}
         return Row(choice, {name: value for name, value in quantities.items()
@@ -134,15 +139,17 @@ def search(goal: Goal, *, threads: int = 2, slab: int = SLAB, space: Space | Non
     space, funnel = space or Space(goal), Funnel()
     asked = wishes(space)
     found = Found(asked, [], [], Front(asked.objectives, ties=False), funnel)
-    for base in space.bases():
+    for base in space.bases() if "one" in goal.space.pools else ():
         number, kept = len(found.bases), Kept.new(asked.objectives)
         found.bases.append(base)
         found.kept.append(kept)
         for _, cells in space.cells(base):
             first = space.first(base, cells)
             tried = Tried(first.inputs(), first.model.attention, goal.demand, threads)
-            work = _Work(asked, base, number, tried, slab, funnel, kept, found.front)
+            work = _Work(asked, base, number, tried, first, slab, funnel, kept, found.front)
             work.run(cells)
+    if "two" in goal.space.pools:
+        found.pairs = pairs(Space(goal), asked, threads)
     funnel.counts += space.dropped
     kept_rows = len(next(iter(found.front.rows.values()), ()))
     funnel.counts["front"] = kept_rows
@@ -158,6 +165,7 @@ class _Work:
     base: Base
     number: int
     tried: Tried
+    first: Scenario
     slab: int
     funnel: Funnel
     kept: Kept
@@ -232,14 +240,16 @@ class _Work:
     @property
     def _can_beat(self) -> bool:
         """Whether a bound of every objective is known from a decode step alone."""
-        return "ttft" not in self.asked.objectives and "energy" not in self.asked.objectives
+        return not {"ttft", "energy", "power"} & self.asked.objectives.keys()
 
     def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray, limit: float) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
         least = np.array([np.argmin(np.where(keep, np.inf, pace))])
         some = _at(part, least)
-        self._missed(some, self.asked.with_derived(
-            {**some, **self.tried.served(some)}, self.base.device))
+        seen = self.tried.served(some)
+        if self.asked.powered:
+            seen = seen | {"power": self.tried.power(some, self.first, seen["throughput"])}
+        self._missed(some, self.asked.with_derived({**some, **seen}, self.base.device))
 
     def _beaten(self, part: Cells, pace: np.ndarray) -> np.ndarray:
         """Those that one of the same base beats whatever their prompts take, shape (n,).
@@ -285,6 +295,8 @@ class _Work:
         """Take in what was computed whole: within its limits, or how far beyond."""
         part = {name: part[name] for name in KEPT}
         self.funnel.computed += len(part["data"])
+        if self.asked.powered:
+            seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
         columns = self.asked.with_derived({**part, **seen}, self.base.device)
         excess = self.asked.excess(columns)
         worst = (np.max(list(excess.values()), axis=0) if excess
@@ -322,7 +334,7 @@ class _Work:
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""
         count = len(columns["data"])
-        names = (*KEPT, *SEEN, "throughput_per_card", "cost", "cards", SHORT)
+        names = (*KEPT, *SEEN, *DERIVED, "cards", SHORT)
         return {"base": np.full(count, self.number),
                 **{name: columns[name] for name in names if name in columns}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -207,12 +207,17 @@ class Space:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
 
-    def first(self, base: Base, cells: Cells) -> Scenario:
+    def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.
+
+        Args:
+            base: whose cells they are.
+            cells: of one kind.
+            pool: that they are, of two.
 
         Raises ParamsError for an offer that cannot be deployed at all.
         """
-        choice = chosen(base, cells, 0, 1)
+        choice = replace(chosen(base, cells, 0, 1), pool=pool)
         return self.resolve(choice) if self.resolve else scenario(self.goal, choice)
 
 

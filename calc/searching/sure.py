@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.sweeps import decode_sweep
+from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import class_of, own_errors
 from calc.searching.choices import scenario
 from calc.searching.search import Found, Row
-from calc.searching.trying import BURST, STEADY
+from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
 from catalogue import Scenario
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
@@ -71,10 +72,13 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
         inputs |= dict.fromkeys(knob.symbols, _at(knob, _scores(_key(knob))))
-    names = BURST if found.wishes.goal.demand.arrivals == "burst" else STEADY
+    goal = found.wishes.goal
+    names = BURST if goal.demand.arrivals == "burst" else STEADY
+    powered = POWER_NAMES if found.wishes.powered else ()
     if not any(np.ndim(value) for value in inputs.values()):
         inputs["concurrency"] = np.full(DRAWS, float(inputs["concurrency"]))
-    seen = decode_sweep(inputs, deployed.model.attention, names.values(), threads=1)
+    seen = decode_sweep(inputs, deployed.model.attention, [*names.values(), *powered],
+                        threads=1)
     own, of = own_errors(deployed), class_of(deployed)
     quantities = {}
     for name, symbol in names.items():
@@ -83,6 +87,12 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
         down, up = error.sides if error else (0.0, 0.0)
         quantities[name] = seen[symbol] * np.exp(scores * np.where(scores < 0, down, up))
     device = row.choice.device
+    if goal.demand.arrival_rate is not None or goal.demand.think_time:
+        quantities = as_asked(goal.demand, quantities)
+    if powered:
+        shares = {name: _at(Knob(name, share, ()), _scores(f"{device} {name}"))
+                  for name, share in shares_of(powers_of(deployed.device.id)).items()}
+        quantities["power"] = site_draws(inputs, seen, deployed, quantities["throughput"], shares)
     columns = found.wishes.with_derived(
         {**quantities, "devices": np.full(DRAWS, row.choice.devices)}, device)
     hour = found.wishes.hours.get(device)

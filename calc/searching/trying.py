@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import decode_sweep, sweep
-from calc.physics.arrays import Number
+from calc.choosing.sweeps import STEP_NAMES, decode_sweep, sweep
+from calc.costing.power import (
+    around,
+    cards_power,
+    full_power,
+    own_cards,
+    powers_of,
+    shares_of,
+    site_power,
+)
+from calc.costing.rates import prices_of
+from calc.physics.arrays import Number, ceil_div
 from calc.searching.space import AXES, Cells
+from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
 SLAB = 1 << 18  # deployments that are in memory at once
@@ -29,6 +40,8 @@ STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "decode_tpot"
+POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
+               "draft_time", "tokens_per_step")
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,7 @@ class Tried:
     demand: Demand
     threads: int = 1
 
-    def _columns(self, cells: Cells) -> dict[str, Any]:
+    def columns(self, cells: Cells) -> dict[str, Any]:
         """Inputs of cells: their settings, those that all share as one number."""
         found = dict(self.inputs)
         for name, symbol in SYMBOLS.items():
@@ -58,7 +71,7 @@ class Tried:
 
     def fits(self, cells: Cells) -> np.ndarray:
         """What each has to spare of its memory, every request at its longest [B], shape (n,)."""
-        return sweep(self._columns(cells), self.attention, ["headroom_per_device"],
+        return sweep(self.columns(cells), self.attention, ["headroom_per_device"],
                      decode=False, threads=self.threads)["headroom_per_device"]
 
     def holds(self, cells: Cells) -> np.ndarray:
@@ -68,7 +81,7 @@ class Tried:
         Where the logits of all requests take more than that left, bisection.
         """
         ranks = cells["data"]
-        most = sweep(self._columns(cells | {"concurrency": ranks}), self.attention,
+        most = sweep(self.columns(cells | {"concurrency": ranks}), self.attention,
                      ["max_concurrency"], decode=False, threads=self.threads)["max_concurrency"]
         high = np.minimum(most.astype(int), MOST_IN_FLIGHT) // ranks  # of a rank
         low = np.zeros_like(high)
@@ -82,16 +95,64 @@ class Tried:
 
     def pace(self, cells: Cells) -> np.ndarray:
         """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
-        return decode_sweep(self._columns(cells), self.attention, [PACE],
+        return decode_sweep(self.columns(cells), self.attention, [PACE],
                             threads=self.threads)[PACE]
+
+    def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
+        """Quantities of steps and waves by their own names, shape (n,) each."""
+        found = decode_sweep(self.columns(cells), self.attention, names, threads=self.threads)
+        return {name: _rounded(found[name]) if rounded else found[name] for name in names}
+
+    def power(self, cells: Cells, deployed: Scenario, throughput: np.ndarray) -> np.ndarray:
+        """What the site draws for each while it brings so many tokens [W], shape (n,).
+
+        Args:
+            cells: of so many requests in flight.
+            deployed: one of their kind.
+            throughput: of each [token/s].
+
+        Raises ParamsError for a card of which nobody says what it or its server draws.
+        """
+        found = self.quantities(cells, POWER_NAMES, rounded=False)
+        inputs = self.columns(cells)
+        return _rounded(site_draws(inputs, found, deployed, throughput, {
+            name: share.value for name, share in
+            shares_of(powers_of(deployed.device.id)).items()}))
 
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
-        found = decode_sweep(self._columns(cells), self.attention, [*wanted.values(), *names],
+        found = decode_sweep(self.columns(cells), self.attention, [*wanted.values(), *names],
                              threads=self.threads)
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
+
+
+def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
+               throughput: np.ndarray, shares: Mapping[str, Number]) -> np.ndarray:
+    """What a site draws for deployments of one kind [W], shape (n,).
+
+    Args:
+        inputs: input symbols in SI units.
+        quantities: ``POWER_NAMES``, shape (n,) each.
+        deployed: one of them, for its card and server.
+        throughput: that each brings [token/s].
+        shares: of a card's full power by kind of work [1].
+
+    Raises ParamsError for a card of which nobody says what it or its server draws.
+    """
+    device = deployed.device.id
+    rest, full = around(deployed, prices_of(device)), full_power(device)
+    if rest is None or full is None:
+        raise ParamsError(f"nobody says what '{device}' draws with its server, expected a goal "
+                          "without power and energy, or a file of the card with 'power'.")
+    per_rank = ceil_div(inputs["concurrency"], inputs["data_parallel"])
+    new = np.maximum(1, inputs["input_tokens"] * (1 - inputs["prefix_hit_share"]))
+    known = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),
+             "prompt_chunks": ceil_div(new, inputs["max_num_batched_tokens"])}
+    drawn = cards_power(inputs, known, throughput, shares, full[0])
+    found: np.ndarray = site_power(drawn, own_cards(inputs), rest)
+    return found
 
 
 def as_asked(demand: Demand, seen: Cells) -> Cells:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -36,10 +35,15 @@ class Wishes:
     unpriced: tuple[str, ...]
 
     @property
+    def powered(self) -> bool:
+        """Whether power is asked for."""
+        return "energy" in self.objectives or self.goal.limits.power is not None
+
+    @property
     def limits(self) -> dict[str, float]:
         """Limits by name, of those that the goal states."""
         stated = self.goal.limits
-        found = {name: getattr(stated, name) for name in (*TIMES, "throughput", "cost")}
+        found = {name: getattr(stated, name) for name in (*TIMES, "throughput", "cost", "power")}
         return {name: float(limit) for name, limit in found.items() if limit is not None}
 
     def with_derived(self, columns: Mapping[str, np.ndarray], device: str) -> dict[str, np.ndarray]:
@@ -52,12 +56,30 @@ class Wishes:
         cards = columns["devices"]
         found = {**columns, "cards": cards,
                  "throughput_per_card": columns["throughput"] / cards}
+        if "power" in columns:
+            found["energy"] = columns["power"] / columns["throughput"]
         hour = self.hours.get(device)
         if hour is not None:
             with np.errstate(divide="ignore"):  # nothing served costs without end
                 found["cost"] = MILLION * hour.value * cards / columns["throughput"]
         elif self.hours:
             found["cost"] = np.full(len(cards), np.inf)
+        return found
+
+    def of_pair(self, columns: Mapping[str, np.ndarray], prefill: str, decode: str
+                ) -> dict[str, np.ndarray]:
+        """:meth:`with_derived` of two pools, each on cards of its own device.
+
+        Args:
+            columns: of the pairs, ``prefill devices`` and ``decode devices`` among them.
+            prefill, decode: devices.
+        """
+        found = self.with_derived(columns, decode)
+        hours = [self.hours.get(device) for device in (prefill, decode)]
+        if self.hours:
+            paid = sum(columns[f"{pool} devices"] * hour.value if hour else np.inf
+                       for pool, hour in zip(("prefill", "decode"), hours, strict=True))
+            found["cost"] = MILLION * paid / columns["throughput"]
         return found
 
     def excess(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -123,9 +145,3 @@ def _contradictions(goal: Goal) -> None:
                 f"{wanted}, which is a token every {human(pace, 's')} for each of them; expected "
                 f"a throughput of at most {human(rate, 'token/s')}, or a tpot of at most "
                 f"{human(pace, 's')}.")
-
-
-def capacity_limits(goal: Goal) -> dict[str, Any]:
-    """Limits on cards rather than on what users see: power [W] and budget [money]."""
-    return {name: getattr(goal.limits, name) for name in ("power", "budget")
-            if getattr(goal.limits, name) is not None}

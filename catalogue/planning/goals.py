@@ -16,10 +16,10 @@ ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
 OBJECTIVES: dict[str, int] = {
     "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
-    "cost": -1, "energy": -1}
+    "cost": -1, "energy": -1, "power": -1}
 """What may be asked to be best: +1 to have it large, -1 to have it small."""
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
-                    "energy"]
+                    "energy", "power"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
 Percentile = Literal["mean", "p50", "p90", "p95", "p99"]
 

@@ -17,14 +17,15 @@ from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
     from calc.searching.answers import Answer
+    from calc.searching.choices import Choice
     from calc.searching.search import Row
     from calc.searching.sure import Drawn
 
 UNMET = 3  # exit code of a goal that nothing meets
 UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
-         "throughput_per_card": "token/s"}
+         "throughput_per_card": "token/s", "power": "W", "energy": "J/token"}
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
-         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million"}
+         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million", "power": "power", "energy": "energy"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have"}
@@ -74,15 +75,18 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
-    from calc.searching.choices import text
+    from calc.searching.choices import family, text
 
     goal = answer.found.wishes.goal
+    texts = {f"{goal.id}-{number}.yml": text(goal, row.choice)
+             for number, row in enumerate(_told(answer), 1)}
+    texts |= {f"{goal.id}-pools-{number}.yml": family(goal, pair.prefill, pair.decode)
+              for number, (pair, _) in enumerate(answer.pairs, 1)}
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for number, row in enumerate(_told(answer), 1):
-            path = folder / f"{goal.id}-{number}.yml"
-            contents = text(goal, row.choice).encode()
+        for name, whole in texts.items():
+            path, contents = folder / name, whole.encode()
             if path.exists() and path.read_bytes() != contents:
                 raise ParamsError(f"{path}: there is another file of this name, expected a new "
                                   "folder.")
@@ -95,6 +99,8 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
 
 
 def _told(answer: Answer) -> list[Row]:
+    if not answer.found.front.rows:
+        return []
     return [each.row for group in answer.front for each in group]
 
 
@@ -102,12 +108,15 @@ def _print(answer: Answer, files: list[Path]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
     if answer.met:
-        _print_front(screen, answer)
-        _print_others(screen, answer)
+        if answer.found.front.rows:
+            _print_front(screen, answer)
+            _print_others(screen, answer)
+        _print_pairs(screen, answer)
     else:
         _print_miss(screen, answer)
     funnel = answer.found.funnel
-    screen.print(_funnel(answer), highlight=False, soft_wrap=True)
+    if funnel.deployments:
+        screen.print(_funnel(answer), highlight=False, soft_wrap=True)
     if answer.found.wishes.unpriced and funnel.deployments:
         screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
                      "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
@@ -170,6 +179,35 @@ def _brief(row: Row, currency: str) -> str:
     return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
             f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
             f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
+
+
+def _print_pairs(screen: Console, answer: Answer) -> None:
+    """Two pools, and what users see of each pair in a closed loop."""
+    found, currency = answer.found.pairs, answer.found.wishes.goal.currency
+    if found is None:
+        return
+    first, then, compared = found.tried
+    screen.print(f"Two pools, of {first:,} that prefill and {then:,} that decode, {compared:,} "
+                 "pairs of those that no other beats:", highlight=False, soft_wrap=True)
+    for number, (pair, pools) in enumerate(answer.pairs, 1):
+        seen = pair.quantities
+        cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
+        screen.print(
+            f"{number:>3}. prefill {_brief_pool(pair.prefill)}; decode {_brief_pool(pair.decode)}, "
+            f"{pair.decode.concurrency:,} in flight", highlight=False, soft_wrap=True)
+        screen.print(
+            f"     {human(seen['throughput'], 'token/s')}, "
+            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}, TPOT "
+            f"{human(seen['tpot'], 's')}, first token alone {human(seen['ttft'], 's')}, "
+            f"{pair.binds} binds; closed loop of {pools.loop.users:,.0f} users: TTFT "
+            f"{human(pools.loop.ttft, 's')}, TPOT {human(pools.loop.tpot, 's')}",
+            highlight=False, soft_wrap=True)
+
+
+def _brief_pool(choice: Choice) -> str:
+    halves = ", two half-batches" if choice.micro_batches > 1 else ""
+    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "
+            f"{choice.chunk:,}{halves}")
 
 
 def _print_others(screen: Console, answer: Answer) -> None:

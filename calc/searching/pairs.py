@@ -1,0 +1,207 @@
+"""Two pools: every prefill pool with every decode pool that fit the cards together.
+
+What a pair comes to depends on each pool by a few numbers only (cards, requests per second, time of
+a prompt or of a token, time through its ports), and gets no better when one of them gets worse. So
+only pools are paired that no other of the same cards beats in all of these; the front of the pairs
+is that of all pairs. Rates are those in balance; what a closed loop of users sees of a pair is told
+by ``calc.choosing.pools``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from calc.choosing.fronts import Front
+from calc.physics.arrays import Inputs
+from calc.physics.memory import cache
+from calc.quantities.planning import transfer_time
+from calc.searching.choices import Choice
+from calc.searching.space import AXES, Base, Cells, Space, chosen
+from calc.searching.trying import Tried, batches, filled, slabs
+from calc.searching.wishes import Wishes
+
+PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
+BLOCK = 1 << 9  # prefill pools that are paired at once
+FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "port": -1}
+THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+SETTINGS = (*AXES, "concurrency", "base")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A prefill and a decode pool.
+
+    Attributes:
+        prefill, decode: their settings.
+        quantities: by name of an objective or limit, SI units.
+        binds: ``prefill``, ``decode`` or ``transfer``.
+    """
+
+    prefill: Choice
+    decode: Choice
+    quantities: dict[str, float]
+    binds: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"prefill": self.prefill.as_json(), "decode": self.decode.as_json(),
+                "quantities": self.quantities, "binds": self.binds}
+
+
+@dataclass
+class Pairs:
+    """The front of all pairs.
+
+    Attributes:
+        bases: offers in each precision.
+        front: of the pairs; settings of the pools under ``prefill NAME`` and ``decode NAME``.
+        tried: pools of either kind that fit; pairs that were compared.
+    """
+
+    bases: list[Base]
+    front: Front
+    tried: tuple[int, int, int]
+
+    def rows(self) -> list[Pair]:
+        """The pairs on the front, the best in the first objective first."""
+        columns = self.front.rows
+        return [self._row(columns, number)
+                for number in range(len(next(iter(columns.values()), ())))]
+
+    def _row(self, columns: Mapping[str, np.ndarray], number: int) -> Pair:
+        pools = []
+        for pool in ("prefill", "decode"):
+            cells = {name: columns[f"{pool} {name}"] for name in AXES}
+            base = self.bases[int(columns[f"{pool} base"][number])]
+            pools.append(replace(chosen(base, cells, number, int(
+                columns[f"{pool} concurrency"][number])), pool=pool))
+        rates = {name: float(columns[f"{name} rate"][number])
+                 for name in ("prefill", "decode", "transfer")}
+        told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost")
+        return Pair(pools[0], pools[1], {
+            name: float(columns[name][number]) for name in told
+            if name in columns and np.isfinite(columns[name][number])},
+            min(rates, key=lambda name: rates[name]))
+
+
+def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
+    """Every pair of pools that a goal allows.
+
+    Args:
+        space: what the goal allows.
+        asked: its objectives and limits.
+        threads: that share the work.
+    """
+    bases, firsts, thens = list(space.bases()), [], []
+    counts = [0, 0, 0]
+    for number, base in enumerate(bases):
+        kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
+        for _, cells in space.cells(base):
+            for pool, best in kept.items():
+                deployed = space.first(base, cells, pool)
+                tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
+                              threads)
+                for columns in _pool(pool, tried, asked, cells):
+                    counts[pool == "decode"] += len(columns["devices"])
+                    best.add(columns | {"base": np.full(len(columns["devices"]), number)})
+        firsts.append(kept["prefill"].rows)
+        thens.append(kept["decode"].rows)
+    front = Front(asked.objectives, ties=False)
+    for (one, first), (two, then) in product(zip(bases, firsts, strict=True),
+                                             zip(bases, thens, strict=True)):
+        if one.precision == two.precision and first and then:  # one model is served
+            for joined in _joined(first, then, bases, asked):
+                counts[2] += len(joined["devices"])
+                front.add(_within(joined, asked))
+    return Pairs(bases, front, (counts[0], counts[1], counts[2]))
+
+
+def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
+    """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
+    # a prefill pool drafts nothing, of a decode pool the chunk does not matter
+    plain = (cells["drafts"] == 0) if pool == "prefill" else (
+        cells["chunk"] == cells["chunk"].min())
+    cells = {name: column[plain] for name, column in cells.items()}
+    if not len(cells["data"]):
+        return
+    if pool == "prefill":
+        parts: Iterator[Cells] = iter([cells | {"concurrency": PROMPTS * cells["data"]}])
+    else:
+        parts = _decoding(tried, asked, cells)
+    for part in parts:
+        fit = tried.fits(part) >= 0
+        part = {name: column[fit] for name, column in part.items()}
+        if len(part["data"]):
+            yield _columns(pool, tried, asked, part)
+
+
+def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
+    """Decode pools with the requests that they are to hold."""
+    users = asked.goal.demand.users
+    if users is not None:
+        yield cells | {"concurrency": np.full(len(cells["data"]), users)}
+        return
+    most = tried.holds(cells)
+    listed = batches(int((most // cells["data"]).max(initial=0)), asked.goal.space.batches)
+    counts = np.searchsorted(listed, most // cells["data"], side="right")
+    for rows in slabs(cells, counts):
+        part = filled({name: column[rows] for name, column in cells.items()}, most[rows], listed)
+        part.pop("row")
+        yield part
+
+
+def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells) -> Cells:
+    """Rates and times of pools, shape (n,) each."""
+    inputs = tried.columns(part)
+    demand = asked.goal.demand
+    q = Inputs({name: np.asarray(value, dtype=float)[()]
+                for name, value in (inputs | {"input_tokens": demand.input_tokens}).items()})
+    port, _ = transfer_time(q, cache(tried.attention, q))
+    port = np.broadcast_to(port, part["data"].shape)
+    names = ("request_throughput", "prefill_time", "tpot")
+    seen = tried.quantities(part, names)
+    settings = {name: part[name] for name in (*AXES, "concurrency")}
+    received = part["data"] / port
+    if pool == "prefill":
+        return settings | {"rate": np.minimum(seen["request_throughput"], received),
+                           "alone": inputs["request_overhead"] + seen["prefill_time"],
+                           "port": port}
+    return settings | {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
+                       "received": received}
+
+
+def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes) -> Iterator[Cells]:
+    """Pairs that the cards allow, with what they come to, some at a time."""
+    goal, demand = asked.goal, asked.goal.demand
+    for start in range(0, len(first["devices"]), BLOCK):
+        part = slice(start, start + BLOCK)
+        cards = first["devices"][part][:, None] + then["devices"]
+        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= goal.cards.most))
+        one = one + start
+        rates = {"prefill": first["rate"][one], "decode": then["rate"][two],
+                 "transfer": then["received"][two]}
+        rate = np.minimum.reduce(list(rates.values()))
+        tpot = then["tpot"][two]
+        ttft = first["alone"][one] + np.maximum(first["port"][one], then["port"][two])
+        found = {"devices": first["devices"][one] + then["devices"][two],
+                 "ttft": ttft, "tpot": tpot,
+                 "e2e": ttft + (demand.output_tokens - 1) * tpot,
+                 "throughput": rate * demand.output_tokens,
+                 **{f"{name} rate": value for name, value in rates.items()}}
+        found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
+        found |= {f"decode {name}": then[name][two] for name in SETTINGS}
+        yield asked.of_pair(found, bases[int(first["base"][0])].device,
+                            bases[int(then["base"][0])].device)
+
+
+def _within(joined: Cells, asked: Wishes) -> Cells:
+    """Those within all limits."""
+    keep = np.ones(len(joined["devices"]), bool)
+    for excess in asked.excess(joined).values():
+        keep &= excess <= 0
+    return {name: column[keep] for name, column in joined.items()}
