@@ -17,8 +17,10 @@ import numpy as np
 from calc.choosing.pools import Pools, together
 from calc.searching.choices import scenario
 from calc.searching.pairs import Pair
+from calc.searching.percentiles import Simulated, verified
 from calc.searching.search import MISS, Found, Row
 from calc.searching.sure import Drawn, drawn, groups
+from calc.searching.wishes import MEAN
 from catalogue import load_precision, load_scenario
 from catalogue.planning.goals import OBJECTIVES
 
@@ -44,6 +46,8 @@ class Answer:
     @property
     def met(self) -> bool:
         """Whether anything meets the goal."""
+        if self.verified:
+            return self.verified[-1].keeps
         return bool(self.found.front.rows or (self.found.pairs and self.found.pairs.front.rows))
 
     @cached_property
@@ -59,6 +63,15 @@ class Answer:
         rows = found.rows()[:MOST_PAIRS] if found else []
         return [(pair, together(scenario(goal, pair.prefill), scenario(goal, pair.decode)))
                 for pair in rows]
+
+    @cached_property
+    def verified(self) -> list[Simulated]:
+        """The best, simulated in their order until one keeps the limits at the goal's percentile;
+        none where the limits are those of means."""
+        found, goal = self.found, self.found.wishes.goal
+        if goal.limits.at == MEAN or not found.front.rows:
+            return []
+        return verified(goal, found.rows(found.front))
 
     @property
     def best(self) -> Row | None:
@@ -199,11 +212,11 @@ class Answer:
             "goal": wishes.goal.id, "met": self.met, "objectives": list(wishes.objectives),
             "limits": wishes.limits, "unpriced": list(wishes.unpriced),
             "funnel": self.found.funnel.as_json()}
-        if not self.met:
+        if not self.met and not self.verified:
             miss = self.nearest_miss
             return answer | {"nearest_miss": None if miss is None else
                              miss.as_json() | {"binds": self.binds(miss)}}
-        pools = {"pairs": [pair.as_json() | {"pools": loop.as_json()}
+        pools: dict[str, Any] = {"pairs": [pair.as_json() | {"pools": loop.as_json()}
                            for pair, loop in self.pairs]} if self.found.pairs else {}
         if not self.found.front.rows:
             return answer | pools
@@ -211,6 +224,10 @@ class Answer:
                                           "intervals": each.intervals} for each in group]
                    for group in self.front]
         change = self.least_change
+        if self.verified:
+            pools["at"] = {"percentile": wishes.goal.limits.at, "simulated": [
+                {"choice": each.row.choice.as_json(), "seen": each.seen, "keeps": each.keeps}
+                for each in self.verified]}
         rows = {"official": self.official, "runner_up": self.runner_up}
         return answer | pools | {
             "front": groups_, "front_size": len(np.atleast_1d(self.found.front.rows["base"])),

@@ -15,6 +15,7 @@ from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
 from catalogue.reading.amounts import human
 
 MILLION = 10**6
+MEAN = "mean"
 TIMES = ("ttft", "tpot", "e2e")
 
 
@@ -119,6 +120,8 @@ def wishes(space: Space) -> Wishes:
                           f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
         asked.remove("cost")  # a front of some devices only would leave the others out
+    if goal.limits.at != MEAN:  # what is best in the mean need not be at a percentile
+        asked += [name for name in ("ttft", "tpot") if name not in asked]
     return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, hours, tuple(unpriced))
 
 

@@ -21,7 +21,7 @@ OBJECTIVES: dict[str, int] = {
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
                     "energy", "power"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
-Percentile = Literal["mean", "p50", "p90", "p95", "p99"]
+Percentile = Literal["mean", "p50", "p90", "p99"]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ UNMET = 3  # exit code of a goal that nothing meets
 UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
          "throughput_per_card": "token/s", "power": "W", "energy": "J/token"}
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
-         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million", "power": "power", "energy": "energy"}
+         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
+         "power": "power", "energy": "energy"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have"}
@@ -107,9 +108,10 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, files: list[Path]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
-    if answer.met:
+    if answer.met or answer.verified:
         if answer.found.front.rows:
             _print_front(screen, answer)
+            _print_verified(screen, answer)
             _print_others(screen, answer)
         _print_pairs(screen, answer)
     else:
@@ -179,6 +181,19 @@ def _brief(row: Row, currency: str) -> str:
     return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
             f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
             f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
+
+
+def _print_verified(screen: Console, answer: Answer) -> None:
+    """What users see of the best at a percentile, simulated, up to one that keeps the limits."""
+    at = answer.found.wishes.goal.limits.at
+    for number, each in enumerate(answer.verified, 1):
+        verdict = "keeps the limits" if each.keeps else "does not keep the limits"
+        screen.print(f"Simulated, {at} of {number}: TTFT {human(each.seen['ttft'], 's')}, TPOT "
+                     f"{human(each.seen['tpot'], 's')}: {verdict}.", highlight=False,
+                     soft_wrap=True)
+    if answer.verified and not answer.met:
+        screen.print(f"None of the first {len(answer.verified)} keeps its limits at {at}; all of "
+                     "them do in the mean.", highlight=False, soft_wrap=True)
 
 
 def _print_pairs(screen: Console, answer: Answer) -> None:
