@@ -78,7 +78,7 @@ def alternatives(scenario: Scenario) -> Alternatives:
     goal = _goal(scenario)
     space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)))
     space.model = scenario.model  # with what was changed in it
-    answer = Answer(search(goal, threads=1, space=space))
+    answer = Answer(search(goal, space=space))
     best, own, official = (_advice(scenario, row) for row in (
         answer.best, answer.of_precision(scenario.precision.id), answer.official))
     return Alternatives(best, own, official, answer.official_precision,

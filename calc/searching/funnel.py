@@ -41,6 +41,11 @@ class Funnel:
         """All that were tried: the sum of what became of them [1]."""
         return sum(self.counts[name] for name in COUNTED)
 
+    def merge(self, other: Funnel) -> None:
+        """Take in what became of others."""
+        self.counts += other.counts
+        self.computed += other.computed
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"deployments": self.deployments, "computed": self.computed,

@@ -101,7 +101,7 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
     counts = [0, 0, 0]
     for number, base in enumerate(bases):
         kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
-        for _, cells in space.cells(base):
+        for cells in space.cells(base):
             for pool, best in kept.items():
                 deployed = space.first(base, cells, pool)
                 tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,

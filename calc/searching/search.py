@@ -9,6 +9,7 @@ is computed whole. Each of these bounds is exact, so the front is that of all de
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +34,11 @@ from catalogue.planning.goals import Goal
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy")
+DEGREES = ("tensor", "pipeline", "data", "expert")
 KEPT = (*AXES, "concurrency")
 NEAR = 24  # of the best of each offer and precision that are kept besides the front
+MANY = 4  # bases of each process, fewer are divided
+WORTH_IT = 100_000  # cells, of which several processes are started
 MISS, SHORT = "miss", "short"
 
 
@@ -81,6 +85,15 @@ class Kept:
         """Of nothing."""
         return cls(Front(objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1))
 
+    def merge(self, other: Kept) -> None:
+        """Take in what is kept of other cells of the same base."""
+        name, sign = next(iter(self.front.objectives.items()))
+        self.front.merge(other.front)
+        self.miss.merge(other.miss)
+        self.short.merge(other.short)
+        if other.layouts:
+            self.layouts = _best_layouts([self.layouts, other.layouts], name, sign)
+
 
 @dataclass
 class Found:
@@ -120,41 +133,79 @@ class Found:
                             if np.isfinite(value)}, over)
 
 
-def search(goal: Goal, *, threads: int = 2, slab: int = SLAB, space: Space | None = None) -> Found:
+def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None) -> Found:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
     >>> found = search(load("goals", "r1-64-users-8xh20"))
     >>> found.rows(found.front)[0].choice.layout
-    'TP8×PP1×DP1, EP8'
+    'TP8×PP1×DP1, EP8+8'
 
     Args:
         goal: the goal.
-        threads: that share the work; the answer is the same for any.
+        workers: processes that share the work, where it is worth it; the answer is the same for
+            any.
         slab: deployments that are in memory at once; the answer is the same for any.
         space: what the goal allows, where it is not what its file says.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
-    space, funnel = space or Space(goal), Funnel()
+    space = space or Space(goal)
     asked = wishes(space)
-    found = Found(asked, [], [], Front(asked.objectives, ties=False), funnel)
-    for base in space.bases() if "one" in goal.space.pools else ():
-        number, kept = len(found.bases), Kept.new(asked.objectives)
-        found.bases.append(base)
-        found.kept.append(kept)
-        for _, cells in space.cells(base):
-            first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, goal.demand, threads)
-            work = _Work(asked, base, number, tried, first, slab, funnel, kept, found.front)
-            work.run(cells)
+    bases = list(space.bases()) if "one" in goal.space.pools else []
+    kept = [Kept.new(asked.objectives) for _ in bases]
+    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
+    for number, part, funnel in _done(space, asked, bases, workers, slab):
+        kept[number].merge(part)
+        found.funnel.merge(funnel)
+    for each in kept:
+        found.front.merge(each.front)
     if "two" in goal.space.pools:
-        found.pairs = pairs(Space(goal), asked, threads)
-    funnel.counts += space.dropped
-    kept_rows = len(next(iter(found.front.rows.values()), ()))
-    funnel.counts["front"] = kept_rows
-    funnel.counts["beaten"] -= kept_rows
+        found.pairs = pairs(Space(goal), asked)
+    found.funnel.counts += space.dropped
+    on_front = len(next(iter(found.front.rows.values()), ()))
+    found.funnel.counts["front"] = on_front
+    found.funnel.counts["beaten"] -= on_front
     return found
+
+
+Part = tuple[int, Kept, Funnel]  # number of a base, what is kept of some of its cells, the rest
+
+
+def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: int
+          ) -> Iterator[Part]:
+    """What becomes of the cells of each base, by this process or by several."""
+    shares = 1 if len(bases) >= MANY * workers else workers
+    tasks = [(number, share, shares) for number in range(len(bases)) for share in range(shares)]
+    given = space, asked, bases, slab
+    if workers == 1 or sum(map(space.size, bases)) < WORTH_IT or space.resolve is not None:
+        _begin(*given)
+        yield from map(_part, tasks)
+        return
+    with ProcessPoolExecutor(workers, initializer=_begin, initargs=given) as pool:
+        yield from pool.map(_part, tasks)
+
+
+_given: list[Any] = []  # of this process: space, wishes, bases, slab
+
+
+def _begin(*given: Any) -> None:
+    _given[:] = given
+
+
+def _part(task: tuple[int, int, int]) -> Part:
+    """One of so many shares of a base: every so manieth kind of its cells."""
+    number, share, shares = task
+    space, asked, bases, slab = _given
+    base = bases[number]
+    kept, funnel = Kept.new(asked.objectives), Funnel()
+    if share == 0:
+        funnel.counts["blocks"] += space.blocked(base)
+    for cells in space.cells(base)[share::shares]:
+        first = space.first(base, cells)
+        tried = Tried(first.inputs(), first.model.attention, asked.goal.demand)
+        _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
+    return number, kept, funnel
 
 
 @dataclass
@@ -169,7 +220,6 @@ class _Work:
     slab: int
     funnel: Funnel
     kept: Kept
-    front: Front
 
     def run(self, cells: Cells) -> None:
         """Take all of them in."""
@@ -306,10 +356,10 @@ class _Work:
         self.funnel.counts["beaten"] += int(within.sum())
         if not within.all():
             self._missed(part, columns)
-        good = self._named(_at(columns, np.flatnonzero(within)))
+        named = self._named(columns)
+        good = named if within.all() else _at(named, np.flatnonzero(within))
         if len(good["base"]):
-            for objective in (self.kept.front, self.front):
-                objective.add(good)
+            self.kept.front.add(good)
             self._layouts(good)
 
     def _missed(self, part: Cells, columns: Mapping[str, np.ndarray]) -> None:
@@ -320,16 +370,18 @@ class _Work:
         self.kept.miss.add(self._named(_at(columns, least)) | over | {MISS: worst[least]})
 
     def _layouts(self, good: Cells) -> None:
-        """The best of each layout in the first objective, the best few of them."""
+        """The best of each layout in the first objective, the best few of them.
+
+        Rows of one layout follow one another: first the best of each run of them.
+        """
         name, sign = next(iter(self.asked.objectives.items()))
-        joined = {key: np.concatenate([self.kept.layouts[key], column])
-                  if self.kept.layouts else column for key, column in good.items()}
-        order = np.argsort(-sign * joined[name], kind="stable")
-        cut = np.stack([joined[axis][order] for axis in (
-            "tensor", "pipeline", "data", "expert")])
-        _, first = np.unique(cut, axis=1, return_index=True)
-        best = order[np.sort(first)[:NEAR]]
-        self.kept.layouts = {key: column[best] for key, column in joined.items()}
+        starts = _runs(good)
+        value = -sign * good[name]
+        least = np.minimum.reduceat(value, starts)
+        run = np.repeat(np.arange(len(starts)), np.diff([*starts, len(value)]))
+        places = np.flatnonzero(value == least[run])
+        first = places[np.unique(run[places], return_index=True)[1]]
+        self.kept.layouts = _best_layouts([self.kept.layouts, _at(good, first)], name, sign)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""
@@ -337,6 +389,26 @@ class _Work:
         names = (*KEPT, *SEEN, *DERIVED, "cards", SHORT)
         return {"base": np.full(count, self.number),
                 **{name: columns[name] for name in names if name in columns}}
+
+
+def _best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
+                  ) -> dict[str, np.ndarray]:
+    """Of each layout the best in an objective, the best few of them."""
+    filled_in = [part for part in parts if part]
+    joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
+    order = np.argsort(-sign * joined[name], kind="stable")
+    _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
+                          axis=1, return_index=True)
+    return _at(joined, order[np.sort(firsts)[:NEAR]])
+
+
+def _runs(columns: Cells) -> np.ndarray:
+    """Where rows of another layout than the one before begin."""
+    moved = np.zeros(len(columns["base"]), bool)
+    moved[0] = True
+    for axis in DEGREES:
+        moved[1:] |= columns[axis][1:] != columns[axis][:-1]
+    return np.flatnonzero(moved)
 
 
 def _at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from calc.choosing.advice import changed
 from calc.choosing.layouts import divisors
 from calc.searching.choices import UTILIZATION, Choice, scenario
 from catalogue import (
@@ -40,19 +42,14 @@ ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
         "drafts", "utilization")
 LAYOUT = AXES[:6]
+MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
-class Kind(NamedTuple):
-    """What of a layout the inputs depend on besides its numbers: more servers than one, domains
-    that an exchange leaves, replicas, redundant experts, drafts. Layouts of one kind differ in
-    their numbers only."""
-
-    servers: bool
-    reach: int
-    replicas: bool
-    spared: bool
-    drafting: bool
+KINDS = (2, 3, 2, 2, 2)
+"""What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
+than one, domains that an exchange leaves, replicas, redundant experts, drafts. Layouts of one kind
+differ in their numbers only."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,7 @@ class Space:
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[str, Cells] = field(default_factory=dict)
+    _files: dict[Base, Scenario] = field(default_factory=dict)
 
     @cached_property
     def model(self) -> Model:
@@ -125,44 +123,60 @@ class Space:
         running = fitting(device)
         return [name for name in self.goal.engines if name.partition(AT)[0] in running]
 
-    def cells(self, base: Base) -> Iterator[tuple[Kind, Cells]]:
+    def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, half-batch and draft."""
-        layouts = self._loading(base)
-        if not len(layouts["devices"]):
-            return
-        node = load_node(base.node)
-        chunks, drafts = self.chunks(), self.drafts()
-        halves = list(self.goal.space.micro_batches)
-        shares = self.goal.space.memory_utilization or [UTILIZATION]
-        shape = len(layouts["devices"]), len(chunks), len(halves), len(drafts), len(shares)
+        layouts = self.layouts(base)
+        loads = self._loads(base, layouts)
+        cells = self._every({name: column[loads] for name, column in layouts.items()})
+        if not len(cells["data"]):
+            return []
+        columns = _kinds(load_node(base.node), cells)
+        codes = np.ravel_multi_index([column.astype(int) for column in columns], KINDS)
+        return [{name: column[codes == code] for name, column in cells.items()}
+                for code in np.unique(codes)]
+
+    def size(self, base: Base) -> int:
+        """Deployments of a base but for their requests, those that no engine loads included [1]."""
+        return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes()))
+
+    def blocked(self, base: Base) -> int:
+        """Layouts of a base that cut a block of scales [1]."""
+        return int((~self._loads(base, self.layouts(base))).sum())
+
+    def _axes(self) -> tuple[list[int], ...]:
+        """Values of what stands in ``AXES`` behind the layout."""
+        space = self.goal.space
+        return (self.chunks(), list(space.micro_batches), self.drafts(),
+                space.memory_utilization or [UTILIZATION])
+
+    def _every(self, layouts: Cells) -> Cells:
+        """Layouts with every value of the other axes."""
+        axes = self._axes()
+        shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
         cells = {name: column[places[0]] for name, column in layouts.items()}
-        rest = zip(AXES[len(LAYOUT):], places[1:], (chunks, halves, drafts, shares), strict=True)
-        cells |= {name: np.array(values)[place] for name, place, values in rest}
+        cells |= {name: np.array(values)[place] for name, place, values in zip(
+            AXES[len(LAYOUT):], places[1:], axes, strict=True)}
         # half-batches hide an exchange, where there is one
         exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
-        cells = {name: column[keep] for name, column in cells.items()}
-        columns = _kinds(node, cells)
-        codes = np.ravel_multi_index([column.astype(int) for column in columns], (2, 3, 2, 2, 2))
-        for code in np.unique(codes):
-            chosen = np.flatnonzero(codes == code)
-            first = (column[chosen[0]].item() for column in columns)
-            yield Kind(*first), {name: column[chosen] for name, column in cells.items()}
+        return {name: column[keep] for name, column in cells.items()}
 
-    def _loading(self, base: Base) -> Cells:
-        """Layouts of a base of which engines load every slice."""
+    def layouts(self, base: Base) -> Cells:
+        """Cuts of a base that divide model and cards."""
         if base.node not in self._layouts:
             self._layouts[base.node] = self._divided(load_node(base.node))
-        layouts, precision = self._layouts[base.node], load_precision(base.precision)
+        return self._layouts[base.node]
+
+    def _loads(self, base: Base, layouts: Cells) -> np.ndarray:
+        """Of which layouts engines load every slice."""
+        precision = load_precision(base.precision)
         pairs, which = np.unique(np.stack([layouts["tensor"], layouts["expert"]]), axis=1,
                                  return_inverse=True)
-        loads = np.array([block_problem(self.shapes, self.model.attention, self.model.id,
-                                        precision, (int(tp), 1, int(max(1, ep // tp)), int(ep)))
-                          is None for tp, ep in pairs.T], bool)[which]
-        self.dropped["blocks"] += int((~loads).sum())
-        return {name: column[loads] for name, column in layouts.items()}
+        return np.array([block_problem(self.shapes, self.model.attention, self.model.id,
+                                       precision, (int(tp), 1, int(max(1, ep // tp)), int(ep)))
+                         is None for tp, ep in pairs.T], bool)[which]
 
     def _divided(self, node: Node) -> Cells:
         """Cuts of each number of cards that divide the model, with each number of spares."""
@@ -218,7 +232,18 @@ class Space:
         Raises ParamsError for an offer that cannot be deployed at all.
         """
         choice = replace(chosen(base, cells, 0, 1), pool=pool)
-        return self.resolve(choice) if self.resolve else scenario(self.goal, choice)
+        if self.resolve:
+            return self.resolve(choice)
+        if base.engine or pool:  # what an engine does may depend on more than the layout
+            return scenario(self.goal, choice)
+        if base not in self._files:
+            self._files[base] = scenario(self.goal, choice)
+        moved = {path: value for path, value in choice.settings().items()
+                 if path.startswith(MOVED)}
+        whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
+                 "parallelism.balancing": "periodic" if choice.spares else "none",
+                 "workload.draft_tokens": choice.drafts}
+        return changed(self._files[base], moved | whole)
 
 
 def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
@@ -236,7 +261,7 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
-    """The parts of each cell's :class:`Kind`."""
+    """Of which kind each cell is, part by part of ``KINDS``."""
     per_node = int(node.devices_per_node.value)
     within, beyond = (cells["expert"] > size for size in (per_node, scale_up_domain(node)))
     return (cells["devices"] > per_node, within.astype(int) + beyond, cells["data"] > 1,

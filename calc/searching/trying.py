@@ -27,7 +27,7 @@ from catalogue.planning.goals import Demand
 SLAB = 1 << 18  # deployments that are in memory at once
 PERCENT = 100
 PER_DOUBLING = 8  # batches that are tried where nobody says how many users there are
-DIGITS = 12  # that are compared: the last bits depend on what is computed beside
+SPARE_BITS = 12  # of 52 that are not compared: the last ones depend on what is computed beside
 MOST_IN_FLIGHT = 1 << 16  # requests of a deployment
 SYMBOLS = {
     "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
@@ -171,11 +171,9 @@ def as_asked(demand: Demand, seen: Cells) -> Cells:
 
 
 def _rounded(numbers: np.ndarray) -> np.ndarray:
-    """Numbers to so many digits, so that what is equal compares so."""
-    with np.errstate(divide="ignore"):
-        places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
-    factor = 10.0 ** np.where(np.isfinite(places), places, 0)
-    return np.round(numbers * factor) / factor
+    """Numbers to so many bits, so that what is equal compares so."""
+    bits = np.ascontiguousarray(numbers, dtype=np.float64).view(np.int64)
+    return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
 
 
 def slabs(cells: Cells, counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:

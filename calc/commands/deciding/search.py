@@ -30,7 +30,7 @@ HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": 
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have"}
-MOST_WORKERS = 2  # threads of one search; more hardly help
+MOST_WORKERS = 8  # processes of one search, by default
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="write the scenario file of every deployment that is told")
     command.add_argument("--workers", type=int, metavar="N",
                          default=min(MOST_WORKERS, os.cpu_count() or 1),
-                         help="threads that share the work; the answer is the same")
+                         help="processes that share the work; the answer is the same")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(f"--workers {args.workers}: expected at least 1.")
     goal = load_goal(args.goal, [*args.settings, *flags])
-    answer = Answer(search(goal, threads=args.workers))
+    answer = Answer(search(goal, workers=args.workers))
     files = _written(answer, Path(args.out)) if args.out and answer.met else []
     if args.json:
         print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {}))

@@ -64,7 +64,7 @@ def brute(goal):
     wanted = None if alone else demand.arrival_rate or demand.users
     reached = "steady_users" if demand.arrival_rate is None else "steady_request_throughput"
     for base in space.bases():
-        for _, cells in space.cells(base):
+        for cells in space.cells(base):
             first = space.first(base, cells)
             tried = Tried(first.inputs(), first.model.attention, demand)
             listed = np.array([demand.users] if alone else goal.space.batches)
@@ -91,7 +91,7 @@ def brute(goal):
 def test_the_front_is_that_of_brute_force(seed):
     kind, settings = random_settings(seed)
     goal = goal_of(kind, [*settings, *(["space.tensor=1,4,8"] if seed % 2 else [])])
-    found = search(goal, threads=1)
+    found = search(goal)
     columns = found.front.rows
     names = list(found.wishes.objectives)
     ours = (set(zip(*(columns[name].tolist() for name in names), strict=True))
@@ -100,11 +100,12 @@ def test_the_front_is_that_of_brute_force(seed):
 
 
 @pytest.mark.parametrize("goal", ["r1-64-users-8xh20"])
-def test_the_answer_depends_on_neither_chunks_nor_threads(goal):
+def test_the_answer_depends_on_neither_chunks_nor_processes(goal, monkeypatch):
+    monkeypatch.setattr("calc.searching.search.WORTH_IT", 0)
     loaded = load_goal(goal, ["devices=nvidia-h20,ascend-910b2", "cards.most=16", "cards.fewest=1",
                               *SMALL, "precisions=w8a8-int8,w4a16-awq"])
-    fronts = [search(loaded, threads=threads, slab=slab)
-              for threads, slab in ((1, 1 << 18), (2, 1 << 18), (2, 777), (1, 5000))]
+    fronts = [search(loaded, workers=workers, slab=slab)
+              for workers, slab in ((1, 1 << 18), (2, 1 << 18), (2, 777), (1, 5000))]
     first = fronts[0]
     for other in fronts[1:]:
         assert other.funnel == first.funnel
@@ -116,7 +117,7 @@ def test_every_deployment_is_counted_once():
     found = search(load_goal("r1-80-users-910b", ["devices=ascend-910b2", "cards.most=16",
                                                   "precisions=w8a8-int8"]))
     space = Space(found.wishes.goal)
-    cells = sum(len(cells["data"]) for base in space.bases() for _, cells in space.cells(base))
+    cells = sum(len(cells["data"]) for base in space.bases() for cells in space.cells(base))
     assert found.funnel.deployments == cells
     assert all(found.funnel.counts[name] >= 0 for name in COUNTED)
 
@@ -127,7 +128,7 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device):
     goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL])
     space, draw = Space(goal), random.Random(device)
     for base in itertools.islice(space.bases(), 2):
-        for _, cells in space.cells(base):
+        for cells in space.cells(base):
             first = space.first(base, cells)
             tried = Tried(first.inputs(), first.model.attention, goal.demand)
             for row in draw.sample(range(len(cells["data"])), min(3, len(cells["data"]))):
@@ -158,7 +159,7 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
     goal = load_goal("r1-80-users-910b", ["devices=nvidia-h20", "cards.most=32", *SMALL])
     space = Space(goal)
     for base in itertools.islice(space.bases(), 3):
-        for _, cells in space.cells(base):
+        for cells in space.cells(base):
             first = space.first(base, cells)
             tried = Tried(first.inputs(), first.model.attention, goal.demand)
             most = tried.holds(cells)
@@ -265,7 +266,7 @@ def test_pools_that_are_left_out_beat_no_pair():
     ours = module.pairs(space, asked).front.rows
     pools = {"prefill": [], "decode": []}
     for base in space.bases():
-        for _, cells in space.cells(base):
+        for cells in space.cells(base):
             for pool, found in pools.items():
                 deployed = space.first(base, cells, pool)
                 tried = Tried(deployed.inputs(), deployed.model.attention, goal.demand)
