@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
-Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, discrepancy, import-model.
+Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, sweep,
+validate, calibrate, discrepancy, import-model.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "estimate": ("estimate", "whether a deployment fits, its latency, throughput and what binds "
                              "them; what would fit"),
     "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
+    "sweep": ("deciding.sweep", "any number of deployments, on this machine or a cluster: their "
+                                "front, the best, or all of them as Parquet"),
     "validate": ("validate", "errors of every prediction of a measured row"),
     "calibrate": ("calibrate", "fit a calibration to its measured rows"),
     "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),

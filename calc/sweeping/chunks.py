@@ -113,9 +113,11 @@ def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, places: np.ndarray
     needed = inputs["input_tokens"] + inputs["output_tokens"]
     if choice.summed and {"input_tokens", "output_tokens"} & varying.keys():
         inputs["context_tokens"] = needed
+    kept = np.ones(rows.shape, dtype=bool)
     for reason, wrong in _refused(choice, inputs, needed):
-        counted.without(reason, rows[wrong])
-        rows, inputs = _only(~np.broadcast_to(wrong, rows.shape), rows, inputs)
+        counted.without(reason, rows[kept & wrong])
+        kept &= np.logical_not(wrong)
+    rows, inputs = _only(kept, rows, inputs)
     if not len(rows):
         return None
     memory = sweep(inputs, choice.attention, sorted(OF_MEMORY), decode=False)

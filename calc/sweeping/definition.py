@@ -111,7 +111,7 @@ def read(path: Path, **flags: Any) -> Sweep:
     objectives = dict.fromkeys(lists["minimise"], -1) | dict.fromkeys(lists["maximise"], +1)
     return overlaid(Sweep(scenario, tuple(axes), settings, objectives or None, data.get("best"),
                           bool(data.get("all")), tuple(lists["quantities"]),
-                          data.get("chunk") or CHUNK), flags)
+                          CHUNK if data.get("chunk") is None else data["chunk"]), flags)
 
 
 def _one(value: Any) -> str:
@@ -121,7 +121,7 @@ def _one(value: Any) -> str:
 def overlaid(sweep: Sweep, flags: Mapping[str, Any]) -> Sweep:
     """A sweep with what flags say in place of it; an axis or a setting of a path takes the place
     of the one that the file has."""
-    given = {name: value for name, value in flags.items() if value}
+    given = dict(flags)
     if new := given.pop("axes", ()):
         taken = {path for axis in new for path in axis.paths}
         given["axes"] = (*(axis for axis in sweep.axes if taken.isdisjoint(axis.paths)), *new)

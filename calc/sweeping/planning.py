@@ -35,6 +35,8 @@ from catalogue.deployments.layout import (
     rule_of,
 )
 from catalogue.entries.deployments import Parallelism, Workload
+from catalogue.entries.hardware import Device
+from catalogue.entries.models import Model
 from catalogue.library import COMMAND_LINE
 from catalogue.reading.values import Unit, si_number
 
@@ -213,10 +215,9 @@ def _rules() -> dict[str, Unit]:
 def _rule(path: str) -> Unit:
     """What a value along an inner axis may be."""
     name = _field(path)
-    own = Workload if name in PLAIN else Parallelism if name in NUMBERS_OF_CUT else None
-    if own is not None:
-        return rule_of(own, name) or Unit("1")
-    return _rules().get(name) or Unit(symbols()[name].unit, exclusive=False)
+    own = (rule_of(entry, name) for entry in (Workload, Parallelism, Device, Model))
+    return (next(filter(None, own), None) or _rules().get(name)
+            or Unit(symbols()[name].unit, exclusive=False))
 
 
 def _numbers(axis: Axis) -> dict[str, np.ndarray]:

@@ -235,8 +235,8 @@ def variants(reference: str | Path) -> list[str]:
 
 
 def load_scenario(reference: str | Path, device: str | Path | None = None,
-                  overrides: Iterable[str] = (), documented: bool = False,
-                  cut: bool = True) -> Scenario:
+                  overrides: Iterable[str] = (), documented: bool = False, cut: bool = True,
+                  ) -> Scenario:
     """Load and check a deployment.
 
     Args:
@@ -247,8 +247,8 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         documented: take of the device what the scenario's document states of it.
         cut: whether to check that its parallelism divides cards and tensors.
 
-    Raises ParamsError, one sentence, for any input that cannot be used; it is a LayoutError where
-    each input can be, and together they cannot be laid out.
+    Raises ParamsError, one sentence, for any input that cannot be used, a LayoutError for what can
+    be used, but not laid out together.
     """
     overridden = _overrides(overrides)
     path, key = family.find(reference)
@@ -257,9 +257,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
     own = {key: value for key, value in overridden.items() if key.partition(".")[0] not in _ENTRIES
-           or "." not in key}
-    if device:
-        own["device"] = Override(str(device), "device")
+           or "." not in key} | ({"device": Override(str(device), "device")} if device else {})
 
     def where(*keys: str | int) -> str:
         """Origin of a key: an override's, or file and line."""
@@ -276,12 +274,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
         return library.load(_ENTRIES[root], getattr(file, root), inside, path)
 
     chosen = entry("device")
-    if chosen.type == "host":
-        raise ParamsError(f"{where('device')}: '{chosen.id}' is a host processor, "
-                          "expected an accelerator.")
-    if chosen.dies:
-        raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
-                          f"{chosen.dies.value} devices, expected '{chosen.die}'.")
+    _check_card(chosen, where)
     if documented:
         if file.document is None:
             raise ParamsError(f"{where('title')}: '{file.id}' is in none of the documents, there "
@@ -343,6 +336,16 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
             raise ParamsError(f"--set {dotted}: {error}.") from None
         result[dotted] = Override(value, f"--set {dotted}")
     return result
+
+
+def _check_card(device: Device, where: Callable[..., str]) -> None:
+    """Refuse what is no card that software sees."""
+    if device.type == "host":
+        raise ParamsError(f"{where('device')}: '{device.id}' is a host processor, "
+                          "expected an accelerator.")
+    if device.dies:
+        raise ParamsError(f"{where('device')}: '{device.id}' is a package that software sees as "
+                          f"{device.dies.value} devices, expected '{device.die}'.")
 
 
 def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
