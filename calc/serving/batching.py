@@ -78,6 +78,10 @@ class Engine:
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
+        self.still = 0  # steps to come that are the last one, every request a token further
+        self.passed = 0  # such steps that are over and not yet booked on their requests
+        self.contexts: tuple[int, ...] = ()  # of the last step
+        self.tried = False  # whether that step left those out who wait
 
     def submit(self, job: Job) -> None:
         """Put a request at the end of the queue.
@@ -90,6 +94,8 @@ class Engine:
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
+        self._book_passed()
+        self.still, self.tried = 0, False
         self.waiting.append(job)
 
     @property
@@ -103,6 +109,7 @@ class Engine:
         running, limits = self.running, self.limits
         if any(not job.decodes for job in running):
             return True
+        self._book_passed()
         if not self.waiting or len(running) >= limits.max_num_seqs:
             return False
         job = self._first()
@@ -121,6 +128,13 @@ class Engine:
         Without ``prompts`` those are left for a later step, and the step may be empty.
         """
         self.planned, self.preempted = [], []
+        if self.still:
+            self.still -= 1
+            self.passed += 1
+            self.contexts = tuple([context + 1 for context in self.contexts])
+            return Step((), self.contexts)
+        self._book_passed()
+        self.tried = prompts
         if self.limits.policy == "mixed":
             self._plan_mixed(prompts)
         else:
@@ -133,11 +147,15 @@ class Engine:
                 decode.append(job.known)
             else:
                 prefill.append((new, job.computed))
-        return Step(tuple(prefill), tuple(decode))
+        self.contexts = tuple(decode)
+        return Step(tuple(prefill), self.contexts)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
-        finished = []
+        finished: list[Job] = []
+        if self.passed:  # it only repeated the one before
+            return finished
+        alike = 0 < len(self.contexts) == len(self.planned) == len(self.running)
         for job, new in self.planned:
             job.computed += new
             if job.computed < job.known:
@@ -152,8 +170,37 @@ class Engine:
                 finished.append(job)
         if finished:
             self.running = [job for job in self.running if math.isnan(job.finished)]
+        elif alike:
+            self.still = self._repeats()
         self.planned = []
         return finished
+
+    def _repeats(self) -> int:
+        """How many steps from now only take every request a token further, if nothing arrives.
+
+        None of them ends a request, or finds too few blocks; and who waits goes on waiting, for
+        what is free only becomes less. What prefixes share, and what is set aside for output to
+        come, is looked at in every step.
+        """
+        limits = self.limits
+        if self.preempted or self.kept.idle or any(job.spans for job in self.running):
+            return 0
+        if self.waiting and (limits.policy != "mixed" or not self.tried or self.waiting[0].spans):
+            return 0
+        steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
+        needed = sum(limits.blocks(job.known + steps) - job.blocks for job in self.running)
+        if needed > self.free:
+            steps = min(steps, *(job.room - job.known + 1 for job in self.running))
+        return max(0, steps)
+
+    def _book_passed(self) -> None:
+        """Bring the requests up to the steps that only repeated the one before."""
+        passed, self.passed = self.passed, 0
+        for job in self.running if passed else ():
+            job.known += passed
+            job.computed += passed
+            job.generated += passed
+            self._allocate(job, job.computed)
 
     def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""

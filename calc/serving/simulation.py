@@ -168,13 +168,24 @@ class _Group:
             if not any(engine.load for engine in engines):
                 self.wake = env.event()
                 yield self.wake
-            yield _AfterAll(env)
+            if env.peek() <= env.now:
+                yield _AfterAll(env)
             start = env.now
-            yield env.timeout(take(start))
-            self.steps.append((start, env.now))
-            for engine in engines:
-                for job in engine.complete(env.now):
-                    self.done(job)
+            end = start + take(start)
+            finished: list[Job] = []
+            while end < env.peek() and not finished:  # nobody else does anything meanwhile
+                self.steps.append((start, end))
+                for engine in engines:
+                    finished += engine.complete(end)
+                if not finished:
+                    start, end = end, end + take(end)
+            yield from _until(env, end)
+            if not finished:
+                self.steps.append((start, end))
+                for engine in engines:
+                    finished += engine.complete(end)
+            for job in finished:
+                self.done(job)
 
     def _alone(self, start: float) -> float:
         """Plan the next step of the only engine; returns its duration [s]."""

@@ -74,6 +74,7 @@ class Clock:
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
         self._known: dict[tuple[float, ...], float] = {}
+        self._prompts: dict[tuple[object, ...], float] = {}
         self._parts: dict[tuple[object, ...], _Part] = {}
 
     def __call__(self, step: Step) -> float:
@@ -86,7 +87,10 @@ class Clock:
         """
         total = 0.0
         if step.prefill:
-            total += self._time(self._chunks(step))
+            key = (*step.prefill, len(step.decode))
+            if key not in self._prompts:
+                self._prompts[key] = self._time(self._chunks(step))
+            total += self._prompts[key]
         if step.decode:
             total += self._decode(step, core_only=bool(step.prefill))
         return total
