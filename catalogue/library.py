@@ -52,10 +52,10 @@ KINDS: dict[str, type[Entry]] = {
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
     "goals": goals.Goal,
-    "prices": prices.Prices,
-    "powers": powers.Powers,
     "loads": loads.Load,
     "failures": failures.Failures,
+    "prices": prices.Prices,
+    "powers": powers.Powers,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}

@@ -19,6 +19,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     **{kind: ("listing", f"list the {kind}, or show one") for kind in LISTED},
     "estimate": ("estimate", "whether a deployment fits, its latency, throughput and what binds "
                              "them; what would fit"),
+    "cost": ("deciding.cost", "what a deployment's tokens, energy and years cost, and when it "
+                              "pays"),
     "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
     "sweep": ("deciding.sweep", "any number of deployments, on this machine or a cluster: their "
                                 "front, the best, or all of them as Parquet"),

@@ -17,6 +17,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
 from catalogue import Scenario, load, load_device, names
+from catalogue.entries.hardware import Device, Node
 from catalogue.planning.powers import BUSY, WAITING, Powers
 from catalogue.planning.prices import Prices
 
@@ -117,7 +118,7 @@ def cards_power(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
 
     All are awake all the time. Of each data-parallel replica every tensor-parallel rank does the
     steps that bring the tokens, and, unless another pool does, the chunks of the prompts that go
-    with them. No card draws more than it may.
+    with them, which come one by one. No card draws more than it may.
 
     Args:
         inputs: input symbols in SI units.
@@ -163,23 +164,33 @@ class Around:
 
 
 def around(scenario: Scenario, prices: Prices, pue: Number | None = None) -> Around | None:
-    """What stands around the cards of a deployment; None where nobody says.
+    """What stands around the cards of a deployment; None where nobody says: see
+    :func:`around_of`.
+    """
+    return around_of(scenario.device, scenario.node, prices, pue,
+                     scenario.inputs()["offloaded_share"] > 0)
+
+
+def around_of(device: Device, node: Node, prices: Prices, pue: Number | None = None,
+              computing: bool = False) -> Around | None:
+    """What stands around the cards of a server; None where nobody says.
 
     A file of prices may give every part, or what a card takes with all of the site; else the
     server's entry says what it takes at most. Of what is known at full load only, all beyond the
     cards is taken to be drawn at any load.
 
     Args:
-        scenario: the deployment.
-        prices: that hold for its card.
+        device: the card.
+        node: its server.
+        prices: that hold for the card.
         pue: in place of that of the prices [1].
+        computing: whether the server's processors compute experts.
     """
-    given, node, power = prices.around, scenario.node, scenario.device.power
+    given, power = prices.around, device.power
     site = pue if pue is not None else prices.pue.value if prices.pue else 1.0
     if given and given.host and given.network and given.fans and given.cooling_load \
             and given.capacity and prices.supply:
-        offloads = given.host_computing is not None and scenario.inputs()["offloaded_share"] > 0
-        host = given.host_computing if offloads and given.host_computing else given.host
+        host = given.host_computing if computing and given.host_computing else given.host
         loads, efficiencies = zip(*prices.supply.points, strict=True)
         return Around(given.cards.value, host.value, given.network.value, given.fans.value,
                       given.cooling_load.value, loads, efficiencies, given.capacity.value, site)
@@ -196,6 +207,19 @@ def around(scenario: Scenario, prices: Prices, pue: Number | None = None) -> Aro
     return Around(count, max(0.0, per_card) * count, 0.0, 0.0, 1.0, (), (), 1.0, site)
 
 
+def servers_of(count: Number, of_server: Number) -> Number:
+    """Servers that a deployment takes [1]: whole ones, or its part of a single one.
+
+    >>> servers_of(np.array([1.0, 8.0, 12.0]), 8.0).tolist()
+    [0.125, 1.0, 2.0]
+
+    Args:
+        count: of its cards [1].
+        of_server: cards of a server [1].
+    """
+    return select(np.less(count, of_server), count / of_server, ceil_div(count, of_server))
+
+
 def site_power(power: Number, count: Number, rest: Around) -> Number:
     """What a site draws for the cards of a deployment [W].
 
@@ -204,12 +228,12 @@ def site_power(power: Number, count: Number, rest: Around) -> Number:
 
     Args:
         power: of all cards [W].
-        count: of cards; the last server may be in part.
+        count: of cards [1]; the others of a shared server are taken to do the same.
         rest: what stands around them.
 
     Source: notebooks/cost.md, section From the cards to the meter.
     """
-    servers = ceil_div(count, rest.cards)
+    servers = servers_of(count, rest.cards)
     heat = power / servers + rest.host + rest.network
     fans = rest.fans * np.minimum(1, heat / rest.cooling_load) ** FAN_LAW
     drawn = heat + fans

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue import ParamsError, load, load_device, load_prices, names, units
-from catalogue.library import COMMAND_LINE, locate
+from catalogue.library import COMMAND_LINE, Override, locate
 from catalogue.planning.prices import OWNERSHIPS, Prices, currency_of
 from catalogue.reading.values import Value
 
@@ -95,16 +95,19 @@ def _of_devices() -> Mapping[str, str]:
             if (priced := load_prices(name)).device is not None}
 
 
-def prices_of(device: str, reference: str | None = None) -> Prices:
+def prices_of(device: str, reference: str | None = None,
+              settings: Mapping[str, str] | None = None) -> Prices:
     """Prices that hold for a card: a reader's file, else the catalogue's, else what all share.
 
     Args:
         device: its identifier.
         reference: name or path of other prices.
+        settings: values by dotted key, in place of the file's: ``years`` -> ``3 year``.
 
-    Raises ParamsError for a file that cannot be used, or is of another card.
+    Raises ParamsError for a file or a value that cannot be used, or one of another card.
     """
-    found: Prices = load("prices", reference or _of_devices().get(device, COMMON))
+    given = {key: Override(raw, COMMAND_LINE) for key, raw in (settings or {}).items()}
+    found: Prices = load("prices", reference or _of_devices().get(device, COMMON), given)
     if reference is not None and found.device is not None:
         theirs, ours = (locate("devices", name).stem for name in (found.device, device))
         if theirs != ours:

@@ -23,8 +23,8 @@ def card_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number]
                ) -> tuple[Number, Number]:
     """Cards times seconds that are busy with the prompt and with the answer of a request [s].
 
-    A prompt has the stages of a replica in turn for its chunks; an answer shares every step with
-    the other requests of its batch.
+    A prompt has the stages of a replica in turn for its part of a packed chunk; an answer shares
+    every step with the other requests of its batch.
 
     Args:
         inputs: input symbols in SI units.
@@ -33,7 +33,8 @@ def card_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number]
     Source: notebooks/cost.md, section Prompts and answers.
     """
     ranks = inputs["tensor_parallel"]
-    prompt = ranks * quantities["prompt_chunks"] * quantities["prefill_step_time"]
+    prompt = (ranks * quantities["burst_step_time"]
+              * quantities["new_tokens"] / quantities["burst_tokens"])
     step = quantities["decode_step_time"] + quantities["draft_time"]
     answer = ranks * inputs["output_tokens"] * step / (
         quantities["decode_batch"] * quantities["tokens_per_step"])
@@ -50,7 +51,7 @@ def token_costs(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
     >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
     >>> costs = token_costs(inputs, evaluate(inputs, "mla"), 1 / 3600, np.array([0.25, 1.0]))
     >>> (costs["per_output"] * 1e6).round(2)
-    array([19.79,  4.95])
+    array([22.21,  5.55])
 
     All cards are paid all the time, and what that comes to for a request is divided between its
     prompt and its answer as the busy time of the cards is. Where prompts have a pool of their own,

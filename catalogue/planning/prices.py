@@ -126,7 +126,7 @@ class Owning(Entry):
         storage: of a deployment [money].
         racks: of a server, with what installs it [money].
         hosting: place and cooling, by the power that is kept ready [money/J].
-        people: who run a deployment, together [money/s].
+        people: who run it, by the server [money/s].
         spares: of the servers, that stand by [1].
         upkeep: repairs and support in a year, of the price of the hardware [1].
         residual: what a sale returns at the end, of the price of the hardware [1].
