@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
@@ -186,8 +187,12 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
         yield f"{path.name} from {ends}: {who.get(found.start, 'neither')} is better at first,"
         for turn in found.turns[:TOLD]:
             how = "" if turn.kind == "crossing" else " (a step)"
+            moved = np.array([turn.at])
+            short = [each.label for each in (plan, other) if not each.fits(
+                path.moves(each, moved))[0]]
+            room = f", where memory is too small for {' and '.join(short)}" if short else ""
             yield (f"  from {human(turn.at, path.unit)} on "
-                   f"{who.get(turn.after, 'neither')}{how}.")
+                   f"{who.get(turn.after, 'neither')}{how}{room}.")
         if len(found.turns) > TOLD:
             yield f"  ... {len(found.turns) - TOLD} further changes."
     yield (f"Now {human(float(plan.inputs[path.symbols[0]]), path.unit)}; "
