@@ -9,6 +9,7 @@ import numpy as np
 
 import catalogue
 from calc.deciding.breakeven import FIRST, SECOND, BreakEven, breakeven
+from calc.deciding.doubt import Doubt, doubt
 from calc.deciding.information import between
 from calc.deciding.paths import Path, path_of
 from calc.deciding.plans import Limit, Plan, against, plan_of
@@ -127,10 +128,13 @@ def turns(cases: Sequence[Case] = CASES) -> None:
         found, first, second, path = solved(case)
         title = catalogue.load_scenario(case.reference).id
         never += found.always is not None
+        sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
         rows.append({"question": case.question, "of": f"`{title}`",
-                     "now": _now(first, path), "answer": _answer(case, found, first, second, path)})
+                     "now": _now(first, path), "answer": _answer(case, found, first, second, path),
+                     "doubt": _doubted(sure, case, path)})
     table(rows, {"question": ("question", "问题"), "of": ("deployment", "部署"),
-                 "now": ("now", "现状"), "answer": ("answer", "答案")}, wide=True)
+                 "now": ("now", "现状"), "answer": ("answer", "答案"),
+                 "doubt": ("80% interval", "80% 区间")}, wide=True)
     show(f"Of {len(rows)} questions {never} have the answer never.",
          f"{len(rows)} 个问题中，有 {never} 个的答案是“没有”。")
 
@@ -173,6 +177,20 @@ def _said(value: float, path: Path) -> str:
         return fmt_percent(value, 0) if value < 1 else fmt_sig(value)
     unit = "1" if path.whole else path.unit
     return human(value, unit).replace(" us", " µs")
+
+
+def _doubted(found: Doubt | None, case: Case, path: Path) -> Text:
+    """The interval of a break-even point, and how often there is none."""
+    if found is None:
+        return "–", "–"
+    texts = ["", ""]
+    if found.low is not None and found.high is not None:
+        texts = [f"{_said(found.low, path)} – {_said(found.high, path)}; "] * 2
+    for share, names in ((found.first, case.names[0]), (found.second, case.names[1])):
+        if share > 0:
+            texts[0] += f"{names[0]} throughout {fmt_percent(share, 0)}; "
+            texts[1] += f"始终“{names[1]}”{fmt_percent(share, 0)}；"
+    return texts[0].removesuffix("; "), texts[1].removesuffix("；").replace("; ", "；")
 
 
 def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path) -> Text:
