@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.plans import Plan
+from calc.deciding.plans import Moves, Plan
 from calc.deciding.tornado import OWN, own_sides
 from calc.evidence.classes import discrepancy, own_errors
 from calc.intervals.uncertainty import Sides
 from catalogue.deployments.physics_inputs import Knob
 
+SEED = 7
 Key = tuple[str, float, float, float]
 
 
@@ -69,7 +70,7 @@ def priors(plans: Sequence[Plan], name: str) -> Priors:
 
 
 def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[int, Sides]],
-          scores: np.ndarray, name: str) -> np.ndarray:
+          scores: np.ndarray, name: str, moved: Moves | None = None) -> np.ndarray:
     """A quantity of a plan for so many draws, shape (draws,).
 
     Args:
@@ -77,8 +78,9 @@ def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[i
         columns, own: of it, as :class:`Priors` has them.
         scores: standard deviations from the medians, shape (draws, inputs) [1].
         name: of the quantity.
+        moved: inputs that are given instead, arrays of shape (draws,).
     """
-    moves: dict[str, np.ndarray] = {}
+    moves: dict[str, Any] = dict(moved or {})
     for column, knob in columns:
         moves |= dict.fromkeys(knob.symbols, at_scores(knob, scores[:, column]))
     found = np.broadcast_to(plan.at(moves, name), (len(scores),))
@@ -86,6 +88,21 @@ def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[i
         score = scores[:, column]
         found = found * np.exp(score * np.where(score < 0, down, up))
     return np.asarray(found)
+
+
+def scores_of(inputs: int, draws: int) -> np.ndarray:
+    """Scores of a standard normal distribution that fill the space evenly, (draws, inputs).
+
+    Args:
+        inputs: how many there are.
+        draws: a power of two.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    shares = qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws)
+    edge = np.finfo(float).eps  # a share of nothing has no score
+    return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
 
 
 def at_scores(knob: Knob, scores: np.ndarray) -> np.ndarray:

@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.draws import drawn, priors
+from calc.deciding.draws import SEED, drawn, priors, scores_of
 from calc.deciding.plans import CARD_HOURS, LESS, Plan, better
 from calc.deciding.tornado import OWN
 from catalogue import ParamsError
 
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
-SEED = 7
 DEAREST = 1000.0  # price of a card that was missing, over that of one bought in time
 MOST_STEPS = 4096  # sizes of a purchase that are compared
 
@@ -170,12 +169,7 @@ def measured(name: str) -> bool:
 
 
 def _scores(inputs: int, draws: int) -> np.ndarray:
-    """Scores of a standard normal distribution that fill the space evenly, (draws, inputs)."""
-    from scipy.special import ndtri
-    from scipy.stats import qmc
-
+    """Evenly spread scores. Raises ParamsError for a number of draws that cannot be cut in bins."""
     if draws & (draws - 1) or draws < BINS * BINS:
         raise ParamsError(f"--samples {draws}: expected a power of two from {BINS * BINS} on.")
-    shares = qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws)
-    edge = np.finfo(float).eps
-    return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
+    return scores_of(inputs, draws)

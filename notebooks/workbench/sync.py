@@ -24,9 +24,10 @@ TITLES = {
     "scenario": {"en": "A deployment", "zh": "一个部署"},
     "device": {"en": "A device", "zh": "一张卡"},
     "model": {"en": "A model", "zh": "一个模型"},
+    "decide": {"en": "What decides", "zh": "结果取决于什么"},
 }
 OF_VARIANTS = {"family", "variant"}
-_LABEL = re.compile(r"^\(@id@[\w-]*\)=\n", re.MULTILINE)
+_LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
 
 
 def rendered(source: Path) -> str:

@@ -98,6 +98,15 @@ def test_a_card_and_a_model_in_one_language(tmp_path, kind, name):
     assert not shown(notebook, "en")
 
 
+def test_what_decides_of_another_deployment_in_one_language(tmp_path):
+    done, notebook = run(tmp_path, ("scenario", "h20-qwen3-8b"), ("lang", "zh"),
+                         template="decide.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert shown(notebook, "zh")
+    assert not shown(notebook, "en")
+    assert "Qwen3-8B" in words(notebook)
+
+
 @pytest.mark.parametrize(("parameters", "says"), [
     ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
     ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),

@@ -6,10 +6,12 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
 from calc.deciding.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
+from calc.deciding.doubt import Doubt, doubt
 from calc.deciding.elasticities import Elasticity, answers_of
 from calc.deciding.information import Information, between, to_buy
 from calc.deciding.paths import Path, path_of
@@ -172,9 +174,13 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
     check_quantity(other, name)
     found = breakeven(plan, other, path, name, margin=_share(args.margin),
                       limit=_limit(args.limit, plan))
-    data = found.as_json() | {"path": path.name, "unit": path.unit, "first": plan.label,
-                              "second": other.label, "now": float(plan.inputs[path.symbols[0]])}
-    return data, list(_told_breakeven(found, plan, other, path))
+    unsure = None if args.limit or signed(name) else doubt(plan, other, path, name,
+                                                           _share(args.margin))
+    data = found.as_json() | {
+        "path": path.name, "unit": path.unit, "first": plan.label, "second": other.label,
+        "now": float(plan.inputs[path.symbols[0]]), "doubt": unsure.as_json() if unsure else None}
+    return data, [*_told_breakeven(found, plan, other, path),
+                  *([_told_doubt(unsure, plan, other, path)] if unsure else [])]
 
 
 def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
@@ -186,8 +192,12 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
         yield f"{path.name} from {ends}: {who.get(found.start, 'neither')} is better at first,"
         for turn in found.turns[:TOLD]:
             how = "" if turn.kind == "crossing" else " (a step)"
+            moved = np.array([turn.at])
+            short = [each.label for each in (plan, other) if not each.fits(
+                path.moves(each, moved))[0]]
+            room = f", where memory is too small for {' and '.join(short)}" if short else ""
             yield (f"  from {human(turn.at, path.unit)} on "
-                   f"{who.get(turn.after, 'neither')}{how}.")
+                   f"{who.get(turn.after, 'neither')}{how}{room}.")
         if len(found.turns) > TOLD:
             yield f"  ... {len(found.turns) - TOLD} further changes."
     yield (f"Now {human(float(plan.inputs[path.symbols[0]]), path.unit)}; "
@@ -195,6 +205,14 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
     for each in (plan, other):
         if not each.fits({})[0]:
             yield f"{each.label} does not fit its memory as it is."
+
+
+def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
+    where = ("" if found.low is None or found.high is None else
+             f"it turns from {human(found.low, path.unit)} to {human(found.high, path.unit)} (80% "
+             "interval), ")
+    return (f"With all other inputs within their ranges {where}{plan.label} is better throughout "
+            f"in {found.first:.0%} of the cases and {other.label} in {found.second:.0%}.")
 
 
 def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:

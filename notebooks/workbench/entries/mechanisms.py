@@ -26,6 +26,8 @@ LABELS: dict[str, Text] = {
                                 "每专家行数足够多时分组矩阵乘的峰值利用率"),
     "sliced_gemm_efficiency": ("share of the peak of grouped matmuls on slices of the experts",
                                "专家切片分组矩阵乘的峰值利用率"),
+    "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
+    "depth_latency": ("the same per input that its outputs sum over", "每个求和输入的时间"),
     "operators": ("counted operators", "算子计数"),
     "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
 }

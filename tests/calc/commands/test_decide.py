@@ -42,7 +42,9 @@ def test_a_break_even(cli):
     assert (turn["before"], turn["after"], turn["kind"]) == ("second", "first", "crossing")
     _, out, _ = cli("decide", "s0-scenario-1", *EVEN)
     assert f"{NARROW} is better at first," in out
-    assert "from 15.72 us on s0-scenario-1, precision=w8a8-int8." in out
+    assert "from 15.72 us on s0-scenario-1, precision=w8a8-int8, where memory is too small" in out
+    assert "With all other inputs within their ranges it turns from " in out
+    assert found["doubt"]["low"] < turn["at"] < found["doubt"]["high"]
     assert "does not fit its memory as it is." in out
 
 

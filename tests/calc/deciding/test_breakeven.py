@@ -1,10 +1,12 @@
 """Break-even points are solved: both plans are equal there, and the better one changes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from calc.deciding import draws
 from calc.deciding.breakeven import (
     CROSSING,
     EQUAL,
@@ -16,6 +18,7 @@ from calc.deciding.breakeven import (
     breakeven,
     solve,
 )
+from calc.deciding.doubt import doubt
 from calc.deciding.paths import GROUPS, path_of
 from calc.deciding.plans import Limit, against, better, plan_of
 from catalogue import ParamsError
@@ -185,3 +188,32 @@ def test_two_pools_need_prompts_and_one_pool(reference):
     plan = plan_of(reference)
     with pytest.raises(ParamsError, match="--against pools"):
         against(plan, reference, (), "pools")
+
+
+# --- how sure -------------------------------------------------------------------------------------
+
+
+def test_the_point_of_the_central_values_lies_in_its_interval():
+    first, second, path = asked(*CASES[2][:4])
+    point = breakeven(first, second, path, "tpot").turns[0].at
+    found = doubt(first, second, path, "tpot")
+    assert found.low < point < found.high
+    assert 0 <= found.first + found.second < 0.5
+
+
+def test_what_is_known_exactly_leaves_no_doubt(monkeypatch):
+    """Without ranges and own errors every case is that of the central values."""
+    monkeypatch.setattr(draws, "own_sides", lambda plan, name: (0.0, 0.0))
+    first, second, path = asked(*CASES[2][:4])
+    first, second = (replace(plan, knobs=plan.knobs[:1]) for plan in (first, second))
+    point = breakeven(first, second, path, "tpot").turns[0].at
+    found = doubt(first, second, path, "tpot")
+    assert (found.low, found.high) == pytest.approx((point, point), rel=0.02)
+    assert (found.first, found.second) == (0, 0)
+
+
+def test_a_plan_against_itself_with_a_margin_is_never_beaten(monkeypatch):
+    monkeypatch.setattr(draws, "own_sides", lambda plan, name: (0.0, 0.0))
+    plan = plan_of("s2-910b1-awq")
+    found = doubt(plan, plan, path_of(plan, "memory_bandwidth"), "tpot", 0.1)
+    assert (found.low, found.high, found.first, found.second) == (None, None, 1.0, 0.0)
