@@ -85,7 +85,7 @@ def test_every_flag_stands_in_the_release(written):
     for pool in found.pools:
         for script in (folder / "nodes").glob(f"{pool.name}-*.sh"):
             arrays = re.findall(r"server_\d+=\((.*?)\n\)", script.read_text("utf-8"), re.DOTALL)
-            for words in map(lambda text: shlex.split(text, comments=True), arrays):
+            for words in (shlex.split(text, comments=True) for text in arrays):
                 flags = [word for word in words if word.startswith("--")]
                 assert flags
                 assert [name for name in flags if not pool.release.has(name, _value(words, name))
