@@ -31,7 +31,7 @@ CASES = {
     "sglang-0.5.9": ("s0-scenario-1", S0_RUNS, "sglang@0.5.9"),
     "sglang-drafts": ("h200-r1-sglang-mtp", (), None),
     "sglang-dp": ("h200-v32-sglang-dp8", (), "sglang@0.5.23"),
-    "vllm-pools": ("wide-lmsys", ("workload.concurrency=9216 request",), "vllm@0.13.0"),
+    "vllm-pools": ("wide-lmsys", ("workload.concurrency=4608 request",), "vllm@0.13.0"),
     "sglang-pools-lb": ("wide-lmsys", (), "sglang@0.4.10.post2"),
     "sglang-pools-router": ("wide-lmsys", (), "sglang@0.5.6.post2"),
 }

@@ -135,7 +135,7 @@ class TestProgram:
         name = f"{folder}vllm_router/router_args.py"
         body = archive({name: text}, wheel=False)
         index = Index({f"vllm_router-{version}.tar.gz": body
-                       for version in extract.ENGINES["vllm-router"].releases})
+                       for version in extract.ENGINES["vllm-router"].releases}, "vllm-router")
         assert extract.main(["--only", "vllm-router"], tmp_path, index) == 0
         tool = engine_of(yamlfile.read(tmp_path / "tools" / "vllm-router.yml"))
         assert list(tool.entries["arguments"]) == ["--policy"]

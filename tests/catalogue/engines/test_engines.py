@@ -140,7 +140,7 @@ def test_a_tool_that_there_is_not_is_told_those_there_are():
     ("vllm", "--nnodes", "0.9.2", "it comes with 0.13.0"),
     ("vllm", "vllm:gpu_cache_usage_perc", "0.13.0", "is 0.11.0; use vllm:kv_cache_usage_perc"),
     ("vllm", "VLLM_SWAP_SPACE", "0.11.0", "use --kv-offloading-size (from 0.13.0 on)"),
-    ("sglang", "--enable-deepep-moe", "0.5.9", "the last pinned release that has it is 0.5.3.post3"),
+    ("sglang", "--enable-deepep-moe", "0.5.9", "release that has it is 0.5.3.post3"),
     ("sglang", "--no-such\x1b[31m", "0.5.9", "nor has any pinned release"),
 ])
 def test_a_setting_that_a_release_lacks_is_told_its_successor(engine, name, release, says):
