@@ -1,14 +1,17 @@
-"""``calibrate``: fit a calibration to its measured rows; ``--write`` stores what was fitted."""
+"""``calibrate``: fit a calibration to its measured rows, or hold a bench's results against what was
+predicted; ``--write`` stores it."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from calc.commands.deciding import benched
 from calc.commands.printing import OK, console, print_json, store
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
@@ -22,9 +25,11 @@ FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a blo
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``calibrate`` takes, besides ``--json``."""
-    command.add_argument("name", help="an entry of params/calibrations/, or a path")
+    command.add_argument("name", help="an entry of params/calibrations/, or a path; or results of "
+                                      "a bench that deploy planned, a folder or a file")
     command.add_argument("--write", action="store_true",
-                         help="store what was fitted in the calibration's file")
+                         help="store what was fitted in the calibration's file; of a bench, "
+                              "measurements and a calibration of your own")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a calibration that cannot be used and a file that cannot be written.
     """
+    if benched.is_results(args.name):
+        return benched.run(args.name, args.write, args.json, fitted_file)
     chosen: CalibrationFile = library.load("calibrations", args.name)
     fitted, ranges = fit(chosen)
     if args.write:
@@ -45,6 +52,15 @@ def run(args: argparse.Namespace) -> int:
         if args.write:
             print(f"stored in {yamlfile.display_path(path)}")
     return OK
+
+
+def fitted_file(path: Path) -> tuple[Fitted, str]:
+    """A calibration's file fitted, and its text with what came out; nothing is written.
+
+    Raises ParamsError as :func:`fit`.
+    """
+    found, _ = fit(library.load("calibrations", str(path)))
+    return found, with_fitted(path.read_text(encoding="utf-8"), found)
 
 
 def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:

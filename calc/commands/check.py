@@ -14,7 +14,16 @@ from catalogue import ROOT, ParamsError, load, load_family, names, sources, symb
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
 from catalogue.deployments.profiles import load_profile
 from catalogue.deployments.stand_ins import lacking
-from catalogue.engines.engine import documents, engine_names, engine_of, launch_blocks, load_engine
+from catalogue.engines.engine import (
+    documents,
+    engine_names,
+    engine_of,
+    launch_blocks,
+    load_engine,
+    load_tool,
+    tool_names,
+)
+from catalogue.engines.successors import successors, successors_of
 from catalogue.library import KINDS
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import glossary
@@ -74,6 +83,8 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
     return [
         sources, symbols, glossary,
         *(partial(load_engine, name) for name in engine_names()),
+        *(partial(load_tool, name) for name in tool_names()),
+        *(partial(successors, name) for name in engine_names()),
         *(partial(launch_blocks, name) for name in documents()),
         *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind))]
 
@@ -84,6 +95,8 @@ def _check_file(file: str, notes: list[str]) -> None:
         "symbols.yml": symbols, "glossary.yml": glossary,
         "sources": lambda: (yamlfile.read(Path(file)), sources()),
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
+        "tools": lambda: engine_of(yamlfile.read(Path(file))),
+        "successors": lambda: successors_of(yamlfile.read(Path(file))),
         "documents": lambda: launch_blocks(Path(file).stem)}
     kind = kind_of(file)
     checks.get(kind, partial(_check_entry, kind, file))()
@@ -111,7 +124,8 @@ def _stand_ins(file: str) -> list[str]:
 def kind_of(file: str) -> str:
     """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
 
-    Besides the kinds of entries: ``engines``, ``documents`` (their launch blocks), ``sources``,
+    Besides the kinds of entries: ``engines``, ``tools`` and ``successors``, ``documents`` (their
+    launch blocks), ``sources``,
     and the names of the shared files, ``symbols.yml`` and ``glossary.yml``.
     """
     path = Path(file)
@@ -123,7 +137,8 @@ def kind_of(file: str) -> str:
         pass  # elsewhere, a loop of links, a current folder that is gone
     if inside == "." and path.name in ("symbols.yml", "glossary.yml"):
         return path.name
-    if inside in ("engines", "engines/documents", "sources") and path.suffix == ".yml":
+    if path.suffix == ".yml" and inside in ("engines", "engines/documents", "engines/tools",
+                                            "engines/successors", "sources"):
         return folder.name
     if folder.name in KINDS:
         return folder.name

@@ -90,7 +90,7 @@ def runs(scenario: Scenario, answer: Estimate) -> None:
         settings = " ".join(f"--set {key}={value}" for key, value in nearest.settings.items()
                             ) if nearest else ""
         hint = f" The nearest that runs: {settings}." if settings else ""
-        raise ParamsError(f"'{scenario.id}' does not run as asked: {why}.{hint}")
+        raise ParamsError(f"{scenario.id}: does not run as asked: {why}.{hint}")
     if answer.lasting is None:
         raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "
                           "--set workload.input_tokens=N --set workload.output_tokens=N.")

@@ -24,11 +24,21 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
-    return [*_cut(of, part, release), *_experts(scenario, of, release),
-            *_precision(scenario, release), *_limits(scenario, of, release),
-            *_steps(scenario, release), *_pool(part, release, role),
+    return [*_device(scenario, release), *_cut(of, part, release),
+            *_experts(scenario, of, release), *_precision(scenario, release), 
+            *_limits(scenario, of, release), *_steps(scenario, release),
+            *_pool(part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
+
+
+def _device(scenario: Scenario, release: Release) -> list[Setting]:
+    """What an Ascend card needs to be named; others are found."""
+    if scenario.device.type != "npu":
+        return []
+    why = "the cards are Ascend's"
+    return [release.take("--device", "npu", why),
+            release.take("--attention-backend", "ascend", why)]
 
 
 def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:

@@ -71,13 +71,26 @@ def successors_of(file: YamlFile) -> dict[str, Successor]:
 
 def instead(engine: Engine, name: str) -> tuple[str, ...] | None:
     """Names that do what a setting did; () where nothing is to be set, None where unknown."""
-    known = successors(engine.name)
+    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
     entry = engine.find(name)
     for spelt in (name, *((entry.name,) if entry else ())):
-        if spelt in known:
-            return known[spelt].use
+        if _bare(spelt) in known:
+            return known[_bare(spelt)].use
     last = entry.at(entry.until) if entry and entry.until else None
     return (last.use,) if last and last.use else None
+
+
+def _bare(name: str) -> str:
+    """A name in one spelling of flags, keys and keywords."""
+    return name.strip().partition("=")[0].lstrip("-").replace("-", "_")
+
+
+def _from(engine: Engine, name: str, release: str) -> str:
+    """A name, and from which release on, where it is a later one."""
+    entry = engine.find(name)
+    if entry is None or entry.at(release) is not None or entry.until is not None:
+        return name
+    return f"{name} (from {entry.since} on)"
 
 
 def refusal(engine: Engine, name: str, release: str) -> str:
@@ -101,7 +114,7 @@ nothing has to be set in its place.
         why = f"it has one as {ONE[entry.kind]} '{entry.name}' in other releases only"
     use = instead(engine, name)
     if use:
-        why += f"; use {' or '.join(use)}"
+        why += f"; use {' or '.join(_from(engine, each, release) for each in use)}"
     elif use == ():
         why += "; nothing has to be set in its place"
     elif entry is None and (near := engine.near(name)):

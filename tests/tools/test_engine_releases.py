@@ -128,6 +128,18 @@ class TestProgram:
         engine = engine_of(yamlfile.read(tmp_path / "vllm.yml"))
         assert list(engine.entries["arguments"]) == ["--port"]
 
+    @pytest.mark.parametrize("folder", ["", "py_src/", "bindings/python/src/", "src/"])
+    def test_a_routers_options_are_those_of_its_own_command(self, folder, tmp_path):
+        text = ("def add(parser, other=False):\n    prefix = 'router-' if other else ''\n"
+                "    parser.add_argument(f'--{prefix}policy', choices=['a', 'b'])\n")
+        name = f"{folder}vllm_router/router_args.py"
+        body = archive({name: text}, wheel=False)
+        index = Index({f"vllm_router-{version}.tar.gz": body
+                       for version in extract.ENGINES["vllm-router"].releases}, "vllm-router")
+        assert extract.main(["--only", "vllm-router"], tmp_path, index) == 0
+        tool = engine_of(yamlfile.read(tmp_path / "tools" / "vllm-router.yml"))
+        assert list(tool.entries["arguments"]) == ["--policy"]
+
     def test_a_syntax_of_another_python_does_not_stop_it(self):
         release = Release("vllm", "1.0", "2024-01-01", "https://example.org", "0")
         source = Source(release, {ARGS: "def add(p):\n    p.add_argument('--port')\n",

@@ -1,5 +1,6 @@
 """The engine catalogue: what a reader may ask of it, and what it says."""
 
+import re
 import time
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from catalogue.engines.engine import (
     engine_of,
     launch_blocks,
     load_engine,
+    load_tool,
     plain,
+    tool_names,
 )
+from catalogue.engines.successors import refusal, successors, successors_of
 from catalogue.reading import files, yamlfile
 from tools.engines import extract
 
@@ -115,6 +119,58 @@ class TestLoader:
         message = sentence(lambda: engine_of(yamlfile.read(path)))
         assert says in message
         assert f"engine.yml:{line}:" in message
+
+
+@pytest.mark.parametrize("name", tool_names())
+def test_a_tool_covers_its_pinned_releases(name):
+    tool = load_tool(name)
+    assert tool.versions == extract.ENGINES[name].releases
+    assert all(len(release.sha256) == 64 for release in tool.releases)
+
+
+def test_a_tool_that_there_is_not_is_told_those_there_are():
+    assert "vllm-bench" in sentence(load_tool, "nginx")
+
+
+@pytest.mark.parametrize(("engine", "name", "release", "says"), [
+    ("vllm", "--use-v2-block-manager", "0.11.0", "is 0.9.2; nothing has to be set in its place"),
+    ("vllm", "use_v2_block_manager", "0.13.0", "is 0.9.2; nothing has to be set in its place"),
+    ("vllm", "--max-chunked-prefill-tokens", "0.9.2", "any pinned release; use --max-num-batched"),
+    ("vllm", "--worker-use-ray", "0.7.3", "is 0.6.6.post1; use --distributed-executor-backend"),
+    ("vllm", "--nnodes", "0.9.2", "it comes with 0.13.0"),
+    ("vllm", "vllm:gpu_cache_usage_perc", "0.13.0", "is 0.11.0; use vllm:kv_cache_usage_perc"),
+    ("vllm", "VLLM_SWAP_SPACE", "0.11.0", "use --kv-offloading-size (from 0.13.0 on)"),
+    ("sglang", "--enable-deepep-moe", "0.5.9", "release that has it is 0.5.3.post3"),
+    ("sglang", "--no-such\x1b[31m", "0.5.9", "nor has any pinned release"),
+])
+def test_a_setting_that_a_release_lacks_is_told_its_successor(engine, name, release, says):
+    told = refusal(load_engine(engine), name, release)
+    assert says in told
+    assert told.isprintable()
+    assert told.endswith(".")
+
+
+@pytest.mark.parametrize("engine", engine_names())
+def test_a_successor_is_itself_known(engine):
+    """Names that a table gives are flags, variables or metrics that some release has."""
+    known = load_engine(engine)
+    for name, successor in successors(engine).items():
+        for use in successor.use:
+            spelt = re.findall(r"--[a-z0-9-]+|[a-z]+:[a-z_]+", use)
+            assert spelt, (name, use)
+            assert [each for each in spelt if known.find(each) is None] == [], name
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("--a: {use: [], note: {en: a, zh: b}}", "expected use, note and source"),
+    ("--a: {use: x, note: {en: a, zh: b}, source: vllm-releases}", "expected a list of names"),
+    ("--a: {use: [], note: a, source: vllm-releases}", "expected a note in en and zh"),
+    ("--a: {use: [], note: {en: a, zh: b}, source: nobody}", "there is no source 'nobody'"),
+])
+def test_a_table_of_successors_that_is_none_is_one_sentence(tmp_path, text, says):
+    path = tmp_path / "vllm.yml"
+    path.write_text(f"{text}\n", encoding="utf-8")
+    assert says in sentence(lambda: successors_of(yamlfile.read(path)))
 
 
 @pytest.mark.parametrize("name", engine_names())

@@ -1,0 +1,209 @@
+"""What ``calibrate`` makes of a bench's results: a comparison, and files of the reader's own."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from rich.table import Table
+
+from calc.commands.printing import OK, console, print_json
+from calc.evidence import benched
+from calc.evidence.benched import COLUMNS, METRICS, Measured, Results
+from calc.evidence.validation import measured_system
+from calc.launching.directory import write
+from catalogue import ParamsError, load_scenario, symbols
+from catalogue.deployments import family
+from catalogue.entries.calibrations import Fitted
+from catalogue.library import over
+from catalogue.reading import yamlfile
+from catalogue.reading.amounts import human
+from catalogue.reading.values import is_path
+
+Fit = Callable[[Path], tuple[Fitted, str]]
+FOLDER = "calibration"
+FITTED = "tpot"
+_LEFT_OUT = ("variants", "pools", "documented", "document", "section", "id", "note", "measured")
+_ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
+
+
+def is_results(name: str) -> bool:
+    """Whether a name is that of results of a bench: a folder, or a JSON file."""
+    path = Path(name)
+    return path.is_dir() or (path.suffix in benched.ENDINGS and path.is_file())
+
+
+def run(name: str, store: bool, json: bool, fit: Fit) -> int:
+    """Print predicted beside measured; if asked to, store measurements and a calibration.
+
+    Args:
+        name: folder of results, or one of them.
+        store: whether files are written, beside the plan.
+        json: whether data are printed.
+        fit: fits a calibration's file, and gives its text with what came out.
+
+    Raises ParamsError, one sentence, for results that cannot be used or files that cannot be
+    written.
+    """
+    results = benched.read(Path(name))
+    made = _files(results, fit) if store else None
+    folder = results.plan.parent.parent / FOLDER
+    if made is not None:
+        write(folder, made[0])
+    if json:
+        print_json(_data(results, made[1] if made else None))
+        return OK
+    screen = console()
+    screen.print(_table(results))
+    for line in _lines(results, folder if made else None, made[1] if made else None):
+        screen.print(line, highlight=False, soft_wrap=True)
+    return OK
+
+
+def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
+    rows = [{"run": run.name, "metric": metric, "measured": value,
+             "predicted": run.predicted[metric][0], "low": run.predicted[metric][1],
+             "high": run.predicted[metric][2], "inside": run.inside(metric)}
+            for run in results.runs for metric, value in run.values.items()]
+    inside, of = results.inside
+    return {"scenario": results.scenario, "engine": results.engine, "inside": inside, "of": of,
+            "rows": rows, "missing": list(results.missing),
+            "remarks": [line for run in results.runs for line in run.remarks],
+            "fitted": fitted.model_dump() if fitted else None}
+
+
+def _table(results: Results) -> Table:
+    table = Table(title=f"{results.scenario}, {results.engine}")
+    for column in ("run", "quantity", "predicted", "80% interval", "measured", "inside"):
+        table.add_column(column, overflow="fold")
+    known = symbols()
+    for each in results.runs:
+        for number, (metric, value) in enumerate(each.values.items()):
+            unit = METRICS[metric]
+            middle, low, high = each.predicted[metric]
+            where = "yes" if each.inside(metric) else "below" if value < low else "above"
+            table.add_row("" if number else each.name, known[metric].en, human(middle, unit),
+                          f"{human(low, unit)} – {human(high, unit)}", human(value, unit), where)
+    return table
+
+
+def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
+    inside, of = results.inside
+    lines = [f"{inside} of {of} measured values lie inside of their 80% intervals."]
+    lines += [line for run in results.runs for line in run.remarks]
+    if results.missing:
+        lines.append(f"Not measured: {', '.join(results.missing)}.")
+    if folder is None:
+        return [*lines, "--write stores what was measured, and a calibration to it."]
+    lines.append(f"Stored in {folder}: measured.yml, scenario.yml"
+                 + (", calibration.yml." if fitted else "."))
+    if fitted is None:
+        return [*lines, "Nothing is fitted: two pools, or too few runs without a prefix."]
+    known = symbols()
+    values = ", ".join(f"{name} {human(value, known[name].unit if name in known else '1')}"
+                       for name, value in fitted.values.items())
+    return [*lines, f"Fitted to {fitted.rows} rows: {values}.",
+            f"python -m calc estimate {folder / 'scenario.yml'} --calibration "
+            f"{folder / 'calibration.yml'}"]
+
+
+def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
+    """Measurements, the scenario that names them, and a calibration where one can be fitted."""
+    rows = benched.fittable(results.runs)
+    if not rows:
+        raise ParamsError(f"{results.plan}: only runs with a prefix or arrivals of their own were "
+                          "measured, expected 'one', 'half' or 'planned' as well.")
+    files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
+             "scenario.yml": _yaml(_scenario(results), "scenarios")}
+    path, key = family.find(results.scenario)
+    if key is None and yamlfile.read(path).data.get("pools"):
+        return files, None
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, text in files.items():
+            (Path(scratch) / name).write_text(text, encoding="utf-8")
+        fitted, calibration = _fitted(Path(scratch), results, rows, fit)
+    return (files if fitted is None else files | {"calibration.yml": calibration}), fitted
+
+
+def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
+            ) -> tuple[Fitted | None, str]:
+    """A calibration of the time per token to the rows."""
+    case = measured_system(str(folder / "scenario.yml"))
+    varied = [number for number, run in enumerate(rows, 1) if run.spread]  # no closed form
+    index = np.array([number - 1 for number in range(1, len(rows) + 1) if number not in varied])
+    if not index.size:
+        return None, ""
+    names = benched.explaining(case, FITTED, index, benched.count(index.size))
+    data = {"name": {"en": f"Bench of {results.scenario}", "zh": f"{results.scenario} 的压测"},
+            "scenario": "scenario.yml", "metric": FITTED, "mechanisms": names,
+            "subset": {"en": "Requests of one length.", "zh": "长度相同的请求。"},
+            "without": varied, "protocols": ["leave-one-out"], "date": _today()}
+    text = _yaml(data, "calibrations")
+    path = folder / "calibration.yml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        return fit(path)
+    except ParamsError:  # too few rows
+        return None, text
+
+
+def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
+    """A table of measured rows, as ``params/measurements/`` has them."""
+    numbers = [[_cell(run, name) for name in COLUMNS] for run in rows]
+    data: dict[str, Any] = {
+        "name": {"en": f"{results.scenario} under {results.engine}, own bench",
+                 "zh": f"{results.scenario}，{results.engine}，自测"},
+        "source": f"our own bench of {_today()}", "kind": "measured", "date": _today(),
+        "columns": dict(COLUMNS), "rows": numbers}
+    if unequal := [number for number, run in enumerate(rows, 1) if run.spread]:
+        data["unequal"] = unequal
+    if limited := [number for number, run in enumerate(rows, 1)
+                   if run.asked["requests"] > run.asked["concurrency"]]:
+        data["limited_by_client"] = limited
+    return data
+
+
+def _cell(run: Measured, name: str) -> float | None:
+    if name in METRICS:
+        return float(f"{run.values[name]:.6g}") if name in run.values else None
+    return round(run.counted.get(name, run.asked[name]), 3)
+
+
+def _scenario(results: Results) -> dict[str, Any]:
+    """The deployment as it was launched, with its overrides, naming what was measured of it."""
+    path, key = family.find(results.scenario)
+    file = yamlfile.read(path)
+    keys = family.keys(file)
+    pools = file.data.get("pools")
+    if keys:
+        file = family.overlaid(file, key or (pools[1] if pools else keys[0]))
+    data = {name: value for name, value in file.data.items() if name not in _LEFT_OUT}
+    loaded = load_scenario(results.scenario, overrides=results.overrides)
+    for setting in results.overrides:
+        dotted, _, text = (part.strip() for part in setting.partition("="))
+        root, _, rest = dotted.partition(".")
+        if root in _ENTRIES and rest:
+            raise ParamsError(f"--set {dotted}: changes an entry; copy the entry to a file of your "
+                              "own and deploy that, so that a calibration can name it.")
+        data = over(data, {root: {rest: yamlfile.scalar(text)}} if rest else {root: text})
+    for name in ("model", "device", "precision"):
+        if is_path(str(data[name])):
+            data[name] = str(getattr(loaded.file, name))
+    if is_path(str(data["cluster"]["node"])):
+        data["cluster"] = {**data["cluster"], "node": str(loaded.file.cluster.node)}
+    return data | {"measured": "measured.yml"}
+
+
+def _yaml(data: dict[str, Any], kind: str) -> str:
+    body = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100,
+                          default_flow_style=None)
+    return f"# {kind}: made by python -m calc calibrate from the results of a bench.\n{body}"
+
+
+def _today() -> str:
+    return datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m")

@@ -1,0 +1,233 @@
+"""Results of a bench held against what was predicted of each of its runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calc.evidence.systems import System
+from catalogue import ParamsError
+from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.reading.files import read_small
+
+PLAN = "plan.json"
+ENDINGS = (".json", ".jsonl")
+METRICS = {"ttft": "s", "tpot": "s", "output_throughput": "token/s"}
+COLUMNS = {"concurrency": "request", "input_tokens": "token", "output_tokens": "token",
+           "requests": "request", **METRICS}
+# as vLLM's and SGLang's clients write them, with what makes SI of them
+_WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
+            "output_throughput": ("output_throughput", 1.0)}
+DIFFERS = 0.01  # of a mean length: told beside the row
+MOST_FITTED = 2  # mechanisms that a handful of runs can tell apart
+ROWS_PER_MECHANISM = 3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run as it was measured, beside what was asked and predicted.
+
+    Attributes:
+        name: of the run.
+        asked: of the client: concurrency, lengths, requests.
+        counted: mean lengths and answered requests, as the client counted them.
+        values: by metric, SI; absent where the client has none.
+        predicted: by metric, value, low and high, SI.
+        spread, shared, rate: of the plan.
+    """
+
+    name: str
+    asked: Mapping[str, float]
+    counted: Mapping[str, float]
+    values: Mapping[str, float]
+    predicted: Mapping[str, tuple[float, float, float]]
+    spread: float
+    shared: float
+    rate: float | None
+
+    def inside(self, metric: str) -> bool:
+        """Whether a measured value lies within its 80% interval."""
+        _, low, high = self.predicted[metric]
+        return low <= self.values[metric] <= high
+
+    @property
+    def remarks(self) -> list[str]:
+        """Where the client did not do what was asked; sentences."""
+        found = []
+        if self.counted["requests"] < self.asked["requests"]:
+            found.append(f"{self.name}: {self.counted['requests']:,.0f} of "
+                         f"{self.asked['requests']:,.0f} requests were answered.")
+        for name, what in (("input_tokens", "prompts"), ("output_tokens", "answers")):
+            if abs(self.counted[name] / self.asked[name] - 1) > DIFFERS:
+                found.append(f"{self.name}: {what} of {self.counted[name]:,.4g} tokens on average, "
+                             f"{self.asked[name]:,.0f} were asked for and predicted.")
+        return found
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that was measured of a deployment.
+
+    Attributes:
+        plan: the file.
+        scenario, overrides, engine: of which deployment.
+        runs: in the order of the plan.
+        missing: runs of the plan without a result.
+    """
+
+    plan: Path
+    scenario: str
+    overrides: tuple[str, ...]
+    engine: str
+    runs: tuple[Measured, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """Values within their intervals, of all."""
+        found = [run.inside(metric) for run in self.runs for metric in run.values]
+        return sum(found), len(found)
+
+
+def read(path: Path) -> Results:
+    """The results in a folder, or one of them, with the plan beside or above them.
+
+    Raises ParamsError, one sentence, for what is no plan or no result.
+    """
+    folder = path if path.is_dir() else path.parent
+    plan = next((each / PLAN for each in (folder, folder.parent) if (each / PLAN).is_file()), None)
+    if plan is None:
+        raise ParamsError(f"{path}: there is no {PLAN} beside or above it, expected the results of "
+                          "a bench that python -m calc deploy planned.")
+    made = _json(plan, read_small(plan, str(plan), "a plan of deploy"))
+    planned = _planned(plan, made)
+    only = None if path.is_dir() else path.stem
+    found, missing = [], []
+    for run in planned:
+        files = [folder / f"{run['name']}{ending}" for ending in ENDINGS]
+        file = next((each for each in files if each.is_file()), None)
+        if file is None or only not in (None, run["name"]):
+            missing.append(run["name"])
+            continue
+        found.append(_measured(file, run))
+    if not found:
+        names = ", ".join(run["name"] for run in planned)
+        raise ParamsError(f"{path}: holds no result of {plan}, expected NAME.json of one of its "
+                          f"runs {names}.")
+    return Results(plan, made["scenario"], tuple(made["overrides"]), made["engine"],
+                   tuple(found), tuple(missing))
+
+
+def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
+    """The runs of a plan. Raises ParamsError for what deploy did not write."""
+    try:
+        texts = [made["scenario"], made["engine"], *made["overrides"]]
+        runs: list[dict[str, Any]] = made["runs"]
+        for run in runs:
+            texts.append(run["name"])
+            numbers = [*run["asked"].values(), run["spread"], run["shared"]]
+            numbers += [each[key] for each in run["predicted"].values()
+                        for key in ("value", "low", "high")]
+            if set(run["predicted"]) - set(METRICS) or "/" in run["name"]:
+                raise ValueError
+            if not all(map(_positive, numbers)) or set(run["asked"]) != set(COLUMNS) - set(METRICS):
+                raise ValueError
+        if not runs or not all(isinstance(text, str) for text in texts):
+            raise ValueError
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise ParamsError(f"{plan}: is no plan that python -m calc deploy wrote.") from None
+    return runs
+
+
+def _positive(number: Any) -> bool:
+    return (isinstance(number, (int, float)) and not isinstance(number, bool)
+            and math.isfinite(number) and number >= 0)
+
+
+def _json(path: Path, raw: bytes) -> Any:
+    """JSON, or the last line of several. Raises ParamsError."""
+    text = raw.decode("utf-8", "replace")
+    for part in (text, (text.strip().splitlines() or [""])[-1]):
+        try:
+            return json.loads(part)
+        except ValueError:
+            continue
+    raise ParamsError(f"{path}: is not JSON, expected what the engine's bench wrote.")
+
+
+def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
+    data = _json(file, read_small(file, str(file), "the result of a bench, without its details"))
+    if not isinstance(data, dict):
+        raise ParamsError(f"{file}: is no result of a bench, expected a JSON object.")
+
+    def number(key: str) -> float:
+        if not _positive(data.get(key)):
+            raise ParamsError(f"{file}: '{key}' is missing or no number, expected what vllm bench "
+                              "serve or sglang.bench_serving writes.")
+        return float(data[key])
+
+    answered = number("completed")
+    if not answered:
+        raise ParamsError(f"{file}: no request was answered.")
+    counted = {"requests": answered, "input_tokens": number("total_input_tokens") / answered,
+               "output_tokens": number("total_output_tokens") / answered}
+    values = {metric: factor * number(key) for metric, (key, factor) in _WRITTEN.items()
+              if metric in run["predicted"]}
+    return Measured(run["name"], run["asked"], counted, values,
+                    {name: (each["value"], each["low"], each["high"])
+                     for name, each in run["predicted"].items()},
+                    run["spread"], run["shared"], run.get("rate"))
+
+
+def fittable(runs: Sequence[Measured]) -> list[Measured]:
+    """Runs that are rows of a measured system: no prefix in common, no arrivals of their own."""
+    return [run for run in runs if not run.shared and run.rate is None]
+
+
+def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list[str]:
+    """Mechanisms that within their ranges explain most of what was measured, one after the other.
+
+    Each next one is that which leaves least of the logarithms of measured over predicted, moved
+    along its own slope and no farther than to the end of its 80% range.
+
+    Args:
+        system: what was measured.
+        metric: the quantity.
+        rows: indices.
+        most: how many.
+    """
+    # the closed form, as in a fit: the scheduler would be run once per mechanism
+    plain = system.predict(metric, rows, {"micro_batches": system.inputs["micro_batches"]})
+    left = np.log(system.rows[metric][rows] / plain)
+    slopes = {}
+    for name, knob in system.knobs.items():
+        if knob.value.low < knob.value.high:
+            moved = system.predict(metric, rows, dict.fromkeys(knob.symbols, knob.at(1.0)))
+            slope = np.log(moved / plain)
+            if slope.any():
+                slopes[name] = slope
+    found: list[str] = []
+    while slopes and len(found) < most:
+        reach = {name: float(np.clip(left @ slope / (slope @ slope), -NORMAL_90, NORMAL_90))
+                 for name, slope in slopes.items()}
+        rest = {name: left - reach[name] * slope for name, slope in slopes.items()}
+        best = min(rest, key=lambda name: float(rest[name] @ rest[name]))
+        found.append(best)
+        left = rest[best]
+        del slopes[best]
+    return found
+
+
+def count(rows: int) -> int:
+    """How many mechanisms so many rows can tell apart.
+
+    >>> [count(rows) for rows in (1, 5, 6, 40)]
+    [1, 1, 2, 2]
+    """
+    return max(1, min(MOST_FITTED, rows // ROWS_PER_MECHANISM))

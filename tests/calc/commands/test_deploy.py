@@ -1,0 +1,185 @@
+"""``deploy`` and ``calibrate RESULTS``: from a scenario to files, and from results back."""
+
+import json
+
+import pytest
+
+import catalogue
+
+SMALL = "h200-r1-vllm-tp8"
+
+
+def refused(cli, *args):
+    code, out, err = cli("deploy", *args)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(("args", "says"), [
+    (("--flag=--max-chunked-prefill-tokens=8192",), "use --max-num-batched-tokens"),
+    (("--flag=--use-v2-block-manager",), "the last pinned release that has it is 0.9.2"),
+    (("--flag=--nnodes=2",), "it comes with 0.13.0"),
+    (("--engine", "vllm@0.18", "--flag=--swap-space=4"), "the last pinned release that has it is"),
+    (("--flag=--kv-cache-dtype=fp9",), "expected one of auto"),
+    (("--flag=nnodes",), "expected --name"),
+    (("--env", "VLLM_SWAP_SPACE=32"), "nor has any pinned release"),
+    (("--env", "1X=2"), "expected NAME=value"),
+    (("--engine", "vllm@9.9"), "has no release '9.9'"),
+    (("--engine", "tensorrt-llm@1.0.0"), "not in the catalogue"),
+    (("--engine", "vllm@0.11.0", "--set", "engine=vllm@0.13"), "name it twice"),
+    (("--hosts", "a,b"), "expected 1, one per node"),
+    (("--set", "precision=bf16"), "does not run as asked"),
+])
+def test_what_cannot_be_launched_is_one_sentence(cli, tmp_path, args, says):
+    assert says in refused(cli, SMALL, "-o", str(tmp_path / "out"), *args)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_deployment_without_an_engine_is_told_which_fit(cli, tmp_path):
+    err = refused(cli, "s1-plan-c", "-o", str(tmp_path / "out"))
+    assert "--engine with one of sglang, vllm and a release" in err
+
+
+def test_a_deployment_that_does_not_fit_is_told_the_nearest(cli, tmp_path):
+    err = refused(cli, "s1-plan-c", "--engine", "vllm@0.13", "-o", str(tmp_path / "out"))
+    assert "94.95 GB short" in err
+    assert "--set parallelism.expert_parallel=32" in err
+
+
+def test_requests_without_a_length_are_refused(cli, tmp_path):
+    err = refused(cli, "s1-plan-c", "--engine", "vllm@0.13", "--set",
+                  "parallelism.expert_parallel=32", "-o", str(tmp_path / "out"))
+    assert "--set workload.input_tokens" in err
+
+
+def test_a_release_that_lacks_what_the_scenario_needs(cli, tmp_path):
+    err = refused(cli, "wide-lmsys", "-o", str(tmp_path / "out"))
+    assert "0.4.6.post5 has no '--enable-two-batch-overlap': it comes with 0.4.10.post2" in err
+
+
+def test_two_engines_hold_other_requests(cli, tmp_path):
+    """The share of memory that an engine is given covers activations in one, not in the other."""
+    assert "buffers" in refused(cli, "wide-lmsys", "-o", str(tmp_path / "out"), "--engine",
+                                "vllm@0.13.0")
+
+
+def test_it_says_what_it_wrote(cli, tmp_path):
+    code, out, err = cli("deploy", SMALL, "-o", str(tmp_path / "out"), "--json", "--hosts",
+                         "gpu-7.example.org", "--flag=--trust-remote-code")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert {path.relative_to(tmp_path / "out").as_posix()
+            for path in (tmp_path / "out").rglob("*") if path.is_file()} == set(data["files"])
+    assert data["pools"]["serve"]["servers"] == ["gpu-7.example.org:8000"]
+    assert "--trust-remote-code" in (tmp_path / "out/nodes/serve-0.sh").read_text("utf-8")
+    predicted = data["pools"]["serve"]["predicted"]
+    assert data["pools"]["serve"]["alerts"]["TimePerOutputTokenAbovePrediction"] == predicted[
+        "tpot"]["high"]
+    estimate = json.loads(cli("estimate", SMALL, "--json")[1])["quantities"]["steady_tpot"]
+    assert predicted["tpot"]["high"] == estimate["high"]
+
+
+def bench(folder, factor=1.0, runs=None, spelt="json"):
+    """Results as the engines' clients write them, off by a factor."""
+    plan = json.loads((folder / "bench/plan.json").read_text("utf-8"))
+    (folder / "bench/results").mkdir(exist_ok=True)
+    for run in plan["runs"]:
+        if runs and run["name"] not in runs:
+            continue
+        asked, told = run["asked"], run["predicted"]
+        data = {"completed": asked["requests"],
+                "total_input_tokens": asked["requests"] * asked["input_tokens"],
+                "total_output_tokens": asked["requests"] * asked["output_tokens"],
+                "mean_ttft_ms": 1e3 * told["ttft"]["value"],
+                "mean_tpot_ms": 1e3 * factor * told["tpot"]["value"],
+                "output_throughput": told["output_throughput"]["value"] / factor}
+        text = json.dumps(data) + "\n"
+        (folder / f"bench/results/{run['name']}.{spelt}").write_text(
+            "{}\n" * (spelt == "jsonl") + text, encoding="utf-8")
+    return folder / "bench/results"
+
+
+@pytest.fixture
+def written(cli, tmp_path):
+    """A deployment's directory."""
+    assert cli("deploy", SMALL, "-o", str(tmp_path / "out"))[0] == 0
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("spelt", ["json", "jsonl"])
+def test_what_is_as_predicted_is_inside(cli, written, spelt):
+    code, out, _ = cli("calibrate", str(bench(written, spelt=spelt)), "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["inside"] == data["of"] == 18
+    assert all(row["measured"] == pytest.approx(row["predicted"]) for row in data["rows"])
+
+
+def test_what_is_not_as_predicted_is_outside(cli, written):
+    data = json.loads(cli("calibrate", str(bench(written, 4.0)), "--json")[1])
+    outside = {row["metric"] for row in data["rows"] if not row["inside"]}
+    assert outside == {"tpot", "output_throughput"}
+
+
+def test_files_of_the_readers_own_are_written_and_used(cli, written):
+    code, out, err = cli("calibrate", str(bench(written, 1.3)), "--write")
+    assert (code, err) == (0, "")
+    files = [str(written / "calibration" / name) for name in (
+        "measured.yml", "scenario.yml", "calibration.yml")]
+    assert cli("check", *files)[0] == 0
+    assert files[1] in out
+    code, out, _ = cli("estimate", files[1], "--calibration", files[2], "--json")
+    assert code == 0
+    fitted = json.loads(out)["quantities"]["tpot"]["value"]
+    plain = json.loads(cli("estimate", files[1], "--json")[1])["quantities"]["tpot"]["value"]
+    assert fitted > plain
+    measured = catalogue.load_scenario(files[1]).measured
+    assert measured is not None
+    assert len(measured.rows) == 5  # the run with a prefix is no row
+
+
+def test_what_the_reader_wrote_since_is_kept(cli, written):
+    results = str(bench(written, 1.3))
+    assert cli("calibrate", results, "--write")[0] == 0
+    mine = written / "calibration" / "measured.yml"
+    mine.write_text(mine.read_text("utf-8") + "# mine\n", encoding="utf-8")
+    code, _, err = cli("calibrate", results, "--write")
+    assert code == 2
+    assert "has been changed since it was written" in err
+    assert mine.read_text("utf-8").endswith("# mine\n")
+
+
+@pytest.mark.parametrize(("file", "text", "says"), [
+    ("bench/results/one.json", "{", "is not JSON"),
+    ("bench/results/one.json", "[]", "expected a JSON object"),
+    ("bench/results/one.json", "{}", "'completed' is missing"),
+    ("bench/results/one.json", '{"completed": 0}', "no request was answered"),
+    ("bench/results/one.json", '{"completed": 3, "total_input_tokens": NaN}', "'total_input_tok"),
+    ("bench/plan.json", "{}", "is no plan"), ("bench/plan.json", "[1]", "is no plan"),
+])
+def test_results_that_are_none_are_one_sentence(cli, written, file, text, says):
+    results = bench(written)
+    (written / file).write_text(text, encoding="utf-8")
+    code, _, err = cli("calibrate", str(results))
+    assert code == 2
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_results_without_a_plan_are_refused(cli, tmp_path):
+    code, _, err = cli("calibrate", str(tmp_path))
+    assert code == 2
+    assert "there is no plan.json" in err
+
+
+def test_a_client_that_did_otherwise_is_told(cli, written):
+    results = bench(written, runs=("one",))
+    data = json.loads((results / "one.json").read_text("utf-8"))
+    (results / "one.json").write_text(json.dumps(data | {
+        "completed": 8, "total_output_tokens": 8 * 100}), encoding="utf-8")
+    told = json.loads(cli("calibrate", str(results), "--json")[1])
+    assert any("8 of 16 requests" in line for line in told["remarks"])
+    assert any("answers of 100 tokens" in line for line in told["remarks"])
+    assert set(told["missing"]) == {"half", "planned", "shorter", "spread", "prefix"}

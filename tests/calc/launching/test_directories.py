@@ -1,0 +1,169 @@
+"""What ``deploy`` writes, held against the programs that read it: shells, Prometheus, its tests."""
+
+import json
+import re
+import shlex
+
+import pytest
+import yaml
+from _launch import CASES, done, needs
+
+from calc.launching import directory
+from calc.launching.deployment import deployment
+from calc.launching.settings import release_of
+from catalogue.engines.engine import load_tool
+
+MADE = {}
+
+
+def made(name):
+    """A case, made once."""
+    if name not in MADE:
+        scenario, overrides, engine = CASES[name]
+        MADE[name] = deployment(scenario, overrides, engine=engine)
+    return MADE[name]
+
+
+@pytest.fixture(params=CASES)
+def written(request, tmp_path):
+    """A case and the directory that it was written to."""
+    found = made(request.param)
+    directory.write(tmp_path / "out", found.files)
+    return found, tmp_path / "out"
+
+
+@needs("shellcheck")
+def test_every_script_passes_shellcheck(written):
+    _, folder = written
+    scripts = sorted(folder.rglob("*.sh"))
+    assert scripts
+    checked = done("shellcheck", *scripts)
+    assert checked.returncode == 0, checked.stdout
+
+
+@needs("promtool")
+def test_promtool_takes_the_rules_and_the_configuration(written):
+    _, folder = written
+    for command in (("rules", "alerts.yml"), ("config", "prometheus.yml")):
+        checked = done("promtool", "check", *command, folder=folder / "monitoring")
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@needs("promtool")
+def test_each_alert_fires_beyond_its_threshold_and_is_silent_short_of_it(written):
+    found, folder = written
+    checked = done("promtool", "test", "rules", "alerts.test.yml", folder=folder / "monitoring")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    tests = yaml.safe_load((folder / "monitoring" / "alerts.test.yml").read_text("utf-8"))["tests"]
+    named = {alert.name for each in found.watched for alert in each.alerts}
+    for name in named:
+        expected = {bool(case["exp_alerts"]) for test in tests for case in test["alert_rule_test"]
+                    if case["alertname"] == name}
+        assert expected == {True, False}, name
+
+
+@needs("promtool")
+def test_a_threshold_that_is_off_fails_its_test(tmp_path):
+    """The unit tests can fail: a rule with twice the threshold does not fire where it should."""
+    folder = tmp_path / "out"
+    directory.write(folder, made("vllm-0.11").files)
+    path = folder / "monitoring" / "alerts.yml"
+    rules = yaml.safe_load(path.read_text("utf-8"))
+    for rule in rules["groups"][0]["rules"]:
+        if rule["alert"] == "TimePerOutputTokenAbovePrediction":
+            head, _, number = rule["expr"].rpartition("> ")
+            rule["expr"] = f"{head}> {2 * float(number)}"
+    path.write_text(yaml.safe_dump(rules), encoding="utf-8")
+    checked = done("promtool", "test", "rules", "alerts.test.yml", folder=folder / "monitoring")
+    assert checked.returncode != 0
+    assert "TimePerOutputTokenAbovePrediction" in checked.stdout + checked.stderr
+
+
+def test_every_flag_stands_in_the_release(written):
+    """Read back from the script's text, not from what made it."""
+    found, folder = written
+    for pool in found.pools:
+        for script in (folder / "nodes").glob(f"{pool.name}-*.sh"):
+            arrays = re.findall(r"server_\d+=\((.*?)\n\)", script.read_text("utf-8"), re.DOTALL)
+            for words in (shlex.split(text, comments=True) for text in arrays):
+                flags = [word for word in words if word.startswith("--")]
+                assert flags
+                assert [name for name in flags if not pool.release.has(name, _value(words, name))
+                        ] == []
+
+
+def _value(words, flag):
+    """What stands after a flag; a variable for what the operator sets."""
+    after = words[words.index(flag) + 1:][:1]
+    if not after or after[0].startswith("--"):
+        return None
+    return json.loads(after[0]) if after[0].startswith("{") else (
+        "0" if after[0].startswith("$") else after[0])
+
+
+def test_every_metric_stands_in_the_release(written):
+    found, folder = written
+    rules = (folder / "monitoring" / "alerts.yml").read_text("utf-8")
+    names = set(re.findall(r"(?:vllm|sglang):[a-z_]+", rules))
+    assert names
+    for pool in found.pools:
+        of_pool = {name for each in found.watched if each.pool is pool for alert in each.alerts
+                   for name in re.findall(r"(?:vllm|sglang):[a-z_]+", alert.expression("5m"))}
+        assert of_pool <= names
+        for name in of_pool:
+            stem = re.sub(r"_(sum|count)$", "", name)
+            assert pool.release.exports(name) or pool.release.exports(stem), name
+
+
+def test_the_bench_takes_its_flags(written):
+    found, folder = written
+    release = found.pools[0].release
+    tool = load_tool("sglang-bench" if release.name == "sglang" else "vllm-bench")
+    text = (folder / "bench" / "run.sh").read_text("utf-8")
+    names = set(re.findall(r"^    (--[a-z-]+)", text, re.MULTILINE))
+    versions = [release.version] if release.name != "vllm-ascend" else [
+        version for engine, version in release.by if engine.name == "vllm"]
+    assert names
+    assert [name for name in names for version in versions if not tool.exists(name, version)] == []
+
+
+def test_a_plan_predicts_each_of_its_runs(written):
+    found, folder = written
+    plan = json.loads((folder / "bench" / "plan.json").read_text("utf-8"))
+    assert [run["name"] for run in plan["runs"]] == [run.name for run in found.runs]
+    for run in plan["runs"]:
+        for interval in run["predicted"].values():
+            assert 0 < interval["low"] <= interval["value"] <= interval["high"]
+        assert run["asked"]["requests"] >= run["asked"]["concurrency"] or run["name"] == "one"
+
+
+def test_servers_that_share_no_experts_stand_apart():
+    """An engine cuts experts over all data-parallel replicas of a server."""
+    pool = made("vllm-two-per-node").pools[0]
+    assert pool.layout.servers == 2
+    assert all("--data-parallel-size" not in {setting.name for setting in flags}
+               for flags in pool.flags)
+    assert "router/router.sh" in made("vllm-two-per-node").files
+
+
+def test_replicas_that_share_experts_are_one_server():
+    pool = made("vllm-wide").pools[0]
+    assert pool.layout.servers == 1
+    heads = [{setting.name: setting.value for setting in flags} for flags in pool.flags]
+    assert [flags["--data-parallel-size"] for flags in heads] == [4] * 4
+    assert [flags.get("--data-parallel-start-rank") for flags in heads] == [None, 1, 2, 3]
+    assert ["--headless" in flags for flags in heads] == [False, True, True, True]
+
+
+def test_a_node_without_an_address_is_not_scraped():
+    targets = {name: yaml.safe_load(made(name).files["monitoring/prometheus.yml"])[
+        "scrape_configs"] for name in ("vllm-wide", "sglang-pools-lb")}
+    assert targets["vllm-wide"][0]["static_configs"] == [{"targets": ["serve-0:8000"]}]
+    assert [len(job["static_configs"][0]["targets"]) for job in targets["sglang-pools-lb"]] == [
+        4, 9]
+
+
+def test_a_plug_in_between_two_releases_takes_what_both_take():
+    by = release_of("vllm-ascend", "0.30.0rc2").by
+    assert [f"{engine.name} {version}" for engine, version in by[1:]] == [
+        "vllm 0.29.0", "vllm 0.33.0"]

@@ -1,0 +1,54 @@
+"""Deployments that tests write down, and the programs of Debian that check what was written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+INSTALL = "apt-get install --no-install-recommends prometheus shellcheck"
+TOOLS = ("promtool", "prometheus", "shellcheck")
+LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
+S0_RUNS = ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
+           "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1", *LENGTHS)
+S1_RUNS = ("precision=fp8-block", "parallelism.expert_parallel=32",
+           "workload.max_num_batched_tokens=8192 token", *LENGTHS)
+# scenario, overrides, engine: one server, several of them, over nodes, wide, drafts, two pools
+CASES = {
+    "vllm-0.11": ("h200-r1-vllm-tp8", (), None),
+    "vllm-0.8.5": ("h200-r1-vllm-tp8", (), "vllm@0.8.5.post1"),
+    "vllm-0.33": ("h200-r1-vllm-tp8", (), "vllm@0.33.0"),
+    "vllm-drafts": ("h200-v32-vllm-mtp", (), None),
+    "vllm-wide": ("s1-plan-c", S1_RUNS, "vllm@0.13.0"),
+    "vllm-two-per-node": ("h20-qwen3-8b", ("cluster.devices=2", "parallelism.data_parallel=2"),
+                          "vllm@0.18.1"),
+    "ascend-ray": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.11.0"),
+    "ascend-nodes": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.18.0"),
+    "ascend-between": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.30.0rc2"),
+    "sglang-0.5.9": ("s0-scenario-1", S0_RUNS, "sglang@0.5.9"),
+    "sglang-drafts": ("h200-r1-sglang-mtp", (), None),
+    "sglang-dp": ("h200-v32-sglang-dp8", (), "sglang@0.5.23"),
+    "vllm-pools": ("wide-lmsys", ("workload.concurrency=4608 request",), "vllm@0.13.0"),
+    "sglang-pools-lb": ("wide-lmsys", (), "sglang@0.4.10.post2"),
+    "sglang-pools-router": ("wide-lmsys", (), "sglang@0.5.6.post2"),
+}
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Skip where a program is missing; where ``.ci/run`` installed them, none is."""
+    missing = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: {INSTALL}")
+
+
+def missing() -> list[str]:
+    """Programs that are not there."""
+    return [name for name in TOOLS if shutil.which(name) is None]
+
+
+def done(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, its output caught."""
+    return subprocess.run([str(word) for word in command], cwd=folder, capture_output=True,
+                          text=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
