@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
 Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, discrepancy, import-model.
+calibrate, discrepancy, capacity, import-model.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "errors of every prediction of a measured row"),
     "calibrate": ("calibrate", "fit a calibration to its measured rows"),
     "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
+    "capacity": ("deciding.capacity", "replicas for a day of users, failures, tiers, more cards"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),

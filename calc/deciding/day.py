@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.choosing.simulated import System, system_of
 from calc.deciding.replicas import Limits, Replica, Seen, fewest
+from calc.deciding.tiers import Kept, Population
 from calc.serving.arrivals import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
@@ -18,6 +19,7 @@ from catalogue.planning.loads import HOURS, SECONDS, Load
 WINDOW = 60.0  # in which the rate of an hour changes [s]
 MOST_REQUESTS = 6000  # of a run that checks the busiest hour
 LEAST_REQUESTS = 1000  # below, a percentile is that of a few
+TURNS = 3  # of the loop between requests in flight and what they find
 MOST_MORE = 8  # replicas that are added to what the closed form says before giving up
 
 
@@ -122,9 +124,10 @@ class Day:
             "saved_by_scaling": self.saved, "utilisation": self.utilisation,
             "online": self.online,
             "checked": [vars(each) for each in self.checked],
-            "hours": [{"rate": hour.rate, "replicas": hour.replicas, "busy": hour.busy,
-                       **{name: value if math.isfinite(value) else None
-                          for name, value in vars(hour.seen).items()}} for hour in self.hours]}
+            "hours": [{**{name: value if math.isfinite(value) else None
+                          for name, value in vars(hour.seen).items()},
+                       "rate": hour.rate, "replicas": hour.replicas, "busy": hour.busy}
+                      for hour in self.hours]}
 
 
 def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
@@ -221,6 +224,57 @@ def simulated(system: System, rate: float, replicas: int, limits: Limits, variat
                     for values in (ttft + system.overhead, tpot))
     return Checked(replicas, len(counted), first, later,
                    first <= limits.ttft and later <= limits.tpot)
+
+
+@dataclass(frozen=True)
+class Cached:
+    """Replicas that the busiest hour needs with caches in a tier and those before it.
+
+    Attributes:
+        replicas: fewest [1]; None where limits hold with no number up to those without a cache.
+        kept: of every tier up to this one, at so many replicas.
+    """
+
+    replicas: int | None
+    kept: tuple[Kept, ...]
+
+
+def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
+               variation: float, most: int, host: float | None = None, storage: float = 0.0
+               ) -> list[Cached]:
+    """Replicas for a rate where conversations find their caches, a tier more in each.
+
+    Fewer replicas have more conversations each, whose caches stay for less long: the fewest that
+    keep up with what they find is sought among all numbers up to ``most``. A tier whose fetching is
+    slower than computing again is not used.
+
+    Args:
+        scenario, population: the deployment and its conversations.
+        rate: of all arrivals [request/s].
+        limits, variation: as for :func:`day`.
+        most: replicas without any cache [1].
+        host, storage: as for ``Population.tiers`` [B].
+    """
+    def at(replicas: int, depth: int) -> tuple[bool, tuple[Kept, ...]]:
+        each, hits = rate / replicas, 0.0
+        for _ in range(TURNS):  # requests in flight and what they find depend on each other
+            now = Replica(scenario, {"prefix_hit_share": hits})
+            flying = now.seen(min(each, 0.99 * now.saturation), None).in_flight
+            tiers = population.tiers(flying, host, storage)[:depth]
+            kept = tuple(population.kept(each / population.talk.turns, tiers))
+            hits = next((tier.hit_share for tier in reversed(kept) if tier.pays), 0.0)
+        now = Replica(scenario, {"prefix_hit_share": hits})
+        return now.most(limits, variation) >= each, kept
+
+    result = []
+    for depth in range(1, 1 + len(population.tiers(0.0, host, storage))):
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if at(middle, depth)[0] else (middle, high)
+        enough, kept = at(high, depth)
+        result.append(Cached(high if enough else None, kept))
+    return result
 
 
 def requests_of(users: float, questions: float) -> float:

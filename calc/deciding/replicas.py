@@ -108,19 +108,20 @@ class Replica:
 
     Args:
         scenario: the deployment; ranks that share experts are one replica.
+        given: inputs in place of its own, in SI units.
 
     Raises ParamsError for a deployment that does not fit or does not say how long requests are.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, given: Mapping[str, float] | None = None) -> None:
         if scenario.file.workload.output_tokens is None:
             raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
                               "long they are, expected workload.input_tokens and "
                               "workload.output_tokens.")
-        whole, self.attention = scenario.inputs(), scenario.model.attention
+        whole, self.attention = scenario.inputs() | dict(given or {}), scenario.model.attention
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
-        self.devices = scenario.devices * self.ranks // int(whole["data_parallel"])
+        self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
         self._waits: dict[float, Waiting] = {}
         self._paces: dict[float, tuple[float, float, float]] = {}
         self.fits = float(evaluate(self.inputs | {"concurrency": self.ranks}, self.attention,
@@ -132,14 +133,17 @@ class Replica:
     @cached_property
     def curve(self) -> dict[str, np.ndarray]:
         """Quantities of ``USED`` by requests in flight, as far as memory and engine let them in."""
-        most = MOST_SEQUENCES * self.ranks
-        counts = np.unique(np.geomspace(1, most, POINTS).round())
+        equal = self.ranks * self.inputs["pipeline_parallel"]  # as many in every batch
+        counts = np.append(1.0, np.unique(np.geomspace(
+            1, MOST_SEQUENCES * self.ranks // equal, POINTS).round()) * equal)
+        counts = np.unique(counts)
         found = evaluate(self.inputs | {"concurrency": counts}, self.attention)
         table = {name: np.broadcast_to(np.asarray(found[name], float), counts.shape)
                  for name in USED}
         table["counts"] = counts
-        rising = np.diff(table["steady_request_throughput"], prepend=-1.0) > 0
-        good = np.logical_and.accumulate(rising & (table["cache_overflow"] <= MOST_OVERFLOW))
+        rates = table["steady_request_throughput"]
+        higher = rates > np.maximum.accumulate(np.append(-1.0, rates[:-1]))
+        good = higher & np.logical_and.accumulate(table["cache_overflow"] <= MOST_OVERFLOW)
         paces = table["decode_step_time"] / table["tokens_per_step"]
         table["slope"] = np.gradient(paces, counts)
         return {name: column[good] for name, column in table.items()}

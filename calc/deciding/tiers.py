@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.quantities.everything import evaluate
-from catalogue import Scenario, load_link
+from catalogue import ParamsError, Scenario, load_link
 from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK
 
 HALVINGS = 80  # of the time for which a cache is kept
@@ -183,11 +183,28 @@ def shortest_fetch(latency: float, per_token: float, linear: float, quadratic: f
     return latency / -ahead if ahead < 0 else math.inf
 
 
+def first_prompt(mean: float, answer: float, turns: int, prefix: float = 0.0) -> float:
+    """The first prompt of conversations whose prompts have a mean [token].
+
+    Prompt k is p + (k - 1) (p - g + n), so that p = (2 m + (T - 1) (g - n)) / (T + 1).
+
+    >>> first_prompt(float(Talk(100, 10, 3, 60.0).prompts.mean()), 10, 3)
+    100.0
+
+    Args:
+        mean: of all prompts, m [token].
+        answer: of each turn, n [token].
+        turns: T [1].
+        prefix: g [token].
+    """
+    return (2 * mean + (turns - 1) * (prefix - answer)) / (turns + 1)
+
+
 class Population:
     """Conversations at one replica of a deployment, and its tiers.
 
     Args:
-        scenario: the deployment, whose prompt is that of the first turn.
+        scenario: the deployment, whose prompt is the mean of all turns.
         turns: of a conversation [1].
         think: mean time from an answer to the next question [s].
         prefix: that all conversations begin with [token].
@@ -196,8 +213,14 @@ class Population:
     def __init__(self, scenario: Scenario, turns: int, think: float, prefix: float = 0.0) -> None:
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
         self.scenario = scenario
-        self.talk = Talk(float(self.inputs["input_tokens"]), float(self.inputs["output_tokens"]),
-                         turns, think, prefix, int(self.inputs["block_size"]))
+        mean, answer = float(self.inputs["input_tokens"]), float(self.inputs["output_tokens"])
+        first = first_prompt(mean, answer, turns, prefix)
+        if first < max(1.0, prefix):
+            raise ParamsError(
+                f"{turns} turns with answers of {answer:,.0f} tokens make prompts longer than "
+                f"{mean:,.0f} tokens on average, expected workload.input_tokens of at least "
+                f"{mean + (max(1.0, prefix) - first) * (turns + 1) / 2:,.0f} or fewer turns.")
+        self.talk = Talk(first, answer, turns, think, prefix, int(self.inputs["block_size"]))
         found = evaluate(self.inputs, self.attention)
         self.per_token = float(found["kv_bytes_per_token"])
         self.blocks = float(found["kv_blocks"]) * self.inputs["block_size"] * self.inputs[
