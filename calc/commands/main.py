@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "errors of every prediction of a measured row"),
     "calibrate": ("calibrate", "fit a calibration to its measured rows"),
     "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
+    "capacity": ("deciding.capacity", "replicas for a day of users, failures, tiers, more cards"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
     "search": ("deciding.search", "every deployment that meets a goal, the best of them, and what "

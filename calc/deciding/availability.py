@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from catalogue import load, names
+from catalogue.planning.failures import Failures
+from catalogue.reading.values import Value
+
+USUAL = "any-card"  # what is taken of a card that no file of failures names
 MOST_SPARES = 4096  # that are tried for a promised level
 
 
@@ -39,7 +43,7 @@ def available(between_failures: float, repair: float) -> float:
 def counts(servers: int, up: float) -> np.ndarray:
     """Probability that 0, 1, … of so many servers are up, shape (servers + 1,) [1].
 
-    >>> counts(2, 0.5).tolist()
+    >>> counts(2, 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]
 
     Args:
@@ -139,12 +143,51 @@ class Fleet:
         return {**vars(self), "restarting": self.restarting, "share": self.share}
 
 
+def failures_of(device: str) -> Failures:
+    """Failures of servers of a card, or what is assumed of any.
+
+    >>> failures_of("nvidia-h20").id, failures_of("ascend-910b2").id
+    ('nvidia-hopper', 'any-card')
+    """
+    entries: list[Failures] = [load("failures", name) for name in names("failures")]
+    usual: Failures = load("failures", USUAL)
+    return next((entry for entry in entries if device in entry.devices), usual)
+
+
+def fleet_of(replicas: int, devices: int, per_server: int, failures: Failures, loading: float,
+             spares: int = 0, case: str = "central") -> Fleet:
+    """The servers of equal replicas.
+
+    A replica of several servers loses them together; several replicas of one server fail together.
+    Servers with more or fewer cards than those that were counted fail in proportion.
+
+    Args:
+        replicas: of the deployment [1].
+        devices: cards of one [1].
+        per_server: cards of a server [1].
+        failures: of servers of this card.
+        loading: to read the weights again [s].
+        spares: servers that stand by [1].
+        case: ``central``, or all three inputs at the end that is worse (``low``) or better
+            (``high``).
+    """
+    def at(value: Value, better: str) -> float:
+        ends = {"central": value.value, "high": value.high if better == "high" else value.low,
+                "low": value.low if better == "high" else value.high}
+        return float(ends[case])
+
+    here = max(1, per_server // devices)
+    return Fleet(-(-replicas // here), -(-devices // per_server), spares,
+                 at(failures.between_failures, "high") * failures.cards / per_server,
+                 at(failures.repair, "low"), loading + at(failures.start, "low"))
+
+
 def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | None:
     """Fewest servers that stand by, so that a promise is kept; None if no number of them does.
 
     What restarts take, spares do not give back: a level above that is out of reach.
 
-    >>> spares_for(0.999, Fleet(4, 1, 0, 1000.0, 10.0, 0.0))
+    >>> spares_for(0.9999, Fleet(4, 1, 0, 1000.0, 10.0, 0.0))
     2
 
     Args:
@@ -216,18 +259,3 @@ def simulated_share(fleet: Fleet, years: float, seed: int = 0) -> float:
 def _served(since: float, ready: float, until: float) -> float:
     """Time in which a group that began at one moment and was ready at another served [s]."""
     return max(0.0, until - max(since, ready))
-
-
-def shares(fleet: Fleet, between: Mapping[str, float], repair: Mapping[str, float],
-           restart: Mapping[str, float]) -> dict[str, float]:
-    """:attr:`Fleet.share` at the worse end, the middle and the better end of all three inputs.
-
-    Args:
-        fleet: groups and spares.
-        between, repair, restart: times by ``low``, ``central`` and ``high`` [s].
-    """
-    better = {"low": ("low", "high", "high"), "central": ("central",) * 3,
-              "high": ("high", "low", "low")}
-    return {name: Fleet(fleet.groups, fleet.servers, fleet.spares, between[ends[0]],
-                        repair[ends[1]], restart[ends[2]]).share
-            for name, ends in better.items()}

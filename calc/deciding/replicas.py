@@ -4,9 +4,9 @@ replicas a rate needs."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,11 @@ from catalogue import ParamsError, Scenario
 POINTS = 240  # numbers of requests in flight that are tried
 PROMPTS = 24  # lengths that stand for those of all prompts
 MOST_BACK = 0.8  # of an answer that lasts longer, what comes back; beyond, the form does not hold
+MOST_OVERFLOW = 0.01  # of the steps, in which the cache may not suffice
 CLOSE = 1e-4  # of a rate, relative
 USED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e", "steady_queue",
-        "random_wait", "step_left", "prompt_work", "prompt_growth", "prompts_per_chunk", "shared_chunk",
-        "prompt_interruption", "steady_prefill", "decode_step_time", "tokens_per_step",
-        "cache_overflow", "headroom_per_device", "max_concurrency")
+        "random_wait", "prompt_work", "prompt_growth", "prompts_per_chunk", "shared_chunk",
+        "prompt_interruption", "decode_step_time", "tokens_per_step", "cache_overflow")
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,7 @@ class Waiting:
 
     Attributes:
         own: of a mean prompt, from its arrival on without waiting.
+        work: of a mean prompt, of the replica's time.
         step: of those that decode, while no prompt is worked on.
         chunks: of prompts of all lengths, with those that join them.
         queue: mean wait for prompts before it, beyond the chunk under way.
@@ -90,6 +91,7 @@ class Waiting:
     """
 
     own: float
+    work: float
     step: float
     chunks: np.ndarray
     queue: float
@@ -106,19 +108,22 @@ class Replica:
 
     Args:
         scenario: the deployment; ranks that share experts are one replica.
+        given: inputs in place of its own, in SI units.
 
     Raises ParamsError for a deployment that does not fit or does not say how long requests are.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, given: Mapping[str, float] | None = None) -> None:
         if scenario.file.workload.output_tokens is None:
             raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
                               "long they are, expected workload.input_tokens and "
                               "workload.output_tokens.")
-        whole, self.attention = scenario.inputs(), scenario.model.attention
+        whole, self.attention = scenario.inputs() | dict(given or {}), scenario.model.attention
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
-        self.devices = scenario.devices * self.ranks // int(whole["data_parallel"])
+        self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
+        self._waits: dict[float, Waiting] = {}
+        self._paces: dict[float, tuple[float, float, float]] = {}
         self.fits = float(evaluate(self.inputs | {"concurrency": self.ranks}, self.attention,
                                    decode=False)["headroom_per_device"]) >= 0
         if not self.fits:
@@ -128,15 +133,17 @@ class Replica:
     @cached_property
     def curve(self) -> dict[str, np.ndarray]:
         """Quantities of ``USED`` by requests in flight, as far as memory and engine let them in."""
-        most = MOST_SEQUENCES * self.ranks
-        counts = np.unique(np.geomspace(1, most, POINTS).round())
+        equal = self.ranks * self.inputs["pipeline_parallel"]  # as many in every batch
+        counts = np.append(1.0, np.unique(np.geomspace(
+            1, MOST_SEQUENCES * self.ranks // equal, POINTS).round()) * equal)
+        counts = np.unique(counts)
         found = evaluate(self.inputs | {"concurrency": counts}, self.attention)
         table = {name: np.broadcast_to(np.asarray(found[name], float), counts.shape)
                  for name in USED}
         table["counts"] = counts
-        rising = np.diff(table["steady_request_throughput"], prepend=-1.0) > 0
-        room = (table["cache_overflow"] < 0.01) & (table["headroom_per_device"] > -math.inf)
-        good = np.logical_and.accumulate(rising & room)
+        rates = table["steady_request_throughput"]
+        higher = rates > np.maximum.accumulate(np.append(-1.0, rates[:-1]))
+        good = higher & np.logical_and.accumulate(table["cache_overflow"] <= MOST_OVERFLOW)
         paces = table["decode_step_time"] / table["tokens_per_step"]
         table["slope"] = np.gradient(paces, counts)
         return {name: column[good] for name, column in table.items()}
@@ -168,7 +175,12 @@ class Replica:
         return np.asarray(each / np.mean(each))
 
     def _waiting(self, rate: float) -> Waiting:
-        """How prompts wait at a rate that has a steady state."""
+        """How prompts wait at a rate that has a steady state; remembered, as it is asked often."""
+        if rate not in self._waits:
+            self._waits[rate] = self._how_they_wait(rate)
+        return self._waits[rate]
+
+    def _how_they_wait(self, rate: float) -> Waiting:
         work, growth = self._at(rate, "prompt_work"), self._at(rate, "prompt_growth")
         together, step = self._at(rate, "prompts_per_chunk"), self._at(rate, "decode_step_time")
         busy = min(0.999, rate * (work - (work - growth) * (1 - 1 / together)))
@@ -177,7 +189,8 @@ class Replica:
         queue = max(0.0, wait - (1 - busy) * step / 2 - busy * float(np.mean(chunks)) / 2)
         longer = float(np.mean(self.prompts**2))  # E[S²] over the square of the mean
         own = max(0.0, self._at(rate, "steady_ttft") - self._at(rate, "steady_queue"))
-        return Waiting(own, step, chunks, queue * longer, busy, self._at(rate, "shared_chunk"),
+        return Waiting(own, work, step, chunks, queue * longer, busy,
+                       self._at(rate, "shared_chunk"),
                        (longer - 1) * (busy * float(np.mean(chunks)) / 2 + queue))
 
     def ttft_above(self, time: float, rate: float) -> float:
@@ -185,7 +198,7 @@ class Replica:
         if rate >= self.saturation:
             return 1.0
         w = self._waiting(rate)
-        left = time - w.own - (self.prompts - 1) * self._at(rate, "prompt_work")
+        left = time - w.own - (self.prompts - 1) * w.work
         idle = np.clip(1 - left / w.step, 0, 1)
         chosen = w.chunks / w.chunks.sum()  # of a long chunk more prompts find something left
         queue = w.queue / w.busy if w.busy else 0.0
@@ -195,16 +208,22 @@ class Replica:
         tails = np.where(left < 0, 1.0, (1 - w.busy) * idle + w.busy * beside)
         return float(tails.mean())
 
+    def _pace(self, rate: float) -> tuple[float, float, float]:
+        """Mean time per token [s], its standard deviation over requests [s], its skewness [1]."""
+        if rate not in self._paces:
+            mean, later = self._at(rate, "steady_tpot"), max(1.0, self.inputs["output_tokens"] - 1)
+            interruption = self._at(rate, "prompt_interruption")
+            slope = max(0.0, self._at(rate, "slope"))
+            back = rate * interruption + slope * self._at(rate, "counts") / mean / 2
+            self._paces[rate] = mean, *pace_spread(
+                rate * later * mean, interruption / later, slope, 1 / (1 - min(back, MOST_BACK)))
+        return self._paces[rate]
+
     def tpot_above(self, time: float, rate: float) -> float:
         """Probability that a request at a rate has a larger mean time per token [1]."""
         if rate >= self.saturation:
             return 1.0
-        mean, later = self._at(rate, "steady_tpot"), max(1.0, self.inputs["output_tokens"] - 1)
-        interruption = self._at(rate, "prompt_interruption")
-        slope = max(0.0, self._at(rate, "slope"))
-        back = rate * interruption + slope * self._at(rate, "counts") / mean / 2
-        sigma, skewness = pace_spread(rate * later * mean, interruption / later, slope,
-                                      1 / (1 - min(back, MOST_BACK)))
+        mean, sigma, skewness = self._pace(rate)
         if sigma <= 0:
             return float(time < mean)
         return float(skewed_above((time - mean) / sigma, skewness))
@@ -217,20 +236,27 @@ class Replica:
             share: the percentile [1]; None for none.
             variation: of the rate from minute to minute, standard deviation over mean [1].
         """
-        met = rates_met(rate, variation)
-        mean = [float(np.mean([self._at(each, name) for each in met]))
-                for name in ("steady_ttft", "steady_tpot", "steady_e2e")]
-        over = float(np.mean(met >= self.saturation))
-        bounded = over < (1 - share if share is not None else 1) and rate < self.saturation
-        at = [math.inf, math.inf]
-        if share is not None and bounded:
-            at = [percentile(lambda time, above=above: float(np.mean([
-                above(time, each) for each in met])), share, guess)
-                for above, guess in ((self.ttft_above, 2 * mean[0]), (self.tpot_above, 2 * mean[1]))]
-        if rate < self.saturation:
-            mean[0] += float(np.mean([self._waiting(each).more for each in met]))
-        ttft, tpot = mean[:2] if rate < self.saturation else [math.inf, math.inf]
-        return Seen(rate, rate * mean[2], ttft, tpot, at[0], at[1], rate / self.saturation)
+        met, shares = rates_met(rate, variation)
+        means = {name: float(np.interp(met, self.curve["steady_request_throughput"],
+                                       self.curve[f"steady_{name}"]) @ shares)
+                 for name in ("ttft", "tpot", "e2e")}
+        if rate >= self.saturation:
+            return Seen(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
+                        rate / self.saturation)
+        means["ttft"] += float(shares @ [self._waiting(each).more for each in met])
+        first = later = math.inf
+        if share is not None and shares[met >= self.saturation].sum() <= 1 - share:
+            first, later = (
+                percentile(partial(self._missed, above, met, shares), share, 2 * means[name])
+                for name, above in (("ttft", self.ttft_above), ("tpot", self.tpot_above)))
+        return Seen(rate, rate * means["e2e"], means["ttft"], means["tpot"], first, later,
+                    rate / self.saturation)
+
+    @staticmethod
+    def _missed(above: Callable[[float, float], float], met: np.ndarray, shares: np.ndarray,
+                limit: float) -> float:
+        """Share of the requests above a limit, of all rates that they meet [1]."""
+        return float(shares @ [above(limit, each) for each in met])
 
     def most(self, limits: Limits, variation: float = 0.0) -> float:
         """Largest rate of arrivals within limits; 0 if one request alone is not [request/s].
@@ -253,12 +279,11 @@ class Replica:
         """Whether limits hold at a rate; without seeking the percentile itself."""
         if limits.share is None:
             return self.seen(rate, None, variation).meets(limits)
-        met = rates_met(rate, variation)
+        met, shares = rates_met(rate, variation)
         allowed = 1 - limits.share
-        return all(limit == math.inf or float(np.mean([above(limit, each) for each in met])) <= allowed
-                   for limit, above in ((limits.ttft, self.ttft_above),
-                                        (limits.tpot, self.tpot_above))) and float(
-            np.mean(met >= self.saturation)) <= allowed
+        return bool(shares[met >= self.saturation].sum() <= allowed) and all(
+            limit == math.inf or self._missed(above, met, shares, limit) <= allowed
+            for limit, above in ((limits.ttft, self.ttft_above), (limits.tpot, self.tpot_above)))
 
     def alone(self, limits: Limits) -> bool:
         """Whether a single request meets the limits: what more replicas cannot mend."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 
 import numpy as np
 
 from calc.physics.arrays import Number
 
-DRAWN = 31  # rates that stand for those of an hour's minutes
-HALVINGS = 60  # of an interval that holds a percentile
+MET, FARTHEST = 33, 4.0  # rates that stand for those of an hour's minutes, to so many deviations
+HALVINGS = 30  # of an interval that holds a percentile
 
 
 def wait_above(time: Number, chunk: Number, queue: float, busy: float) -> np.ndarray:
@@ -110,18 +109,13 @@ def skewed_above(deviations: Number, skewness: float) -> np.ndarray:
     return np.asarray([math.erfc(each / math.sqrt(2)) / 2 for each in x.ravel()]).reshape(x.shape)
 
 
-def normal_quantile(share: float) -> float:
-    """Standard deviations above the mean that so large a share stays below [1]."""
-    return NormalDist().inv_cdf(share)
-
-
-def rates_met(rate: float, variation: float) -> np.ndarray:
-    """Rates that requests meet, each as likely, where the rate of a minute varies [request/s].
+def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rates that requests meet where the rate of a minute varies [request/s], and their shares [1].
 
     The rate of a minute is log-normal about its mean; of the requests more come in busy minutes, so
     that the rate that they meet is log-normal too, with σ² added to the mean of its logarithm.
 
-    >>> rates_met(2.0, 0.0).tolist()
+    >>> rates_met(2.0, 0.0)[0].tolist()
     [2.0]
 
     Args:
@@ -131,7 +125,8 @@ def rates_met(rate: float, variation: float) -> np.ndarray:
     Source: notebooks/day.md, section Busy minutes.
     """
     if not variation:
-        return np.array([rate])
+        return np.array([rate]), np.ones(1)
     sigma = math.sqrt(math.log1p(variation * variation))
-    at = np.array([normal_quantile((i + 0.5) / DRAWN) for i in range(DRAWN)])
-    return rate * np.exp(sigma * at + sigma * sigma / 2)
+    at = np.linspace(-FARTHEST, FARTHEST, MET)
+    share = np.exp(-at * at / 2)
+    return rate * np.exp(sigma * at + sigma * sigma / 2), share / share.sum()
