@@ -115,7 +115,8 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
     for (one, first), (two, then) in product(zip(bases, firsts, strict=True),
                                              zip(bases, thens, strict=True)):
         if one.precision == two.precision and first and then:  # one model is served
-            for joined in _joined(first, then, bases, asked):
+            most = min(map(space.most, (one, two)))
+            for joined in _joined(first, then, bases, asked, most):
                 counts[2] += len(joined["devices"])
                 front.add(_within(joined, asked))
     return Pairs(bases, front, (counts[0], counts[1], counts[2]))
@@ -175,13 +176,14 @@ def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells) -> Cells:
                        "received": received}
 
 
-def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes) -> Iterator[Cells]:
+def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
+            ) -> Iterator[Cells]:
     """Pairs that the cards allow, with what they come to, some at a time."""
     goal, demand = asked.goal, asked.goal.demand
     for start in range(0, len(first["devices"]), BLOCK):
         part = slice(start, start + BLOCK)
         cards = first["devices"][part][:, None] + then["devices"]
-        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= goal.cards.most))
+        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
         one = one + start
         rates = {"prefill": first["rate"][one], "decode": then["rate"][two],
                  "transfer": then["received"][two]}

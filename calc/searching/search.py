@@ -8,6 +8,7 @@ is computed whole. Each of these bounds is exact, so the front is that of all de
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -60,7 +61,8 @@ class Row:
         """Plain data."""
         settings = self.choice.settings()
         return {"choice": self.choice.as_json(), "quantities": self.quantities,
-                "set": " ".join(f"--set {key}={value}" for key, value in settings.items()),
+                "set": " ".join(f"--set {shlex.quote(f'{key}={value}')}"
+                                for key, value in settings.items()),
                 **({"over": self.over} if self.over else {})}
 
 

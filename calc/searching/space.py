@@ -14,6 +14,8 @@ import numpy as np
 
 from calc.choosing.advice import changed
 from calc.choosing.layouts import divisors
+from calc.costing.limits import cards_within
+from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
 from catalogue import (
     ParamsError,
@@ -32,7 +34,7 @@ from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.deployments.profiles import AT, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.planning.goals import Goal, Offer
+from catalogue.planning.goals import MOST_CARDS, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
@@ -75,7 +77,7 @@ class Space:
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
-    _layouts: dict[str, Cells] = field(default_factory=dict)
+    _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
     _files: dict[Base, Scenario] = field(default_factory=dict)
 
     @cached_property
@@ -165,9 +167,27 @@ class Space:
 
     def layouts(self, base: Base) -> Cells:
         """Cuts of a base that divide model and cards."""
-        if base.node not in self._layouts:
-            self._layouts[base.node] = self._divided(load_node(base.node))
-        return self._layouts[base.node]
+        key = base.node, self.most(base)
+        if key not in self._layouts:
+            self._layouts[key] = self._divided(load_node(base.node), key[1])
+        return self._layouts[key]
+
+    def most(self, base: Base) -> int:
+        """Most cards of a base: what the goal says, a budget buys, or, if neither, a power feeds.
+
+        Raises ParamsError where nobody states the price or the power that this takes.
+        """
+        limits, most = self.goal.limits, self.goal.cards.most
+        capital = stated(limits.budget, "USD") if limits.budget else None
+        rent = stated(limits.rent) if limits.rent else None
+        power = limits.power if most is None else None
+        counts = [MOST_CARDS if most is None else most]
+        if (capital, rent, power) != (None, None, None):
+            offer = next(offer for offer in self.offers if offer.device == base.device)
+            counts.append(cards_within(
+                base.device, base.node, rent=rent, capital=capital, power=power,
+                ownership=self.goal.ownership, price=offer.price).cards)
+        return min(counts)
 
     def _loads(self, base: Base, layouts: Cells) -> np.ndarray:
         """Of which layouts engines load every slice."""
@@ -178,7 +198,7 @@ class Space:
                                        precision, (int(tp), 1, int(max(1, ep // tp)), int(ep)))
                          is None for tp, ep in pairs.T], bool)[which]
 
-    def _divided(self, node: Node) -> Cells:
+    def _divided(self, node: Node, most: int) -> Cells:
         """Cuts of each number of cards that divide the model, with each number of spares."""
         space, rows = self.goal.space, []
         widest = scale_up_domain(node)
@@ -192,7 +212,7 @@ class Space:
         def meant(size: int, listed: list[int] | None) -> bool:
             return listed is None or size in listed
 
-        for devices in card_counts(self.goal, int(node.devices_per_node.value)):
+        for devices in card_counts(self.goal.cards.fewest, most, int(node.devices_per_node.value)):
             for tp, pp in product(divisors(devices), divisors(devices)):
                 if devices % (tp * pp):
                     continue
@@ -285,16 +305,14 @@ def node_of(offer: Offer, device: Device) -> Node:
     return load_node(name)
 
 
-def card_counts(goal: Goal, per_node: int) -> list[int]:
+def card_counts(fewest: int, most: int, per_node: int) -> list[int]:
     """Numbers of cards that are tried: parts of a server that divide it, then whole servers [1].
 
-    >>> from catalogue import load
-    >>> goal = load("goals", "r1-80-users-910b")
-    >>> card_counts(goal, 8)[:6]
+    >>> card_counts(1, 24, 8)
     [1, 2, 4, 8, 16, 24]
     """
-    counts = [*divisors(per_node)[:-1], *range(per_node, goal.cards.most + 1, per_node)]
-    return [count for count in counts if goal.cards.fewest <= count <= goal.cards.most]
+    counts = [*divisors(per_node)[:-1], *range(per_node, most + 1, per_node)]
+    return [count for count in counts if fewest <= count <= most]
 
 
 def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:

@@ -102,14 +102,14 @@ class Offer(Entry):
 
 
 class CardRange(Entry):
-    """Fewest and most cards."""
+    """Fewest and most cards; absent, the most are as many as a budget buys or a power feeds."""
 
     fewest: Cards = 1
-    most: Cards
+    most: Cards | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> CardRange:
-        if self.fewest > self.most:
+        if self.most is not None and self.fewest > self.most:
             raise Misplaced(f"the fewest cards ({self.fewest}) are more than the most "
                             f"({self.most})", "fewest")
         return self
@@ -165,8 +165,9 @@ class Limits(Entry):
         ttft, tpot, e2e: at most [s].
         throughput: tokens of answers of the deployment, at least [token/s].
         cost: of a million tokens of answers, at most, in the currency of the prices.
-        power: of the deployment, at most [W].
-        budget: of capital, at most, in the currency of the prices.
+        power: of the site for the deployment, at most [W].
+        budget: capital at most, such as ``5000000 USD``; rent: of all cards at most, such as
+            ``400 USD/h``.
     """
 
     at: Percentile = "mean"
@@ -176,7 +177,8 @@ class Limits(Entry):
     throughput: TokenRate | None = None
     cost: Money | None = None
     power: Watts | None = None
-    budget: Money | None = None
+    budget: Words | None = None
+    rent: Words | None = None
 
 
 class Space(Entry):
@@ -230,7 +232,7 @@ class Goal(Entry):
     defaults: dict[str, Any] | None = None
     model: ModelName
     devices: list[Offer]
-    cards: CardRange
+    cards: CardRange = CardRange()
     demand: Demand
     limits: Limits = Limits()
     precisions: list[PrecisionName] | None = None
@@ -240,6 +242,14 @@ class Goal(Entry):
     space: Space = Space()
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Goal:
+        limits = self.limits
+        if self.cards.most is None and limits.power is limits.budget is limits.rent is None:
+            raise ValueError("nothing says how many cards there may be, expected cards.most, or "
+                             "limits.power, limits.budget or limits.rent")
+        return self
 
     @field_validator("devices", mode="before")
     @classmethod

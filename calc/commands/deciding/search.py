@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,7 +241,8 @@ def _print_others(screen: Console, answer: Answer) -> None:
         lines.append(f"Another layout: {_brief(answer.runner_up, currency)}")
     if answer.least_change is not None:
         row, changed = answer.least_change
-        settings = " ".join(f"--set {key}={value}" for key, value in changed.items())
+        settings = " ".join(f"--set {shlex.quote(f'{key}={value}')}"
+                            for key, value in changed.items())
         lines += [f"Least change: {_brief(row, currency)}", f"    {settings}"]
     for title, rows in (("By precision", answer.precisions), ("By device", answer.devices)):
         if len(rows) > 1:

@@ -282,3 +282,86 @@ def test_pools_that_are_left_out_beat_no_pair():
     columns = dict(zip(("throughput", "tpot"), np.array(sorted(best)).T, strict=True))
     front_ = {tuple(np.array(sorted(best))[place]) for place in front(columns, asked.objectives)}
     assert set(zip(ours["throughput"].tolist(), ours["tpot"].tolist(), strict=True)) == front_
+
+
+def test_a_power_a_rent_or_a_capital_says_how_many_cards_there_may_be():
+    few, many = (load_goal("million-tokens", [
+        "cards.most=null", f"limits.power={power} kW", "devices=nvidia-h200-sxm",
+        "precisions=fp8-block", "space.batches=64"]) for power in (30, 60))
+    found = {}
+    for goal in (few, many):
+        answer = search(goal)
+        rows = answer.rows(answer.front)
+        assert rows
+        assert all(row.quantities["power"] <= goal.limits.power for row in rows)
+        found[goal.limits.power] = max(row.choice.devices for row in rows)
+    assert found[few.limits.power] < found[many.limits.power]
+    rented = Space(load_goal("million-tokens", [
+        "cards.most=null", "limits.rent=60 USD/h", "devices=nvidia-h200-sxm"]))
+    base = next(iter(rented.bases()))
+    hour = wishes(rented).hours["nvidia-h200-sxm"].per("USD/h")[0]
+    assert rented.most(base) == int(60 // hour)
+
+
+def test_a_limit_at_a_percentile_is_simulated_until_one_keeps_it(cli):
+    import json
+
+    code, out, _ = cli("search", "r1-80-users-h20", "--json", "--cards", "16",
+                       *itertools.chain(*(("--set", text) for text in (
+                           "limits.at=p90", "devices=nvidia-h20-141gb", "precisions=fp8-block",
+                           "space.chunks=8192", "space.drafts=0", "space.spares=none",
+                           "limits.ttft=2s", "limits.tpot=80ms"))))
+    simulated = json.loads(out)["at"]["simulated"]
+    assert code == 0
+    assert [each["keeps"] for each in simulated][-1]
+    assert not any(each["keeps"] for each in simulated[:-1])
+    assert simulated[-1]["seen"]["tpot"] <= 0.08
+
+
+def test_what_cannot_be_told_apart_stands_together(cli):
+    from calc.searching.answers import Answer
+    from calc.searching.sure import SURE
+
+    answer = Answer(search(load_goal("r1-64-users-8xh20")))
+    leaders = [group[0] for group in answer.front]
+    for group in answer.front:
+        assert all(each.row.choice.devices == group[0].row.choice.devices for each in group)
+    for one, other in itertools.combinations(leaders, 2):
+        better = [max(np.mean(one.quantities[name] > other.quantities[name]),
+                      np.mean(one.quantities[name] < other.quantities[name]))
+                  for name in answer.found.wishes.objectives]
+        assert max(better) >= SURE or one.row.choice.devices != other.row.choice.devices
+
+
+def test_a_path_in_a_goal_reaches_no_shell_unquoted(tmp_path, cli):
+    import shlex
+
+    card = tmp_path / "my card; rm -rf x.yml"
+    card.write_text((catalogue.ROOT / "templates" / "example-card.yml").read_text("utf-8"))
+    code, out, err = cli("search", "r1-64-users-8xh20", "--cards", "8", "--set",
+                         f"devices={card}", "--set", "space.memory_utilization=0.9", "--json")
+    assert "Traceback" not in err
+    if code == 0:
+        import json
+
+        line = json.loads(out)["front"][0][0]["set"]
+        assert f"device={card}" in shlex.split(line)
+    else:
+        assert len(err.strip().splitlines()) <= 1
+
+
+def test_advice_is_on_the_same_cards_and_fits():
+    from calc.choosing.advice import changed
+    from calc.searching.advice import alternatives
+
+    for name in ("s0-scenario-1", "s1-plan-c", "h200-r1-vllm-tp8"):
+        deployed = catalogue.load_scenario(name)
+        found = alternatives(deployed)
+        for advice in (found.best, found.own, found.official):
+            if advice is None:
+                continue
+            other = changed(deployed, advice.settings)
+            assert other.devices == deployed.devices
+            assert advice.quantities["headroom_per_device"] >= 0
+            assert (advice.quantities["output_throughput"]
+                    <= found.best.quantities["output_throughput"])
