@@ -1,10 +1,10 @@
 """Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
 
-``python -m benchmarks [calc] [latency] [catalogue] [simulation] [steady] [size] [build] [tests]``;
-without names, all of them. ``--full`` streams 10^8 deployments, which takes minutes; ``--peers``
-installs public tools into temporary environments (close to a gigabyte each) and measures them
-beside ``latency``. The build and the tests are measured on a copy of the tracked files in a
-temporary folder, so that the working tree is left alone.
+``python -m benchmarks [PART ...]``: calc, latency, catalogue, simulation, steady, search, size,
+build, tests; without names, all of them. ``--full`` streams 10^8 deployments, which takes minutes;
+``--peers`` installs public tools into temporary environments (close to a gigabyte each) and
+measures them beside ``latency`` and ``search``. The build and the tests are measured on a copy of
+the tracked files in a temporary folder, so that the working tree is left alone.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import build, catalogue, latency, runtime, simulation, size, steady
+from benchmarks import build, catalogue, latency, runtime, searching, simulation, size, steady
 
 RESULTS = Path(__file__).with_name("results.json")
 PARTS: dict[str, Callable[[], dict]] = {
     "calc": runtime.measure, "latency": latency.measure, "catalogue": catalogue.measure,
     "simulation": simulation.measure, "steady": steady.measure,
+    "search": searching.measure,
     "size": size.measure, "build": build.measure, "tests": build.measure_tests,
 }
 OPTIONS = ("--full", "--peers")
@@ -32,7 +33,8 @@ def main(names: list[str]) -> int:
     A result is a value and its unit, and a note where there is something to say.
     """
     full, peers = (option in names for option in OPTIONS)
-    parts = PARTS | {"latency": partial(latency.measure, full, peers)}
+    parts = PARTS | {"latency": partial(latency.measure, full, peers),
+                     "search": partial(searching.measure, peers)}
     names = [name for name in names if name not in OPTIONS]
     if unknown := sorted(set(names) - set(PARTS)):
         print(f"benchmarks: there is no part '{unknown[0]}', expected {', '.join(PARTS)}.",

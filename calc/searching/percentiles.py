@@ -19,7 +19,7 @@ from catalogue.planning.goals import Goal
 
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 REQUESTS = 400  # of a run at least, and so many of each user
-TURNS = 4
+TURNS = 6
 SEED = 0
 
 
@@ -61,7 +61,8 @@ def _simulated(goal: Goal, row: Row) -> Simulated:
     workload = (poisson(demand.arrival_rate, count, system.shapes, SEED)
                 if demand.arrival_rate is not None else
                 ClosedLoop(users, count, system.shapes,
-                           (demand.think_time or 0.0) + system.overhead, seed=SEED))
+                           (demand.think_time or 0.0) + system.overhead, seed=SEED,
+                           ramp=row.quantities["e2e"]))  # users begin at any moment of a turn
     summary = summarise(simulate(workload, system.pool, system.decode, system.transfer,
                                  system.front_end_rate))
     seen = {name: float(getattr(getattr(summary, name), goal.limits.at))

@@ -1,0 +1,93 @@
+"""A search of ten million deployments, of one question that a public tool answers too, and what a
+reader waits for at the prompt."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.peers import PEERS
+
+MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=null",
+        "limits.ttft=null", "devices=ascend-910b1,ascend-910b2,ascend-910b3",
+        "precisions=w8a8-int8,w4a8-int8,w4a16-awq,bf16",
+        "objectives=throughput_per_card,tpot,ttft")
+QUESTION = ("v3-16xh200",)
+WORKERS, TIMES = 2, 5
+SEARCH = """
+import json, resource, sys, time
+from calc.searching.asking import load_goal
+from calc.searching.search import search
+goal = load_goal(sys.argv[1], sys.argv[3:])
+start = time.perf_counter()
+found = search(goal, workers=int(sys.argv[2]))
+pairs = sum(found.pairs.tried) if found.pairs else 0
+print(json.dumps([time.perf_counter() - start, found.funnel.deployments + pairs, max(
+    resource.getrusage(who).ru_maxrss for who in (
+        resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))]))
+"""
+ASKED = ("aiconfigurator", ["cli", "default", "--model-path", "deepseek-ai/DeepSeek-V3",
+                            "--system", "h200_sxm", "--total-gpus", "16", "--isl", "4000", "--osl",
+                            "1000", "--ttft", "2000", "--tpot", "30"])
+PROMPT = {"estimate": ["estimate", "h200-r1-vllm-tp8"],
+          "search": ["search", "r1-64-users-8xh20", "--set", "precisions=fp8-block,w8a8-int8"]}
+
+
+def _searched(goal: tuple[str, ...], workers: int) -> tuple[float, int, float]:
+    """Seconds, deployments and the memory of the largest process [B], in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", SEARCH, goal[0], str(workers), *goal[1:]],
+                          check=True, capture_output=True, text=True)
+    seconds, count, kibibytes = json.loads(done.stdout)
+    return seconds, count, kibibytes * (1 << 10)
+
+
+def _waited(arguments: list[str]) -> float:
+    """Seconds of the processor of a command from the shell, the least of several runs."""
+    passes = []
+    for _ in range(TIMES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "calc", *arguments], check=False,
+                       capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        passes.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(passes)
+
+
+def measure(peers: bool = False) -> dict[str, tuple]:
+    """Seconds, deployments per second and memory; with ``peers`` a public tool's sweep beside."""
+    one, count, _ = _searched(MANY, 1)
+    two, _, memory = _searched(MANY, WORKERS)
+    asked, tried, _ = _searched(QUESTION, 1)
+    rows: dict[str, tuple] = {
+        "search_deployments": (count, "1", "of one goal, all quantities of the front"),
+        "search_seconds": (two, "s", "two processes"),
+        "search_two_over_one": (one / two, "1", "two processes against one, one after the other"),
+        "search_memory": (memory, "B", "of the largest process"),
+        "search_question_seconds": (asked, "s", f"V3 in FP8 on 16 H200, {tried:,} deployments"),
+        **{f"shell_{name}_seconds": (_waited(arguments), "s", "of the processor")
+           for name, arguments in PROMPT.items()}}
+    return rows | (_peer(asked) if peers else {})
+
+
+def _peer(ours: float) -> dict[str, tuple]:
+    """The same question asked of a public tool, in an environment that is thrown away."""
+    name, arguments = ASKED
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Path(folder) / "bin"
+        try:
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            subprocess.run([tools / "python", "-m", "pip", "install", "-q", PEERS[name][0]],
+                           check=True, capture_output=True)
+            start = time.perf_counter()
+            subprocess.run([tools / name, *arguments, "--save-dir", folder], check=True,
+                           capture_output=True, cwd=folder)
+        except subprocess.CalledProcessError as error:
+            return {f"peer_{name}_sweep": (0.0, "s", f"does not run here: {error}")}
+        seconds = time.perf_counter() - start
+    return {f"peer_{name}_sweep": (seconds, "s", f"{PEERS[name][0]}, the same question"),
+            f"search_question_over_peer_{name}": (seconds / ours, "1", "how many of ours in one")}
