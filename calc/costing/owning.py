@@ -95,11 +95,27 @@ def bill(q: Mapping[str, Number]) -> Bill:
     residual = q["residual"] * hardware
     yearly = energy + hosting + upkeep + people
     worth = annuity(q["discount"], q["years"])
-    present = (hardware + around + worth * yearly
-               - residual / (1 + q["discount"]) ** q["years"])
+    present = present_cost(hardware + around, yearly, residual, q["discount"], q["years"])
     nominal = hardware + around + q["years"] * yearly - residual
     return Bill(hardware, around, energy, hosting, upkeep, people, residual, present, nominal,
                 present / (worth * YEAR))
+
+
+def present_cost(capital: Number, yearly: Number, residual: Number, discount: Number,
+                 years: Number) -> Number:
+    """Capital and the costs of all years, less the sale, at the beginning [money].
+
+    Args:
+        capital: that is paid at the beginning [money].
+        yearly: what a year costs besides [money].
+        residual: what the hardware is sold for at the end [money].
+        discount: by which a year discounts money [1].
+        years: how many [1].
+
+    Source: notebooks/cost.md, section Money through time.
+    """
+    return (capital + annuity(discount, years) * yearly
+            - residual / (1 + discount) ** years)
 
 
 def net_present_value(owned: Bill, revenue: Number, discount: Number, years: Number) -> Number:

@@ -128,15 +128,36 @@ def cards_power(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
 
     Source: notebooks/cost.md, section What a card draws.
     """
-    ranks, count = inputs["tensor_parallel"], own_cards(inputs)
+    count = own_cards(inputs)
     drafts = quantities["draft_time"] / quantities["decode_step_time"]
     steps = output_throughput / (quantities["decode_batch"] * quantities["tokens_per_step"])
     chunks = select(np.greater(inputs["separate_pools"], 0), 0.0,
                     output_throughput / inputs["output_tokens"] * quantities["prompt_chunks"])
     decode = step_energy(shares, full, busy_times(inputs, quantities, "decode"))
     prefill = step_energy(shares, full, busy_times(inputs, quantities, "prefill"))
-    work = ranks * (steps * (1 + drafts) * decode + chunks * prefill)
-    return np.minimum(count * full, count * shares["awake"] * full + work)
+    return drawn(count, inputs["tensor_parallel"], full, shares["awake"],
+                 steps * (1 + drafts), decode, chunks, prefill)
+
+
+def drawn(count: Number, ranks: Number, full: Number, awake: Number, steps: Number, decode: Number,
+          chunks: Number, prefill: Number) -> Number:
+    """Power of cards that are awake and make so many steps and chunks a second [W].
+
+    >>> float(drawn(8, 1, 1000.0, 0.25, 400.0, 5.0, 0.0, 0.0))
+    4000.0
+
+    Args:
+        count: cards [1].
+        ranks: that make each step together [1].
+        full: what a card may draw at most [W].
+        awake: share of it between kernels [1].
+        steps, chunks: of all replicas [1/s].
+        decode, prefill: energy of a rank's kernels in one of them, beyond being awake [J].
+
+    Source: notebooks/cost.md, section What a card draws.
+    """
+    work = ranks * (steps * decode + chunks * prefill)
+    return np.minimum(count * full, count * awake * full + work)
 
 
 @dataclass(frozen=True)
@@ -234,13 +255,26 @@ def site_power(power: Number, count: Number, rest: Around) -> Number:
     Source: notebooks/cost.md, section From the cards to the meter.
     """
     servers = servers_of(count, rest.cards)
-    heat = power / servers + rest.host + rest.network
-    fans = rest.fans * np.minimum(1, heat / rest.cooling_load) ** FAN_LAW
-    drawn = heat + fans
+    heat, fans = heat_of_server(power, servers, rest)
+    taken = heat + fans
     if not rest.loads:
-        return servers * drawn * rest.pue
-    efficiency = np.interp(drawn / rest.capacity, rest.loads, rest.efficiencies)
-    return servers * drawn / efficiency * rest.pue
+        return servers * taken * rest.pue
+    efficiency = np.interp(taken / rest.capacity, rest.loads, rest.efficiencies)
+    return servers * taken / efficiency * rest.pue
+
+
+def heat_of_server(power: Number, servers: Number, rest: Around) -> tuple[Number, Number]:
+    """Heat of a server without its fans, and what its fans draw to carry it away [W].
+
+    Args:
+        power: of all cards [W].
+        servers: that they stand in [1].
+        rest: what stands around them.
+
+    Source: notebooks/cost.md, section From the cards to the meter.
+    """
+    heat = power / servers + rest.host + rest.network
+    return heat, rest.fans * np.minimum(1, heat / rest.cooling_load) ** FAN_LAW
 
 
 def full_power(device: str) -> tuple[float, float, float] | None:

@@ -76,12 +76,37 @@ def token_costs(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
     beside = select(apart, select(np.greater(inputs["prefill_pool_devices"], 0),
                                   inputs["prefill_pool_devices"], requests * prompt), 0.0)
     paid = own + beside
-    of_prompt = select(apart, beside / paid, prompt / (prompt + answer))
-    per_request = paid * card_second / (utilisation * requests)
+    # of a pool of its own a prompt is charged the cards, however busy they are
+    times = select(apart, beside, prompt), select(apart, own, answer)
+    _, per_request, per_input, per_output = shared_out(
+        paid, card_second, utilisation, requests, *times,
+        inputs["input_tokens"], inputs["output_tokens"])
     return {"cards": paid, "per_second": paid * card_second, "per_request": per_request,
-            "per_input": of_prompt * per_request / inputs["input_tokens"],
-            "per_output": (1 - of_prompt) * per_request / inputs["output_tokens"],
+            "per_input": per_input, "per_output": per_output,
             "per_output_whole": per_request / inputs["output_tokens"]}
+
+
+def shared_out(paid: Number, card_second: Number, utilisation: Number, requests: Number,
+               prompt: Number, answer: Number, input_tokens: Number, output_tokens: Number
+               ) -> tuple[Number, Number, Number, Number]:
+    """What a request costs, divided between its prompt and its answer.
+
+    Args:
+        paid: cards [1].
+        card_second: of one [money/s].
+        utilisation: share of the throughput that is used [1].
+        requests: that the deployment reaches [request/s].
+        prompt, answer: by which the cost is divided, of any one unit.
+        input_tokens, output_tokens: of a request [token].
+
+    Returns the prompt's share [1], the request [money], a token of its prompt and of its answer
+    [money/token].
+
+    Source: notebooks/cost.md, section Prompts and answers.
+    """
+    share = prompt / (prompt + answer)
+    request = paid * card_second / (utilisation * requests)
+    return share, request, share * request / input_tokens, (1 - share) * request / output_tokens
 
 
 def user_month(per_input: Number, per_output: Number, input_tokens: Number, output_tokens: Number,
