@@ -17,7 +17,7 @@ from calc.deciding.tornado import OWN
 from catalogue.reading.amounts import human
 from decisions.deciding import beside, label
 from workbench.showing.display import show, table
-from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_sig
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 PACE = Limit("tpot", 0.05)  # that pools and one pool both have to meet [s]
@@ -109,6 +109,7 @@ CHOICES = (
     Case(("72 H100, one draft or none", "72×H100，一个草稿或不带"), "wide-lmsys-decode-mtp", (),
          "workload.draft_tokens=0", "", "card_hours", DRAFTS),
 )
+RARE = 0.005  # share of the cases that is not told
 MEASURED = 2  # inputs that are named of each choice
 
 
@@ -175,22 +176,24 @@ def _said(value: float, path: Path) -> str:
     """A value of a path as readers have it; counts by themselves."""
     if path.unit == "1":
         return fmt_percent(value, 0) if value < 1 else fmt_sig(value)
-    unit = "1" if path.whole else path.unit
-    return human(value, unit).replace(" us", " µs")
+    if path.whole:
+        return fmt_int(round(value))
+    return human(value, path.unit).replace(" us", " µs")
 
 
 def _doubted(found: Doubt | None, case: Case, path: Path) -> Text:
     """The interval of a break-even point, and how often there is none."""
     if found is None:
         return "–", "–"
-    texts = ["", ""]
+    en, zh = [], []
     if found.low is not None and found.high is not None:
-        texts = [f"{_said(found.low, path)} – {_said(found.high, path)}; "] * 2
+        ends = f"{_said(found.low, path)} – {_said(found.high, path)}"
+        en, zh = [ends], [ends]
     for share, names in ((found.first, case.names[0]), (found.second, case.names[1])):
-        if share > 0:
-            texts[0] += f"{names[0]} throughout {fmt_percent(share, 0)}; "
-            texts[1] += f"始终“{names[1]}”{fmt_percent(share, 0)}；"
-    return texts[0].removesuffix("; "), texts[1].removesuffix("；").replace("; ", "；")
+        if share >= RARE:
+            en.append(f"{names[0]} throughout {fmt_percent(share, 0)}")
+            zh.append(f"始终“{names[1]}”占 {fmt_percent(share, 0)}")
+    return "; ".join(en), "；".join(zh)
 
 
 def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path) -> Text:
