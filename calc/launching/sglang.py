@@ -25,7 +25,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     return [*_device(scenario, release), *_cut(of, part, release),
-            *_experts(scenario, of, release), *_precision(scenario, release), 
+            *_experts(scenario, of, release), *_precision(scenario, release),
             *_limits(scenario, of, release), *_steps(scenario, release),
             *_pool(part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
