@@ -24,6 +24,8 @@ from catalogue.engines.engine import (
     tool_names,
 )
 from catalogue.engines.successors import successors, successors_of
+from catalogue.engines.thresholds import documents as watched
+from catalogue.engines.thresholds import thresholds, thresholds_of
 from catalogue.library import KINDS
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import glossary
@@ -86,6 +88,7 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
         *(partial(launch_blocks, name) for name in documents()),
+        *(partial(thresholds, name) for name in watched()),
         *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind))]
 
 
@@ -97,6 +100,7 @@ def _check_file(file: str, notes: list[str]) -> None:
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),
         "successors": lambda: successors_of(yamlfile.read(Path(file))),
+        "thresholds": lambda: thresholds_of(yamlfile.read(Path(file))),
         "documents": lambda: launch_blocks(Path(file).stem)}
     kind = kind_of(file)
     checks.get(kind, partial(_check_entry, kind, file))()
@@ -138,7 +142,8 @@ def kind_of(file: str) -> str:
     if inside == "." and path.name in ("symbols.yml", "glossary.yml"):
         return path.name
     if path.suffix == ".yml" and inside in ("engines", "engines/documents", "engines/tools",
-                                            "engines/successors", "sources"):
+                                            "engines/successors", "engines/thresholds",
+                                            "sources"):
         return folder.name
     if folder.name in KINDS:
         return folder.name

@@ -46,7 +46,7 @@ class Predicted:
     """What is predicted of a pool under the load that its scenario states.
 
     Attributes:
-        ttft, tpot: means over requests [s].
+        ttft, tpot, e2e: means over requests [s].
         throughput: of output tokens [token/s].
         requests: that are answered [request/s].
         planned: requests in flight at most [request].
@@ -62,6 +62,7 @@ class Predicted:
 
     ttft: Interval
     tpot: Interval
+    e2e: Interval
     throughput: Interval
     requests: Interval
     planned: float
@@ -125,7 +126,7 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
     rate = of("output_throughput")
     requests = Interval(rate.value / length, rate.low / length, rate.high / length, "request/s")
     planned = float(numbers["concurrency"])
-    return Predicted(of("ttft"), of("tpot"), rate, requests, planned,
+    return Predicted(of("ttft"), of("tpot"), of("e2e"), rate, requests, planned,
                      planned if burst else lasting.in_flight, _occupied(answer),
                      lasting.cache.get("cache_overflow", 0.0), float(numbers["input_tokens"]),
                      length, _limits(scenario, of("ttft"), of("tpot"), burst), burst)

@@ -1,0 +1,291 @@
+"""From scenario to service: a deployment's files and thresholds, the documents' beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from calc.launching.alerts import BUSY
+from calc.launching.bench import Bench
+from calc.launching.deployment import Deployment, deployment
+from calc.launching.monitoring import Watched
+from calc.launching.predictions import Interval, Predicted
+from catalogue.engines.engine import Engine, launch_blocks
+from catalogue.engines.successors import instead, successors
+from catalogue.engines.thresholds import Threshold, thresholds
+from workbench.showing import figures
+from workbench.showing.display import draw, number, show, table
+from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
+# what of the documents' plans runs, in the release that a reader would take
+RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "s0": ("s0-scenario-1", ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
+                             "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
+                             *LENGTHS), "vllm-ascend@0.18.0"),
+    "s1": ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
+                         "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
+HELD = {"s0": "vllm", "s1": "vllm"}
+WHAT: dict[str, Text] = {
+    "README.md": ("what is where, predicted and assumed", "目录说明、预测与前提"),
+    "cluster.env": ("what the operator sets", "由运维人员填写"),
+    "deployment.json": ("settings with reasons, predictions, thresholds",
+                        "设置及理由、预测、阈值"),
+    "nodes": ("a script and an environment per node", "每台服务器一份脚本与环境"),
+    "router": ("before several servers", "多个服务实例之前的路由"),
+    "monitoring": ("scraping, alerts, unit tests of each alert", "抓取配置、告警及其单元测试"),
+    "bench": ("measurements with what is predicted of each", "压测计划与各项预测")}
+NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
+LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "text"}
+
+
+@cache
+def of_document(document: str) -> Deployment:
+    """What of a document's plan runs, with its files."""
+    scenario, overrides, engine = RUNS[document]
+    return deployment(scenario, overrides, engine=engine)
+
+
+def figures_of(made: Deployment) -> None:
+    """The numbers of the answer."""
+    of = made.watched[-1]
+    number("service_files", len(made.files) + 1)
+    number("service_nodes", sum(pool.layout.nodes for pool in made.pools))
+    number("service_alerts", sum(len(each.alerts) for each in made.watched))
+    number("service_settings", len(made.pools[0].flags[0]))
+    number("service_engine", str(made.pools[0].release), str)
+    for name, interval in (("tpot", of.predicted.tpot), ("ttft", made.watched[0].predicted.ttft)):
+        for end in ("value", "low", "high"):
+            number(f"service_{name}_{end}", fmt_quantity(getattr(interval, end), "s"), str)
+    number("service_busy", BUSY, fmt_percent, digits=0)
+
+
+def listing(made: Deployment) -> None:
+    """What stands in the directory, a row per folder."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(made.files):
+        groups.setdefault(name.partition("/")[0], []).append(name)
+    table([{"path": f"`{names[0] if len(names) == 1 else f'{group}/'}`", "files": len(names),
+            "what": WHAT[group]} for group, names in groups.items()],
+          {"path": ("path", "路径"), "files": ("files", "文件数"), "what": ("what", "内容")})
+
+
+def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None,
+            folded: bool = False) -> None:
+    """A file of the directory as text, whole or some of its lines.
+
+    Args:
+        made: the deployment.
+        name: path in the directory.
+        first, last: lines, from 0.
+        folded: whether it is folded under its name.
+    """
+    lines = made.files[name].rstrip("\n").split("\n")[first:last]
+    body = "\n".join(lines)
+    fence, colons = (sign * max(4, 1 + max(map(len, re.findall(f"{sign}+", body)), default=0))
+                     for sign in "`:")
+    kind = LANGUAGES.get(name.rpartition(".")[2], "text")
+    block = f"{fence}{kind}\n{body}\n{fence}"
+    shown = (f"{colons}{{dropdown}} `{name}`\n\n{block}\n\n{colons}" if folded
+             else f"`{name}`\n\n{block}")
+    show(shown, shown)
+
+
+def alert_table(of: Iterable[Watched]) -> None:
+    """Every alert: what is predicted, where it fires, why there."""
+    rows = []
+    for each in of:
+        for alert in each.alerts:
+            unit = alert.predicted.unit if alert.predicted else "1"
+            rows.append({
+                "alert": f"`{alert.name}`",
+                "predicted": _spread(alert.predicted) if alert.predicted else "",
+                "fires": (f"{('above', 'below')[not alert.above]} {_level(alert.threshold, unit)}",
+                          f"{('高于', '低于')[not alert.above]} {_level(alert.threshold, unit)}")})
+    table(rows, {"alert": ("alert", "告警"), "predicted": ("predicted, 80%", "预测值（80%）"),
+                 "fires": ("fires", "触发条件")})
+
+
+def _level(value: float, unit: str) -> str:
+    return fmt_quantity(value, unit) if unit != "1" else f"{value:.4g}"
+
+
+def _spread(of: Interval) -> str:
+    low, value, high = (_level(each, of.unit) for each in (of.low, of.value, of.high))
+    if of.low == of.high:
+        return value
+    return f"{value} ({low} – {high})"
+
+
+def picture(made: Deployment) -> None:
+    """From prediction to threshold: each quantity over its own prediction, where alerts begin."""
+    draw(lambda lang: _picture(made, lang))
+
+
+def _picture(made: Deployment, lang: str) -> Figure:
+    first, last = made.watched[0].predicted, made.watched[-1].predicted
+    rows: list[tuple[Text, Interval, bool]] = [
+        (("time to first token", "首 token 延迟"), first.ttft, True),
+        (("time per output token", "每输出 token 时间"), last.tpot, True),
+        (("output throughput", "输出吞吐"), last.throughput, False)]
+    if last.occupied is not None and last.occupied.high < 1:
+        rows.append((("share of the KV cache", "KV 缓存占用"), last.occupied, True))
+    figure, axis = figures.axes(height=0.62 * len(rows) + 1.1)
+    choice = ("en", "zh").index(lang)
+    ends = [end for _, of, _ in rows for end in (of.high / of.value, of.value / of.low / BUSY)]
+    most = 1.25 * max(ends)
+    calm, blue, red = figures.PALETTE[2], figures.PALETTE[0], figures.PALETTE[3]
+    for place, (name, of, above) in enumerate(reversed(rows)):
+        low, high = of.low / of.value, of.high / of.value
+        limit = high if above else BUSY * low
+        beyond = (limit, most) if above else (1 / most, limit)
+        axis.barh(place, beyond[1] - beyond[0], left=beyond[0], height=0.5, color=red, alpha=0.16)
+        axis.plot([low, high], [place, place], color=blue, linewidth=7, solid_capstyle="butt")
+        axis.plot([1], [place], "o", color=calm, markersize=8, zorder=3)
+        axis.plot([limit, limit], [place - 0.32, place + 0.32], color=red, linewidth=2.5)
+        axis.text(1, place + 0.36, _level(of.value, of.unit), ha="center", va="bottom", fontsize=9)
+        word = (("alert above ", "高于此触发 "), ("alert below ", "低于此触发 "))[not above][choice]
+        axis.text(limit, place - 0.36, word + _level(limit * of.value, of.unit), color=red,
+                  ha="center", va="top", fontsize=8.5)
+        axis.text(0.98 / most, place, name[choice], ha="right", va="center", fontsize=10)
+    axis.set_xscale("log")
+    axis.set_xlim(1 / most, most)
+    axis.set_ylim(-0.75, len(rows) - 0.3)
+    axis.set_yticks([])
+    figures.log_ticks(axis.xaxis, 1 / most, most)
+    axis.set_xlabel((
+        "over the prediction: point predicted, bar 80% interval, red where the alert fires",
+        "与预测值之比：点为预测值，条为 80% 区间，线外触发")[choice])
+    axis.spines["left"].set_visible(False)
+    return figure
+
+
+def settings_table(document: str) -> None:
+    """Settings of a document that the release does not take, with what does it instead."""
+    made = of_document(document)
+    engine, version = _held(document, made)
+    rows = []
+    for name, sections in _named(document).items():
+        if engine.exists(name, version):
+            continue
+        entry, use = engine.find(name), instead(engine, name)
+        last = (("up to ", "止于 "), entry.until) if entry and entry.until else None
+        rows.append({
+            "setting": f"`{name}`", "section": ", ".join(sections),
+            "known": tuple(f"{last[0][index]}{last[1]}" for index in range(2)) if last
+            else ("in no release", "从未存在"),
+            "instead": ", ".join(coded(each) for each in use) if use
+            else ("nothing", "无需设置") if use == () else ("", ""),
+            "note": _note(engine, name)})
+    number(f"service_{document}_release", f"{engine.title} {version}", str)
+    number(f"service_{document}_gone", len(rows))
+    number(f"service_{document}_settings", len(_named(document)))
+    number(f"service_{document}_nothing", sum(row["instead"] == ("nothing", "无需设置")
+                                              for row in rows))
+    number(f"service_{document}_lost", sum(row["instead"] == ("", "") for row in rows))
+    table(rows, {"setting": ("setting", "设置"), "section": ("section", "章节"),
+                 "known": ("pinned releases", "选定版本"), "instead": ("instead", "替代"),
+                 "note": ("", "")}, wide=True)
+
+
+def _held(document: str, made: Deployment) -> tuple[Engine, str]:
+    """vLLM in the release that the plan which runs is launched with."""
+    return next((engine, version) for engine, version in made.pools[0].release.by
+                if engine.name == HELD[document])
+
+
+def _named(document: str) -> dict[str, list[str]]:
+    """Settings for vLLM by name, in one spelling, with the sections that print them."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for block in launch_blocks(document):
+        if block.engine != HELD[document] or block.form == "metrics":
+            continue
+        for name in block.settings:
+            _, sections = found.setdefault(name.lstrip("-").replace("-", "_"), (name, []))
+            sections += [block.section] if block.section not in sections else []
+    return dict(found.values())
+
+
+def _note(engine: Engine, name: str) -> Text:
+    """Why, as the table of successors has it."""
+    known = {each.lstrip("-").replace("-", "_"): successor
+             for each, successor in successors(engine.name).items()}
+    entry = engine.find(name)
+    for spelt in (name, entry.name if entry else name):
+        if successor := known.get(spelt.lstrip("-").replace("-", "_")):
+            return coded(successor.note["en"]), coded(successor.note["zh"])
+    return "", ""
+
+
+def coded(text: str) -> str:
+    """A sentence with names of flags, metrics and variables as code.
+
+    >>> coded("With --swap-space or vllm:num_requests_running.")
+    'With `--swap-space` or `vllm:num_requests_running`.'
+    """
+    return NAMES.sub(r"`\g<0>`", text)
+
+
+def predictions_table(document: str) -> None:
+    """Thresholds that a document prints, beside what is predicted of its plan as it runs."""
+    made = of_document(document)
+    rows = [_beside(each, made.watched[0].predicted) for each in thresholds(document)]
+    judged = [row["fires"] for row in rows if row["fires"][0]]
+    number(f"service_{document}_judged", len(judged))
+    number(f"service_{document}_always", sum(fires[0] == "always" for fires in judged))
+    number(f"service_{document}_unwatched", sum(not each.metrics for each in thresholds(document)))
+    number(f"service_{document}_thresholds", len(rows))
+    table(rows, {"what": ("alert on", "告警对象"), "section": ("section", "章节"),
+                 "printed": ("printed", "文中阈值"), "predicted": ("predicted, 80%", "预测（80%）"),
+                 "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True)
+
+
+def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
+    interval = _predicted(each, of)
+    sign = (">", "<")[not each.above]
+    levels = " / ".join([each.printed] + ([each.second] if each.second else []))
+    return {"what": (each.label["en"], each.label["zh"]), "section": each.section,
+            "printed": f"{sign} {levels}", "predicted": _spread(interval) if interval else "",
+            "fires": fires(each, interval) if interval else ("", ""),
+            "note": (coded(each.note["en"]), coded(each.note["zh"]))}
+
+
+def fires(each: Threshold, of: Interval) -> Text:
+    """Whether a printed threshold fires while everything is as predicted."""
+    if of.low <= each.value <= of.high:
+        return "perhaps: inside the interval", "未必：落在区间内"
+    beyond = of.low > each.value if each.above else of.high < each.value
+    return ("always", "总是触发") if beyond else ("silent", "不触发")
+
+
+def _predicted(each: Threshold, of: Predicted) -> Interval | None:
+    found: Mapping[str, Interval | None] = {
+        "ttft": of.ttft, "tpot": of.tpot, "e2e": of.e2e, "output_throughput": of.throughput,
+        "cache_occupied": of.occupied,
+        "planned": Interval(of.in_flight, of.in_flight, of.in_flight, "request")}
+    return found.get(each.quantity or "")
+
+
+def bench_table(runs: Sequence[Bench]) -> None:
+    """The runs of a plan with what is predicted of each."""
+    table([{"run": f"`{run.name}`", "what": WORDS[run.name], "users": fmt_int(run.concurrency),
+            "lengths": f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
+            **{name: _spread(run.predicted[name]) for name in ("ttft", "tpot")}} for run in runs],
+          {"run": ("run", "测试"), "what": ("exercises", "检验什么"),
+           "users": ("in flight", "并发"), "lengths": ("tokens", "token 数"),
+           "ttft": ("TTFT, 80%", "TTFT（80%）"), "tpot": ("TPOT, 80%", "TPOT（80%）")}, wide=True)
+
+
+WORDS: dict[str, Text] = {
+    "one": ("a step alone", "单独一步"),
+    "half": ("half of the concurrency", "一半并发"),
+    "planned": ("concurrency and lengths as planned", "按方案的并发与长度"),
+    "rate": ("independent arrivals", "独立到达"),
+    "shorter": ("half of either length", "长度各减半"),
+    "spread": ("lengths that vary", "长度不一"),
+    "prefix": ("prompts that begin alike", "提示有公共前缀")}
