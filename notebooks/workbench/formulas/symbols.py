@@ -39,6 +39,9 @@ _FRACTIONAL = frozenset({
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
     "block_waste", "absorbed_copies", "alone_share", "shared_chunk", "prompts_per_chunk",
     "steady_users",
+    "users_online", "prompts_busy", "wait_above", "prompts_met", "first_prompt", "mean_prompt",
+    "turn_answer", "shared_prefix", "kept_tokens", "returned_share", "conversation_hits",
+    "shortest_fetch", "server_availability", "restarting_share",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
@@ -55,6 +58,8 @@ _POSITIVE = frozenset({
     "micro_batches", "devices_per_node",
     "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
+    "found_chunk", "queue_time", "prompts_busy", "conversation_turns", "mean_prompt",
+    "recompute_quadratic", "between_failures", "repair_time", "group_servers",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 
