@@ -138,7 +138,7 @@ def buying(page: Asked) -> None:
                  "central": ("best as expected", "按预期最优"),
                  "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）")})
     show(f"Costs are card-hours of a day. The load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
-         f"{fmt_sig(GROWTH['high'], 2)} of the one expected, and the cards are slow, as expected or "
-         "fast: nine cases.",
+         f"{fmt_sig(GROWTH['high'], 2)} of the one expected, and the cards are slow, as expected "
+         "or fast: nine cases.",
          f"成本以每天的卡时计。负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
          f"{fmt_sig(GROWTH['high'], 2)} 倍，卡速分慢、如预期、快，共九种情形。")
