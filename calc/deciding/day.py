@@ -156,10 +156,26 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
                        replica.seen(rate / replicas, limits.share, vary))
                   for number, rate in enumerate(rates))
     busiest = hours[load.busiest]
-    online = None if think is None else busiest.rate * (
-        think + busiest.seen.in_flight / busiest.seen.rate)
+    talking = None if think is None else online(
+        busiest.rate, busiest.seen.in_flight / busiest.seen.rate, think)
     return Day(requests, most, replica.saturation, replica.devices, hours, replicas, start,
-               online=online)
+               online=talking)
+
+
+def online(rate: float, stay: float, think: float) -> float:
+    """Users in conversation, asking or thinking: Little's law, N = λ (e2e + Z) [request].
+
+    >>> online(2.0, 10.0, 50.0)
+    120.0
+
+    Args:
+        rate: of arrivals, λ [request/s].
+        stay: of a request, end to end [s].
+        think: mean time from an answer to the next question, Z [s].
+
+    Source: notebooks/day.md, section From users to arrivals.
+    """
+    return rate * (stay + think)
 
 
 def alone_misses(replica: Replica, limits: Limits) -> str:

@@ -214,11 +214,12 @@ class _Group:
     time: float
 
 
-def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits) -> list[_Group]:
+def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool
+              ) -> list[_Group]:
     """Of each size the group that decodes most requests within TPOT."""
     groups = []
     for size in sizes:
-        if choices := layouts(scenario, size):
+        if choices := layouts(scenario, size, narrow):
             counts, found, rows = _table(
                 scenario, size, choices, ("headroom_per_device", "decode_step_time",
                                           "tokens_per_step", "draft_time"), separate_pools=1)
@@ -235,21 +236,20 @@ def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits) -> list[
     return groups
 
 
-def _prefillers(scenario: Scenario, sizes: Sequence[int], limits: Limits, transfer: float
-                ) -> list[_Group]:
+def _prefillers(scenario: Scenario, sizes: Sequence[int], limits: Limits, transfer: float,
+                narrow: bool) -> list[_Group]:
     """Of each size the group that prefills most prompts of independent users within TTFT.
 
-    A rank works on one prompt after the other, all equal: M/D/1. Without a pipeline.
+    A rank works on one prompt after the other, all equal: M/D/1; stages on different ones.
     """
     best_of: dict[int, _Group] = {}
     for size in sizes:
-        for cut in layouts(scenario, size):
-            if cut[1] > 1:
-                continue
+        for cut in layouts(scenario, size, narrow):
             found = evaluate(on(scenario, size, cut).inputs() | {
                 "separate_pools": 0, "output_tokens": 1, "concurrency": cut[2]},
                 scenario.model.attention)
-            alone, service = float(found["ttft"]), float(found["prefill_time"])
+            alone = float(found["ttft"])
+            service = float(found["prefill_step_time"] * found["prompt_chunks"]) / cut[1]
             spare = limits.ttft - alone - transfer
             if found["headroom_per_device"] < 0 or spare < 0:
                 continue
@@ -261,19 +261,21 @@ def _prefillers(scenario: Scenario, sizes: Sequence[int], limits: Limits, transf
     return list(best_of.values())
 
 
-def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits) -> dict[int, TwoPools]:
+def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
+              narrow: bool = False) -> dict[int, TwoPools]:
     """Two pools on each number of cards, the best whole groups of any sizes up to it.
 
     Args:
         scenario: the deployment.
         sizes: numbers of cards; groups have one of them each.
         limits: of the means.
+        narrow: whether the experts of a group stay in one server.
     """
     inputs = scenario.inputs()
     transfer = float(evaluate(dict(inputs) | {"separate_pools": 1},
                               scenario.model.attention)["kv_transfer_time"])
-    first = _prefillers(scenario, sizes, limits, transfer)
-    second = _decoders(scenario, sizes, limits)
+    first = _prefillers(scenario, sizes, limits, transfer, narrow)
+    second = _decoders(scenario, sizes, limits, narrow)
     found = {}
     for devices in sizes:
         pairs = [(min(a * p.rate, b * d.rate), a, p, b, d) for p in first for d in second

@@ -7,6 +7,7 @@ The only module of the workbench that imports ``calc``. Formulas are evaluated o
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 
 import calc
 from calc.costing import owning, power, tokens, ways
+from calc.deciding import availability, day, tiers, waits
 from workbench.formulas.derivatives import Gradient, gradient
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import (
@@ -28,6 +30,7 @@ from workbench.formulas.exported import (
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
+DECISIONS = ("day", "scale")  # chapters whose formulas are of many deployments, not of one
 # Differences of large numbers: what they are of the same size as.
 _DIFFERENCES = ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device")
 _SCALE = "usable_memory"
@@ -68,7 +71,9 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     Raises DerivationError naming the quantities that only one of the two has, or on which they
     differ by more than a relative 1e-9.
     """
-    chosen = select(load_formulas() if formulas is None else formulas, attention)
+    known = load_formulas() if formulas is None else formulas
+    chosen = select({key: one for key, one in known.items() if one.notebook not in DECISIONS},
+                    attention)
     computed = calc.evaluate(inputs, attention)
     if lonely := chosen.keys() ^ computed.keys():
         sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
@@ -130,6 +135,64 @@ def _sides(formulas: Mapping[str, Formula], inputs: Mapping[str, Any], name: str
         return math.nan, math.nan
     low, high = sorted(_elasticities(side, inputs, name).get(key, 0.0) for side in (below, above))
     return low - ASIDE * abs(low), high + ASIDE * abs(high)
+
+
+def crosscheck_decisions(seed: int) -> Report:
+    """Evaluate what the chapters on decisions derive, and ``calc``, on random inputs.
+
+    Args:
+        seed: of the inputs.
+
+    Raises DerivationError as :func:`crosscheck` does.
+    """
+    formulas = {name: one for name, one in load_formulas().items() if one.notebook in DECISIONS}
+    inputs, computed = _decisions(random.Random(f"decisions {seed}"))
+    derived = evaluate_all(formulas, inputs)
+    if lonely := formulas.keys() ^ computed.keys():
+        raise DerivationError("formulas and calc have different quantities: "
+                              f"{', '.join(sorted(lonely))}.")
+    rows = tuple(_row(name, None, derived, computed[name]) for name in sorted(computed))
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]:
+    """Random inputs of the chapters on decisions, and what ``calc`` makes of them."""
+    i: dict[str, float] = {
+        "day_rate": draw.uniform(0.1, 50), "think_time": draw.uniform(1, 900),
+        "steady_e2e": draw.uniform(1, 60), "waited_time": draw.uniform(0, 2),
+        "found_chunk": draw.uniform(0.01, 1), "queue_time": draw.uniform(0.05, 1),
+        "prompts_busy": draw.uniform(0.05, 0.95), "prompts_met": draw.uniform(0.1, 200),
+        "stall_per_token": draw.uniform(0, 0.01), "request_slope": draw.uniform(1e-5, 0.01),
+        "conversation_rate": draw.uniform(0.001, 2), "conversation_turns": draw.randint(2, 30),
+        "turn_answer": draw.randint(1, 900), "shared_prefix": draw.randint(0, 900),
+        "kept_time": draw.uniform(0.1, 9000), "fetch_latency": draw.uniform(0, 0.1),
+        "fetch_per_token": draw.uniform(1e-7, 1e-3), "recompute_linear": draw.uniform(1e-6, 1e-3),
+        "recompute_quadratic": draw.uniform(1e-11, 1e-8),
+        "between_failures": draw.uniform(1e5, 1e8), "repair_time": draw.uniform(1e3, 1e6),
+        "group_servers": draw.randint(1, 48), "restart_time": draw.uniform(10, 2000)}
+    first = i["shared_prefix"] + draw.randint(1, 3000)
+    turns = int(i["conversation_turns"])
+    talk = tiers.Talk(first, i["turn_answer"], turns, i["think_time"], i["shared_prefix"])
+    i["mean_prompt"] = float(talk.prompts.mean())
+    found = talk.returns(i["kept_time"])
+    one = availability.Fleet(1, int(i["group_servers"]), 0, i["between_failures"],
+                             i["repair_time"], i["restart_time"])
+    return i, {
+        "users_online": day.online(i["day_rate"], i["steady_e2e"], i["think_time"]),
+        "wait_above": float(waits.wait_above(i["waited_time"], i["found_chunk"], i["queue_time"],
+                                             i["prompts_busy"])),
+        "pace_deviation": waits.pace_spread(i["prompts_met"], i["stall_per_token"],
+                                            i["request_slope"], 1.0)[0],
+        "first_prompt": tiers.first_prompt(i["mean_prompt"], i["turn_answer"], turns,
+                                           i["shared_prefix"]),
+        "kept_tokens": talk.kept(i["conversation_rate"], i["kept_time"]),
+        "returned_share": found, "conversation_hits": talk.hit_share(found),
+        "shortest_fetch": tiers.shortest_fetch(i["fetch_latency"], i["fetch_per_token"],
+                                               i["recompute_linear"], i["recompute_quadratic"]),
+        "server_availability": availability.available(i["between_failures"], i["repair_time"]),
+        "restarting_share": one.restarting}
 
 
 def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],

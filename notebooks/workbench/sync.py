@@ -25,6 +25,8 @@ TITLES = {
     "device": {"en": "A device", "zh": "一张卡"},
     "model": {"en": "A model", "zh": "一个模型"},
     "decide": {"en": "What decides", "zh": "结果取决于什么"},
+    "day": {"en": "A day of users", "zh": "一天的用户"},
+    "scale": {"en": "From 8 to 384 cards", "zh": "从 8 卡到 384 卡"},
 }
 OF_VARIANTS = {"family", "variant"}
 _LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)

@@ -43,6 +43,9 @@ _FRACTIONAL = frozenset({
     "servers", "paid_cards", "utilisation", "prompt_cost_share", "site_effectiveness",
     "crossover_utilisation", "crossover_hours", "discount_rate", "owned_years", "annuity",
     "payback_years", "capital_return",
+    "users_online", "prompts_busy", "wait_above", "prompts_met", "first_prompt", "mean_prompt",
+    "turn_answer", "shared_prefix", "kept_tokens", "returned_share", "conversation_hits",
+    "shortest_fetch", "server_availability", "restarting_share",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
@@ -61,6 +64,8 @@ _POSITIVE = frozenset({
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
     "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
     "capital", "yearly_surplus", "card_price", "demand_price", "api_price", "full_power",
+    "found_chunk", "queue_time", "prompts_busy", "conversation_turns", "mean_prompt",
+    "recompute_quadratic", "between_failures", "repair_time", "group_servers",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

@@ -1,0 +1,144 @@
+"""What the chapter on a day shows of conversations, of their tiers, and of how many to buy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from calc.choosing.simulated import system_of
+from calc.deciding.choices import chosen, layouts
+from calc.deciding.day import Day, with_tiers
+from calc.deciding.tiers import Population, Talk, needed
+from calc.serving.arrivals import ClosedLoop, Prefixes
+from calc.serving.metrics import summarise
+from calc.serving.simulation import simulate
+from decisions import day_figures
+from decisions.days import Asked
+from workbench.showing.display import draw, number, show, table
+from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+NAMES = {"device": ("on the cards", "卡上"), "host": ("host memory", "主机内存"),
+         "storage": ("drives", "硬盘")}
+STORAGE = 4e12  # of a server's drives for caches, in the table [B]
+SHARES = (0.1, 0.2, 0.4, 0.8)  # of the cards' cache, with which runs are made
+USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
+GROWTH = {"low": 0.7, "central": 1.0, "high": 1.5}
+LATER = (1.0, 1.25, 1.5, 2.0, 3.0)  # price of a card's hour found later, over one bought now
+MOST_FOUND = 0.95
+MINUTE = 60.0
+
+
+def population(page: Asked, turns: int) -> Population:
+    """The page's users as conversations of so many turns."""
+    return Population(page.scenario, turns, page.think)
+
+
+def tiers(page: Asked, found: Day, turns: int) -> None:
+    """Each tier with those before it: what it keeps, what is found there, and what it is worth."""
+    people = population(page, turns)
+    rate = max(hour.rate for hour in found.hours)
+    cached = with_tiers(page.scenario, people, rate, page.limits,
+                        float(page.load.variation.value), found.bought, storage=STORAGE)
+    rows = []
+    for one in cached:
+        tier = one.kept[-1]
+        rows.append({
+            "tier": NAMES[tier.tier], "tokens": fmt_int(round(tier.tokens)),
+            "time": fmt_sig(tier.time / MINUTE), "found": fmt_percent(tier.found),
+            "hits": fmt_percent(tier.hit_share), "fetch": fmt_time(tier.fetch),
+            "again": fmt_time(tier.recompute),
+            "from": f"{fmt_sig(tier.break_even / 1e9)} GB/s",
+            "replicas": str(one.replicas or "–")})
+    table(rows, {"tier": ("up to", "保留到"), "tokens": ("tokens per replica", "每副本 token 数"),
+                 "time": ("kept for (min)", "保留时间（min）"),
+                 "found": ("returns found there", "在此命中的返回"),
+                 "hits": ("hits, all tiers so far", "累计命中率"),
+                 "fetch": ("fetch", "取回"), "again": ("compute again", "重算"),
+                 "from": ("pays from", "划算的最低带宽"), "replicas": ("replicas", "副本数")},
+          wide=True)
+    conversations = rate / found.bought / turns
+    number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),
+           fmt_bytes, digits=0)
+    number("keep-turns", turns)
+    number("keep-found", MOST_FOUND, fmt_percent, digits=0)
+    number("keep-token", people.per_token / 1e3, fmt_fixed, digits=1)
+    number("keep-before", found.bought)
+    number("keep-after", cached[-1].replicas or found.bought)
+    number("keep-wait", page.think / MINUTE, fmt_sig)
+
+
+def simulated() -> None:
+    """Share of the prompts' tokens found: closed form and simulated cache, by its size."""
+    import catalogue
+
+    scenario = catalogue.load_scenario("s2-910b1-awq", overrides=[
+        "workload.input_tokens=1900 token", "workload.output_tokens=200 token",
+        "workload.context_tokens=8192 token"])
+    people, system = Population(scenario, 5, THOUGHT), system_of(scenario)
+    shape = (int(people.talk.prompt), int(people.talk.answer))
+    talk, points, differences = people.talk, [], []
+    limits = system.pool.limits
+    rate = 0.0
+    for share in SHARES:
+        blocks = int((limits.kv_blocks or 0) * share)
+        pool = replace(system.pool, limits=replace(limits, kv_blocks=blocks))
+        run = summarise(simulate(ClosedLoop(
+            USERS, TURNS_SIMULATED, (shape,), THOUGHT, exponential=True, seed=1, ramp=300.0,
+            prefixes=Prefixes(turns=talk.turns, longest=system.longest)), pool), warm_up=0.3)
+        rate = run.request_throughput / talk.turns
+        kept = max(1.0, blocks * limits.block_size
+                   - run.concurrency * (float(talk.prompts.mean()) + talk.answer / 2))
+        closed = talk.hit_share(talk.returns(talk.time(rate, kept)))
+        points.append((kept, run.hit_share))
+        differences.append(abs(closed - run.hit_share))
+    curve(talk, rate, points)
+    number("keep-worst", 100 * max(differences), fmt_fixed, digits=1)
+    number("keep-users", USERS)
+
+
+def curve(talk: Talk, rate: float, points: list[tuple[float, float]]) -> None:
+    """Hits by tokens kept, with the runs."""
+    tokens = np.geomspace(min(300.0, points[0][0]), 3 * points[-1][0], 80)
+    draw(partial(day_figures.hits, tokens.tolist(),
+                 [talk.hit_share(talk.returns(talk.time(rate, each))) for each in tokens],
+                 [], points, NAMES))
+
+
+def buying(page: Asked) -> None:
+    """Layouts and numbers of replicas: least regret, least mean cost, best as expected."""
+    found = [layout for layout in layouts(page.scenario, page.limits,
+                                          float(page.load.variation.value))
+             if layout.most["central"]]
+    plain = chosen(found, page.load, page.requests, GROWTH)
+    at = {name: plain.cases.index(name) for name in (
+        "low, high", "central, central", "high, low")}
+    rows = [{"layout": name, "cards": layout.devices,
+             **{key: fmt_int(round(plain.costs[row, column])) if np.isfinite(
+                 plain.costs[row, column]) else "–" for key, column in at.items()},
+             "regret": fmt_int(round(plain.regrets[row].max())) if np.isfinite(
+                 plain.regrets[row].max()) else "–"}
+            for row, (name, layout) in enumerate(zip(plain.candidates, found, strict=True))]
+    table(rows, {"layout": ("layout of a replica", "副本布局"), "cards": ("cards", "卡数"),
+                 "low, high": ("little load, fast", "负载低、速度快"),
+                 "central, central": ("as expected", "如预期"),
+                 "high, low": ("much load, slow", "负载高、速度慢"),
+                 "regret": ("largest regret", "最大后悔值")})
+    rows = []
+    for late in LATER:
+        one = chosen(found, page.load, page.requests, GROWTH, late)
+        rows.append({"late": fmt_sig(late), "regret": one.least_regret, "mean": one.least_cost,
+                     "central": one.central,
+                     "worst": fmt_int(round(one.regrets[one.candidates.index(
+                         one.least_regret)].max()))})
+    table(rows, {"late": ("price later over now", "事后单价与预购单价之比"),
+                 "regret": ("least regret", "最小后悔"),
+                 "mean": ("least mean cost", "期望成本最低"),
+                 "central": ("best as expected", "按预期最优"),
+                 "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）")})
+    show(f"Costs are card-hours of a day. The load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
+         f"{fmt_sig(GROWTH['high'], 2)} of the one expected, and the cards are slow, as expected "
+         "or fast: nine cases.",
+         f"成本以每天的卡时计。负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
+         f"{fmt_sig(GROWTH['high'], 2)} 倍，卡速分慢、如预期、快，共九种情形。")

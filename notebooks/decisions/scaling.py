@@ -1,0 +1,183 @@
+"""What the chapter on growth shows: the best layout of each number of cards, and two pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import catalogue
+from calc.choosing.answers import estimate
+from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
+from calc.deciding.replicas import Limits
+from decisions import scaling_figures
+from workbench.showing.display import draw, number, show, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
+         "memory_capacity": ("memory", "显存"),
+         "max_num_seqs": ("requests of the engine", "引擎并发上限")}
+RESOURCES = {"memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute": ("compute", "计算"),
+             "interconnect": ("links", "互联"), "host": ("host", "主机"),
+             "launch": ("launches", "下发")}
+WORTH = 0.05  # more per card than what stays in one server, for a width to pay
+S1 = ("s1-scale-24", "s1-scale-32", "s1-scale-48", "s1-scale-64")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One card through all sizes.
+
+    Attributes:
+        scenario: the deployment.
+        sizes: numbers of cards.
+        one: the best layout of each in one pool.
+        two: two pools.
+        narrow: two pools whose experts stay in one server.
+    """
+
+    scenario: catalogue.Scenario
+    sizes: tuple[int, ...]
+    one: dict[int, Best | None]
+    two: dict[int, TwoPools]
+    narrow: dict[int, TwoPools]
+
+    @property
+    def name(self) -> dict[str, str]:
+        """The card and how weights are stored, in both languages."""
+        device, precision = self.scenario.device.name, self.scenario.precision.name
+        return {lang: f"{device[lang]}, {precision[lang]}" for lang in ("en", "zh")}
+
+    @property
+    def pays(self) -> int | None:
+        """Fewest cards from which experts on several servers give more in two pools."""
+        return next((size for size in self.sizes if size in self.two and self.two[size].per_device
+                     > (1 + WORTH) * (self.narrow[size].per_device if size in self.narrow
+                                      else 0.0)), None)
+
+
+def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str], ttft: float,
+          tpot: float) -> list[Growth]:
+    """Every card at every number of cards.
+
+    Args:
+        scenario: the deployment.
+        cards: what makes it one of another card, as ``--set`` takes it.
+        settings: what differs from it besides.
+        ttft, tpot: limits of the means [s].
+
+    Raises ParamsError for what cannot be used.
+    """
+    limits, found = Limits(ttft, tpot, None), []
+    for card in cards:
+        loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
+        sizes = sizes_of(int(loaded.node.devices_per_node.value))
+        found.append(Growth(loaded, sizes, {size: best(loaded, size, limits) for size in sizes},
+                            two_pools(loaded, sizes, limits),
+                            two_pools(loaded, sizes, limits, narrow=True)))
+    return found
+
+
+def answer(found: Sequence[Growth]) -> None:
+    """The answer in sentences: per card from the fewest to the most, and where pools pay."""
+    for page in found:
+        ones = [each for each in page.one.values() if each]
+        twos = list(page.two.values())
+        top = max(twos, key=lambda pools: pools.per_device) if twos else None
+        single = max(ones, key=lambda each: each.per_device) if ones else None
+        name, pays = page.name, page.pays
+        en, zh = [f"**{name['en']}**: "], [f"**{name['zh']}**："]
+        if single and ones:
+            en.append(f"in one pool {fmt_sig(ones[0].per_device)} output tokens/s per card on "
+                      f"{ones[0].devices} cards, at best {fmt_sig(single.per_device)} on "
+                      f"{single.devices} ({single.layout})")
+            zh.append(f"单池 {ones[0].devices} 卡时每卡 {fmt_sig(ones[0].per_device)} token/s，"
+                      f"最高 {fmt_sig(single.per_device)}（{single.devices} 卡，{single.layout}）")
+        if top:
+            en.append(f"; in two pools up to {fmt_sig(top.per_device)}, from {top.devices} cards")
+            zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
+        en.append("; experts on several servers never pay." if pays is None
+                  else f"; experts on several servers pay from {pays} cards.")
+        zh.append("；专家跨服务器始终不划算。" if pays is None
+                  else f"；自 {pays} 卡起，专家跨服务器才划算。")
+        show("".join(en), "".join(zh))
+
+
+def picture(found: Sequence[Growth]) -> None:
+    """Throughput per card against cards."""
+    draw(partial(scaling_figures.growth, [
+        (page.name, {size: one.per_device for size, one in page.one.items() if one},
+         {size: two.per_device for size, two in page.two.items()},
+         {size: two.per_device for size, two in page.narrow.items()}) for page in found]))
+
+
+def layouts(page: Growth) -> None:
+    """The best layout of each number of cards, and two pools."""
+    rows = []
+    for size in page.sizes:
+        one, two = page.one[size], page.two.get(size)
+        row: dict[str, object] = {"cards": size}
+        if one:
+            row |= {"layout": one.layout, "requests": one.requests,
+                    "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
+                    "tpot": fmt_time(one.tpot), "binds": BINDS[one.binds],
+                    "resource": RESOURCES.get(one.resource, (one.resource,) * 2)}
+        if two:
+            row |= {"pools": _pools(two), "two": fmt_sig(two.per_device)}
+            if one:
+                row["gain"] = fmt_percent(two.per_device / one.per_device - 1, 0)
+        rows.append({key: row.get(key, "–") for key in (
+            "cards", "layout", "requests", "per", "ttft", "tpot", "binds", "resource", "pools",
+            "two", "gain")})
+    name = page.name
+    show(f"{name['en']}:", f"{name['zh']}：")
+    table(rows, {"cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
+                 "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
+                 "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
+                 "resource": ("step bound by", "步的瓶颈"),
+                 "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
+                 "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}, wide=True)
+
+
+def _pools(two: TwoPools) -> str:
+    """``2×8 + 1×32 (EP32)``."""
+    a, p, _ = two.prefill
+    b, d, cut = two.decode
+    return f"{a}×{p} + {b}×{d} (EP{cut[3]})"
+
+
+def counted(found: Sequence[Growth]) -> None:
+    """Numbers of the page's prose."""
+    number("scale-tried", sum(one.tried for page in found for one in page.one.values() if one))
+    number("scale-worth", WORTH, fmt_percent, digits=0)
+    most = [max(two.per_device / one.per_device for size, two in page.two.items()
+                if (one := page.one[size])) for page in found
+            if any(page.one[size] for size in page.two)]
+    if most:
+        number("scale-gain-low", min(most), fmt_fixed, digits=1)
+        number("scale-gain-high", max(most), fmt_fixed, digits=1)
+
+
+def documented() -> None:
+    """The scaling table of document S1: as printed, and what follows from its own inputs."""
+    rows = []
+    for name in S1:
+        scenario = catalogue.load_scenario(name)
+        found = estimate(scenario)
+        said = next(row for row in found.documented if row.quantity == "output_throughput")
+        change = found.changes[0] if found.changes else None
+        runs = change.quantities["output_throughput"] if change else None
+        cards = change.devices if change else scenario.devices
+        rows.append({
+            "cards": scenario.devices, "printed": fmt_int(round(said.printed)),
+            "per": fmt_sig(said.printed / scenario.devices),
+            "fits": ("yes", "能") if found.fits else ("no", "否"),
+            "change": ", ".join(f"{key}={value}" for key, value in change.settings.items())
+            if change else "–",
+            "runs": fmt_int(round(runs)) if runs else "–",
+            "each": fmt_sig(runs / cards) if runs else "–"})
+    table(rows, {"cards": ("cards", "卡数"), "printed": ("printed token/s", "文档 token/s"),
+                 "per": ("per card", "每卡"), "fits": ("fits as written", "照写能否放下"),
+                 "change": ("nearest change that runs", "最近的可行改动"),
+                 "runs": ("token/s of that", "改后 token/s"), "each": ("per card", "每卡")},
+          wide=True)
