@@ -212,6 +212,12 @@ class Space(Entry):
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
 
 
+_DEVICES = WithJsonSchema({
+    "description": "names of devices, offers {device, node, price}, or 'any'",
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
+        {"type": "string"}, {"type": "object", "required": ["device"]}]}}]})
+
+
 class Goal(Entry):
     """A goal: a file of ``params/goals/``, or a reader's own.
 
@@ -231,7 +237,7 @@ class Goal(Entry):
     note: Text | None = None
     defaults: dict[str, Any] | None = None
     model: ModelName
-    devices: list[Offer]
+    devices: Annotated[list[Offer], _DEVICES]
     cards: CardRange = CardRange()
     demand: Demand
     limits: Limits = Limits()
