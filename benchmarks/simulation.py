@@ -1,8 +1,13 @@
-"""Events per second of the simulation, beside the same engine stepped by a plain loop."""
+"""Events per second of the simulation, beside the same engine stepped by a plain loop; a long run.
+"""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 from calc.serving.arrivals import poisson
 from calc.serving.scheduling import Limits, Step, schedule
@@ -10,6 +15,10 @@ from calc.serving.simulation import Pool, simulate
 
 REQUESTS = 2_000
 REPEATS = 3
+MANY = 100_000  # requests at a deployment, from the command line
+DEPLOYMENTS = {"": ("s2-910b1-awq", "--rate", "0.5"),
+               "_lengths": ("s2-910b1-awq", "--rate", "0.5", "--lengths", "exponential"),
+               "_ranks": ("h200-v32-vllm-dp8", "--rate", "20")}
 LIMITS = Limits(max_num_batched_tokens=8192, max_num_seqs=64, kv_blocks=4096, block_size=128)
 
 
@@ -42,4 +51,16 @@ def measure() -> dict[str, tuple[float, str]]:
         "simulation_plain_loop": (events / looped, "events/s"),
         "simulation_over_plain_loop": (looped / simulated, "1"),
         "simulation_requests": (REQUESTS / simulated, "requests/s"),
-    }
+    } | {f"simulation_{MANY}{which}": served_by(*of) for which, of in DEPLOYMENTS.items()}
+
+
+def served_by(*arguments: str) -> tuple[float, str, str]:
+    """Seconds on the wall for many requests at a deployment, its start included."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "calc", "simulate", *arguments,
+                           "--requests", str(MANY), "--json"], check=True, capture_output=True,
+                          text=True, cwd=Path(__file__).resolve().parents[1])
+    taken, answer = time.perf_counter() - start, json.loads(done.stdout)
+    tokens = answer["requests"] * answer["output_throughput"] / answer["request_throughput"]
+    return taken, "s", (f"{' '.join(arguments)}: {MANY:,} requests, of those counted "
+                        f"{tokens:,.0f} output tokens")

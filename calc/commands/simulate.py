@@ -33,7 +33,7 @@ from catalogue.reading.units import parse
 
 REQUESTS = 1000  # unless told otherwise
 MOST_REQUESTS = 100_000
-MOST_TOKENS = 20_000_000  # output tokens of a run; some microseconds each
+MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some microseconds
 NOTHING = 1e-9
 LARGEST = 1e9  # of any option: thirty years, or more users than there are
 SETTLED = 3  # times as long as a request has to be what is counted

@@ -141,9 +141,9 @@ class Engine:
             self._plan_prefill_first(prompts)
         prefill, decode = [], []
         for job, new in self.planned:
-            if math.isnan(job.started):
+            if job.started != job.started:  # not a number yet
                 job.started = now
-            if job.decodes:
+            if job.generated and job.computed == job.known - 1:  # it decodes
                 decode.append(job.known)
             else:
                 prefill.append((new, job.computed))
@@ -162,7 +162,7 @@ class Engine:
                 continue
             job.generated += 1
             job.known += 1
-            if math.isnan(job.first_token):
+            if job.first_token != job.first_token:  # not a number yet
                 job.first_token = now
             if job.generated == job.request.output_tokens:
                 job.finished = now

@@ -123,10 +123,13 @@ class Clock:
 
     def _own(self, step: Step) -> _Part:
         """What a rank does whatever the others do, its experts without a token."""
+        key: tuple[object, ...]
         if step.prefill:
-            composition = self._chunks(step)
-            core = self._decode(step, core_only=True) if step.decode else 0.0
-            return self._part(composition, 0.0, 0.0, core)
+            key = ("chunks", step.prefill, *(self._rounded(step) if step.decode else ()))
+            if key not in self._parts:
+                core = self._decode(step, core_only=True) if step.decode else 0.0
+                self._parts[key] = self._part(self._chunks(step), 0.0, 0.0, core)
+            return self._parts[key]
         key = ("own", *self._rounded(step))
         if key not in self._parts:
             self._parts[key] = self._part(self._answers(*self._rounded(step)), 0.0, 0.0, 0.0)
