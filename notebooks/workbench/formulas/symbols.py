@@ -60,7 +60,7 @@ _POSITIVE = frozenset({
     "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
     "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
-    "capital", "yearly_surplus", "card_price", "demand_price", "api_price", "full_power",
+    "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,7 @@ def test_a_rate_of_nothing_leaves_the_cards_awake_and_more_of_it_draws_more(depl
     rates = [part * quantities["output_throughput"] for part in (0.0, 0.3, 0.6, 1.0)]
     drawn = [np.asarray(cards_power(inputs, quantities, rate, at, full)) for rate in rates]
     assert np.allclose(drawn[0], at["awake"] * full * own_cards(inputs))
-    for less, more in zip(drawn[:-1], drawn[1:], strict=True):
+    for less, more in pairwise(drawn):
         assert (more >= less).all()
 
 
