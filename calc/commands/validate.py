@@ -17,6 +17,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``validate`` takes, besides ``--json``."""
     command.add_argument("--system", help="only this measured scenario")
     command.add_argument("--metric", choices=METRICS, help="only this quantity")
+    command.add_argument("--energy", action="store_true",
+                         help="energy per token of the cards instead, where power was measured")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -26,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a system that is not measured.
     """
+    if args.energy:
+        return _energy(args)
     from calc.evidence import validation  # SciPy is loaded only where something is fitted
 
     if args.system is not None:
@@ -49,4 +53,38 @@ def run(args: argparse.Namespace) -> int:
     for row in rows:  # one line each, however narrow the terminal
         print("  ".join(cell.ljust(width) if i < TEXTS else cell.rjust(width)
                         for i, (cell, width) in enumerate(zip(row, widths, strict=True))))
+    return OK
+
+
+def _energy(args: argparse.Namespace) -> int:
+    """Print power, throughput and energy per token beside what was measured of them.
+
+    Raises ParamsError for a choice of a system or a metric, which this has not.
+    """
+    from calc.evidence import energy
+
+    if args.system is not None or args.metric is not None:
+        raise ParamsError("--energy: holds every table of power against its prediction, expected "
+                          "neither --system nor --metric beside it.")
+    found = [energy.held(table) for table in energy.tables()]
+    summary = energy.summary(found)
+    if args.json:
+        print_json({"summary": summary, "tables": [
+            {"table": held.table, "scenario": held.scenario,
+             "concurrency": held.concurrency.tolist(),
+             "measured": {name: values.tolist() for name, values in held.measured.items()},
+             "predicted": {name: {end: ends.tolist() for end, ends in made._asdict().items()}
+                           for name, made in held.predicted.items()}} for held in found]})
+        return OK
+    for held in found:
+        print(f"{held.table}: requests, J/token measured, predicted (80% interval), error")
+        made, errors = held.predicted["energy_per_token"], held.errors("energy_per_token")
+        for row, requests in enumerate(held.concurrency):
+            print(f"{requests:7.0f}  {held.measured['energy_per_token'][row]:6.2f}  "
+                  f"{made.value[row]:6.2f} ({made.low[row]:.2f} to {made.high[row]:.2f})  "
+                  f"{errors[row]:+.0%}")
+    for name, numbers in summary.items():
+        print(f"{name}: {numbers['rows']:.0f} rows, median error {numbers['median']:.1%}, mean "
+              f"{numbers['mean']:.1%}, worst {numbers['worst']:.0%}, "
+              f"{numbers['coverage']:.0%} inside the interval")
     return OK

@@ -160,7 +160,8 @@ ASSUMPTIONS: dict[str, Text] = {
              "利用率：按一天的负载曲线，取代全天满载"),
     "hardware": ("the servers: what dealers asked, with network and racks",
                  "服务器：经销商报价，并计网络与机架"),
-    "electricity": ("electricity: the whole site, for the cards alone", "电费：整个机房，取代仅计卡"),
+    "electricity": ("electricity: the whole site, for the cards alone",
+                    "电费：整个机房，取代仅计卡"),
     "upkeep": ("repairs and spares, which the document leaves out", "维修与备机，文档未计")}
 
 
@@ -197,7 +198,9 @@ def hybrid() -> Compared:
     alone = rates[0]["rate"], rates[1]["rate"]
     peaks = [_example(formulas, "s3-f03", index)[2]["rate"] for index in range(2)]
     prices = prices_of("ascend-910b4")
-    chassis = converted(rate(prices.owning.chassis), "CNY", prices.exchange)
+    empty = prices.owning.chassis if prices.owning else None
+    assert empty is not None
+    chassis = converted(rate(empty), "CNY", prices.exchange)
     card = catalogue.load_device("ascend-910b4").price.cny.value
     host = Three(chassis.value / card, chassis.low / card, chassis.high / card)
     even = (alone[0] * cards[1] - alone[1] * cards[0]) / (alone[1] - alone[0])
@@ -205,7 +208,7 @@ def hybrid() -> Compared:
 
 
 def hybrid_table(made: Compared) -> None:
-    """Tokens per second for the price of a card: as printed, with hosts, and at the most requests."""
+    """Tokens per second for the price of a card: as printed, with hosts, at the most requests."""
     rows = []
     for title, rates in ((("one request", "单请求"), made.alone),
                          (("as many as it takes", "最大吞吐"), made.most)):

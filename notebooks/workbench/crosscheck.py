@@ -272,10 +272,10 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
                         q["prompt_chunk_energy"])
     heat, fans = power.heat_of_server(drawn, q["servers"], around)
     annuity = owning.annuity(q["discount_rate"], q["owned_years"])
-    present = owning.present_cost(q["capital"], q["yearly_cost"], q["residual_value"],
+    present = owning.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],
                                   q["discount_rate"], q["owned_years"])
     share, request, per_input, per_output = tokens.shared_out(
-        q["paid_cards"], q["card_price"], q["utilisation"], q["request_throughput"],
+        q["paid_cards"], q["price_card"], q["utilisation"], q["request_throughput"],
         q["prompt_card_time"], q["answer_card_time"], q["input_tokens"], q["output_tokens"])
     return {
         "kernel_energy": power.step_energy(shares, q["full_power"], times),
@@ -283,13 +283,13 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
         "site_power": power.site_power(drawn, q["own_cards"], around),
         "energy_per_output_token": tokens.energy_per_token(
             drawn, q["loaded_power"], q["utilisation"], q["output_throughput"]),
-        "prompt_cost_share": share, "request_cost": request,
-        "input_token_cost": per_input, "output_token_cost": per_output,
-        "crossover_hours": ways.crossover_of_ways(q["card_price"], q["demand_price"]),
+        "prompt_cost_share": share, "cost_request": request,
+        "cost_input_token": per_input, "cost_output_token": per_output,
+        "crossover_hours": ways.crossover_of_ways(q["price_card"], q["price_on_demand"]),
         "crossover_utilisation": ways.crossover_utilisation(
-            q["paid_cards"] * q["card_price"], q["request_throughput"], q["api_price"]),
-        "annuity": annuity, "present_cost": present,
-        "even_price": present / (annuity * q["year_time"]),
-        "present_value": annuity * q["yearly_revenue"] - present,
-        "payback_years": owning.payback(q["capital"], q["yearly_surplus"], q["discount_rate"]),
-        "capital_return": owning.return_on(q["capital"], q["yearly_surplus"], q["owned_years"])}
+            q["paid_cards"] * q["price_card"], q["request_throughput"], q["price_service"]),
+        "annuity": annuity, "cost_present": present,
+        "price_even": present / (annuity * q["year_time"]),
+        "money_present_value": annuity * q["money_revenue"] - present,
+        "payback_years": owning.payback(q["cost_capital"], q["money_surplus"], q["discount_rate"]),
+        "capital_return": owning.return_on(q["cost_capital"], q["money_surplus"], q["owned_years"])}

@@ -42,7 +42,7 @@ class TestUnits:
                 units.parse(text, unit)
         for name, symbol in catalogue.symbols().items():
             currency = any(part in symbol.unit for part in ("USD", "CNY"))
-            assert currency == name.startswith(("cost", "price")), name
+            assert currency == name.startswith(("cost", "price", "money")), name
 
     def test_gigabytes_for_gibibytes(self):
         """6.9% less: 64 GB is not 64 GiB."""

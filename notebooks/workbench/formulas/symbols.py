@@ -66,6 +66,7 @@ _POSITIVE = frozenset({
     "capital", "yearly_surplus", "card_price", "demand_price", "api_price", "full_power",
     "found_chunk", "queue_time", "prompts_busy", "conversation_turns", "mean_prompt",
     "recompute_quadratic", "between_failures", "repair_time", "group_servers",
+    "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

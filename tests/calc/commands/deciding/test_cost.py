@@ -1,0 +1,121 @@
+"""The command ``cost``: amounts with ends, prices of a reader's own, one sentence for bad input."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import pytest
+
+ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "1e3 GB", "\x1b[2J")
+OPTIONS = ("--price", "--utilisation", "--user-requests", "--day-requests", "--load", "--api",
+           "--prices")
+OF_PRICES = ("years", "pue", "discount", "electricity", "exchange", "hour.own", "owning.server",
+             "owning.spares", "around.host", "like", "nothing", "owning.chassis")
+
+
+def finite(text: str):
+    """Parsed JSON; NaN and infinity are no JSON."""
+    def refuse(constant: str):
+        raise AssertionError(f"{constant} is no JSON")
+    return json.loads(text, parse_constant=refuse)
+
+
+def ended_well(result: tuple[int, str, str]) -> bool:
+    """An answer, or one printable sentence."""
+    code, out, err = result
+    if code == 0:
+        return bool(finite(out))
+    line, = err.splitlines()
+    return code == 2 and line.endswith(".") and line.isprintable() and len(line) < 600
+
+
+def asked(cli, *options: str, scenario: str = "h200-r1-vllm-tp8"):
+    code, out, err = cli("cost", scenario, "--json", *options)
+    assert code == 0, err
+    return finite(out)
+
+
+@pytest.mark.parametrize(("option", "value"), [*product(OPTIONS, ABSURD)])
+def test_any_option_ends_well(cli, option, value):
+    assert ended_well(cli("cost", "h200-r1-vllm-tp8", f"{option}={value}", "--json"))
+
+
+@pytest.mark.parametrize(("key", "value"), [*product(OF_PRICES, (*ABSURD, "0", "1"))])
+def test_any_price_that_is_set_ends_well(cli, key, value):
+    assert ended_well(cli("cost", "h200-r1-vllm-tp8", "--set", f"prices.{key}={value}", "--json"))
+
+
+def test_every_amount_lies_between_its_ends(cli):
+    answer = asked(cli)
+    assert answer["currency"] == "USD"
+    assert answer["hour"]["source"] == "inferencex-tco"
+    for name, amount in answer["amounts"].items():
+        if None not in amount.values():
+            assert amount["low"] <= amount["value"] <= amount["high"], name
+
+
+def test_an_ascend_has_no_price_and_says_so_until_a_reader_sets_one(cli):
+    without = asked(cli, scenario="s2-910b1-awq")
+    assert without["hour"] is None
+    assert "per_million_output" not in without["amounts"]
+    assert without["amounts"]["energy_per_token"]["value"] > 0
+    code, out, _ = cli("cost", "s2-910b1-awq")
+    assert code == 0
+    assert "no price of an hour of 'ascend-910b1'" in " ".join(out.split())
+    theirs = asked(cli, "--price=5..9 CNY/h", scenario="s2-910b1-awq")
+    assert theirs["currency"] == "CNY"
+    assert theirs["amounts"]["per_million_output"]["value"] > 0
+
+
+def test_half_the_use_is_twice_the_cost_and_a_dearer_hour_a_dearer_token(cli):
+    whole, half = (asked(cli, f"--utilisation={share}")["amounts"] for share in (1, 0.5))
+    for name in ("per_million_input", "per_million_output", "per_request", "per_user_month"):
+        assert half[name]["value"] == pytest.approx(2 * whole[name]["value"])
+    assert half["crossover"] == whole["crossover"]
+    assert half["energy_per_token"]["value"] > whole["energy_per_token"]["value"]
+    dear = asked(cli, "--price=9 USD/h")["amounts"]
+    assert dear["crossover"]["value"] > whole["crossover"]["value"]
+
+
+def test_a_reader_s_file_and_settings_take_the_place_of_the_catalogue_s(cli, tmp_path):
+    path = tmp_path / "mine.yml"
+    path.write_text("name: {en: mine, zh: 我的}\nlike: nvidia-h200-sxm\nhour: {own: {value: 3.16 "
+                    "USD/h, source: my own, kind: assumed, range: [3 USD/h, 4 USD/h]}}\n",
+                    encoding="utf-8")
+    mine, theirs = asked(cli, f"--prices={path}"), asked(cli)
+    assert mine["amounts"]["per_request"]["value"] == pytest.approx(
+        2 * theirs["amounts"]["per_request"]["value"])
+    longer = asked(cli, "--set", "prices.years=6 year")["amounts"]
+    assert longer["tco"]["value"] > theirs["amounts"]["tco"]["value"]
+
+
+def test_a_day_s_requests_say_how_many_deployments_and_the_cheapest_way(cli):
+    fleet = asked(cli, "--day-requests=30000000")["fleet"]
+    assert fleet["deployments"]["most"] >= fleet["deployments"]["mean"] >= 1
+    assert 0 < fleet["utilisation"] <= 1
+    hours = fleet["per_hour"]
+    assert hours["own and by the hour"] <= min(hours["own"], hours["rent-by-hour"])
+    assert hours["own"] < hours["rent-by-hour"]
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    (["s1-plan-c"], "not how long they are"),
+    (["h200-r1-vllm-tp8", "--api=common"], "sells no tokens"),
+    (["h200-r1-vllm-tp8", "--prices=amd-mi300x"], "its prices are those of 'amd-mi300x'"),
+    (["h200-r1-vllm-tp8", "--set", "prices.pue"], "expected PATH=VALUE"),
+    (["h200-r1-vllm-tp8", "--utilisation=1.5"], "at most 1"),
+])
+def test_bad_input_gets_one_sentence(cli, options, says):
+    code, out, err = cli("cost", *options)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+def test_energy_is_validated_with_every_row(cli):
+    code, out, _ = cli("validate", "--energy", "--json")
+    assert code == 0
+    found = finite(out)
+    assert found["summary"]["energy_per_token"]["rows"] == 22
+    assert cli("validate", "--energy", "--system=s2-910b1-awq")[0] == 2
