@@ -32,6 +32,7 @@ load_node = partial(load, "nodes")
 load_format = partial(load, "formats")
 load_precision = partial(load, "precisions")
 load_measurements = partial(load, "measurements")
+load_prices = partial(load, "prices")
 
 __all__ = [
     "ROOT",
@@ -53,6 +54,7 @@ __all__ = [
     "load_node",
     "load_pools",
     "load_precision",
+    "load_prices",
     "load_scenario",
     "model_inputs",
     "names",

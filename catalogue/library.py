@@ -22,6 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
+from catalogue.planning import failures, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
@@ -50,6 +51,10 @@ KINDS: dict[str, type[Entry]] = {
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "loads": loads.Load,
+    "failures": failures.Failures,
+    "prices": prices.Prices,
+    "powers": powers.Powers,
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}

@@ -25,7 +25,7 @@ def exported(kind: str) -> dict[str, Any]:
     schema = KINDS[kind].model_json_schema(mode="validation")
     schema["properties"].pop("id", None)
     required = [name for name in schema.pop("required", []) if name != "id"]
-    if kind in ("devices", "nodes"):  # one that is like another leaves out what that one has
+    if kind in ("devices", "nodes", "prices"):  # one that is like another leaves out what it has
         schema["anyOf"] = [{"required": required}, {"required": ["name", "like"]}]
     else:
         schema["required"] = required

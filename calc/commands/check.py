@@ -28,6 +28,7 @@ _TELLING_KEYS = {
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
     "measurements": ("columns",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
+    "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
     "profiles": ("statements",), "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 

@@ -1,7 +1,7 @@
 """The command line: ``python -m calc COMMAND``, see ``--help``.
 
-Commands: check, models, devices, links, nodes, scenarios, engines, estimate, simulate, validate,
-calibrate, discrepancy, import-model, decide.
+Commands: check, models, devices, links, nodes, scenarios, engines, estimate, cost, decide,
+simulate, validate, calibrate, discrepancy, import-model.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     **{kind: ("listing", f"list the {kind}, or show one") for kind in LISTED},
     "estimate": ("estimate", "whether a deployment fits, its latency, throughput and what binds "
                              "them; what would fit"),
+    "cost": ("deciding.cost", "what a deployment's tokens, energy and years cost, and when it "
+                              "pays"),
     "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
     "validate": ("validate", "errors of every prediction of a measured row"),
     "calibrate": ("calibrate", "fit a calibration to its measured rows"),

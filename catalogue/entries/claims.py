@@ -28,7 +28,7 @@ from catalogue.reading.values import (
 )
 
 Chapter = Literal["architecture", "memory", "compute", "communication", "latency", "throughput",
-                  "serving"]
+                  "serving", "cost"]
 Verdict = Literal["right", "right-with-conditions", "wrong", "undefined"]
 _KINDS = ("devices", "links", "nodes", "models", "formats")
 _REFERENCE = re.compile(r"([a-z]+)/([a-z0-9.-]+)((?:/[a-z_0-9]+)+)")
@@ -106,7 +106,7 @@ class DocumentFormula(Entry):
         step: where it goes wrong, or under which conditions it holds.
     """
 
-    id: Annotated[str, Field(pattern=r"^s[01]-f[0-9]{2}$")]
+    id: Annotated[str, Field(pattern=r"^s[0-3]-f[0-9]{2}$")]
     source: SourceKey
     chapter: Chapter
     sections: list[str]

@@ -35,6 +35,7 @@ microsecond = second / 1000000 = us
 nanosecond = second / 1000000000 = ns
 minute = 60 * second = min
 hour = 3600 * second = h
+year = 31536000 * second
 joule = [energy] = J
 watt = joule / second = W
 watt_hour = 3600 * joule = Wh

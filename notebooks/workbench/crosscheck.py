@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 
 import calc
+from calc.costing import owning, power, tokens, ways
 from workbench.formulas.derivatives import Gradient, gradient
 from workbench.formulas.errors import DerivationError
-from workbench.formulas.exported import Formula, evaluate_all, load_formulas, select, stagewise
+from workbench.formulas.exported import (
+    Formula,
+    evaluate_all,
+    load_formulas,
+    of_notebook,
+    select,
+    stagewise,
+)
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
@@ -158,3 +166,67 @@ def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -
 def _told(row: Row) -> str:
     where = "" if row.stage is None else f" on stage {row.stage}"
     return f"{row.name}{where} is {row.formula!r} derived and {row.calc!r} in calc"
+
+
+def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
+    """Evaluate the formulas of the chapter on cost and ``calc.costing``, and compare them.
+
+    Args:
+        inputs: what those formulas start from, SI numbers.
+
+    Raises DerivationError as :func:`crosscheck` does.
+    """
+    formulas = of_notebook(load_formulas(), "cost")
+    derived, computed = evaluate_all(formulas, inputs), _costs(inputs)
+    if lonely := formulas.keys() ^ computed.keys():
+        raise DerivationError("formulas and calc have different quantities of cost: "
+                              f"{', '.join(sorted(lonely))}.")
+    rows = tuple(_cost_row(name, float(derived[name]), float(computed[name]))
+                 for name in formulas)
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def _cost_row(name: str, left: float, right: float) -> Row:
+    size = max(abs(left), abs(right))
+    return Row(name, None, left, right, abs(left - right) / size if size else 0.0)
+
+
+def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``calc.costing`` gives for the inputs of the chapter, by the names of its formulas."""
+    kinds = {"memory": "memory", "matmul": "matmul", "experts": "expert",
+             "attention": "attention", "links": "link"}
+    shares = {"awake": q["awake_share"], **{name: q[f"{of}_share"] for name, of in kinds.items()}}
+    times = {name: q[f"{of}_busy"] for name, of in kinds.items()}
+    around = power.Around(q["own_cards"] / q["servers"], q["host_watts"], q["network_watts"],
+                          q["fan_watts"], q["cooling_load"], (0.0, 1.0),
+                          (q["supply_efficiency"],) * 2, 1e12, q["site_effectiveness"])
+    drawn = power.drawn(q["own_cards"], q["tensor_parallel"], q["full_power"], q["awake_share"],
+                        q["used_throughput"] / (q["decode_batch"] * q["tokens_per_step"])
+                        * (1 + q["draft_time"] / q["decode_step_time"]), q["answer_step_energy"],
+                        q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
+                        q["prompt_chunk_energy"])
+    heat, fans = power.heat_of_server(drawn, q["servers"], around)
+    annuity = owning.annuity(q["discount_rate"], q["owned_years"])
+    present = owning.present_cost(q["capital"], q["yearly_cost"], q["residual_value"],
+                                  q["discount_rate"], q["owned_years"])
+    share, request, per_input, per_output = tokens.shared_out(
+        q["paid_cards"], q["card_price"], q["utilisation"], q["request_throughput"],
+        q["prompt_card_time"], q["answer_card_time"], q["input_tokens"], q["output_tokens"])
+    return {
+        "kernel_energy": power.step_energy(shares, q["full_power"], times),
+        "cards_power": drawn, "server_heat": heat, "fans_drawn": fans,
+        "site_power": power.site_power(drawn, q["own_cards"], around),
+        "energy_per_output_token": tokens.energy_per_token(
+            drawn, q["loaded_power"], q["utilisation"], q["output_throughput"]),
+        "prompt_cost_share": share, "request_cost": request,
+        "input_token_cost": per_input, "output_token_cost": per_output,
+        "crossover_hours": ways.crossover_of_ways(q["card_price"], q["demand_price"]),
+        "crossover_utilisation": ways.crossover_utilisation(
+            q["paid_cards"] * q["card_price"], q["request_throughput"], q["api_price"]),
+        "annuity": annuity, "present_cost": present,
+        "even_price": present / (annuity * q["year_time"]),
+        "present_value": annuity * q["yearly_revenue"] - present,
+        "payback_years": owning.payback(q["capital"], q["yearly_surplus"], q["discount_rate"]),
+        "capital_return": owning.return_on(q["capital"], q["yearly_surplus"], q["owned_years"])}

@@ -34,7 +34,8 @@ NODES = [
     "hgx-a100", "hgx-b200", "gb200-nvl72", "mi300x-8gpu",
 ]
 ENTRIES = [(kind, name) for kind in KINDS for name in catalogue.names(kind)]
-TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario")]
+TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario"),
+             ("prices", "prices")]
 SCHEMAS = {kind: json.loads((catalogue.ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
            for kind in KINDS}
 GIB, TB = 2**30, 1e12

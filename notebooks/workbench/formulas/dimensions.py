@@ -45,6 +45,7 @@ COUNTED_ANEW = {
         "a prompt and an answer are those of one request, of which others are counted"),
     **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
                     "a transfer is that of one request"),
+    "cards_power": "a decode step takes one token of each request, an answer is that of one",
     "request_throughput": "a decode pool holds a request for each of its output tokens",
 }
 STEPS = ("decode_", "prefill_", "burst_")

@@ -20,6 +20,7 @@ from workbench.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
 VARIANTS = ("mla", "gqa")
+DECIDING = ("cost",)  # notebooks whose formulas are of decisions, not of a deployment's step
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,14 @@ def formula_of(name: str, attention: str) -> Formula | None:
 
 
 def select(formulas: Mapping[str, Formula], attention: str) -> dict[str, Formula]:
-    """The formulas that hold for an attention, by name."""
-    return {f.name: f for f in formulas.values() if f.variant in (None, attention)}
+    """The formulas of a deployment that hold for an attention, by name."""
+    return {f.name: f for f in formulas.values()
+            if f.variant in (None, attention) and f.notebook not in DECIDING}
+
+
+def of_notebook(formulas: Mapping[str, Formula], notebook: str) -> dict[str, Formula]:
+    """The formulas that one notebook exports, by name."""
+    return {f.name: f for f in formulas.values() if f.notebook == notebook}
 
 
 def order(formulas: Mapping[str, Formula]) -> list[str]:

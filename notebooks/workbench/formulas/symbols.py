@@ -39,6 +39,10 @@ _FRACTIONAL = frozenset({
     "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
     "block_waste", "absorbed_copies", "alone_share", "shared_chunk", "prompts_per_chunk",
     "steady_users",
+    "awake_share", "memory_share", "matmul_share", "expert_share", "attention_share", "link_share",
+    "servers", "paid_cards", "utilisation", "prompt_cost_share", "site_effectiveness",
+    "crossover_utilisation", "crossover_hours", "discount_rate", "owned_years", "annuity",
+    "payback_years", "capital_return",
 })
 # Quantities that a shortfall makes negative.
 _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
@@ -55,6 +59,8 @@ _POSITIVE = frozenset({
     "micro_batches", "devices_per_node",
     "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
+    "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
+    "capital", "yearly_surplus", "card_price", "demand_price", "api_price", "full_power",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 

@@ -32,7 +32,7 @@ from workbench.showing.display import LANGUAGES, Text, in_dropdown, show
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
 
 CHAPTERS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
-            "serving")
+            "serving", "cost")
 VERDICTS: dict[str, Text] = {
     "right": ("right", "正确"),
     "right-with-conditions": ("right under conditions", "有条件成立"),

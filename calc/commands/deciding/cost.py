@@ -1,0 +1,214 @@
+"""``cost``: what a deployment's tokens, its energy and its years cost, and when it pays."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from rich.table import Table
+
+from calc.commands.printing import OK, console, print_json
+from catalogue import ParamsError, load, load_prices, load_scenario
+from catalogue.planning.prices import OWNERSHIPS
+
+OF_PRICES = "prices."  # what a setting of the prices begins with
+SERVICE, DAY = "deepseek-api", "azure-conversation"
+ROWS: tuple[tuple[str, str, str], ...] = (
+    ("per_million_input", "a million input tokens", "money"),
+    ("per_million_output", "a million output tokens", "money"),
+    ("per_million_output_whole", "the same, all charged to answers", "money"),
+    ("per_hour", "all cards, an hour", "money"),
+    ("per_user_month", "a user, a month", "money"),
+    ("energy_per_token", "energy per output token, cards", "J"),
+    ("site_energy_per_token", "energy per output token, site", "J"),
+    ("cards_power", "power of the cards, busy", "kW"),
+    ("site_power", "power of the site, busy", "kW"),
+    ("crossover", "utilisation from which it is cheaper than the API", "%"),
+    ("capital", "capital", "money"),
+    ("yearly", "a year besides", "money"),
+    ("tco", "total cost of ownership, discounted", "money"),
+    ("tco_undiscounted", "the same, not discounted", "money"),
+    ("card_hour_of_parts", "a card's hour, from these parts", "money"),
+    ("revenue", "revenue of a year at the API's price", "money"),
+    ("npv", "net present value", "money"),
+    ("roi", "return on the capital, all years", "%"),
+    ("payback", "paid back after", "years"),
+)
+SCALES = {"kW": 1e-3, "%": 100.0}
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``cost`` takes, besides ``--json``."""
+    command.add_argument("scenario", help="identifier or path of a scenario file")
+    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
+                         dest="settings", help="override, of the deployment as for estimate, or of "
+                                               "the prices: prices.years='3 year', prices.pue=1.2")
+    command.add_argument("--prices", metavar="FILE", help="prices of your own, or another entry's")
+    command.add_argument("--price", metavar="AMOUNT", help="of a card's hour, everything included: "
+                                                           "'2 USD/h', or with ends '1.5..3 USD/h'")
+    command.add_argument("--ownership", choices=OWNERSHIPS, default="own",
+                         help="by which an hour is priced")
+    command.add_argument("--utilisation", metavar="SHARE",
+                         help="of the throughput that is used; by default what the load leaves of "
+                              "a deployment that its busiest hour fills")
+    command.add_argument("--load", default=DAY, metavar="NAME", help=f"a day's load ({DAY})")
+    command.add_argument("--day-requests", metavar="N",
+                         help="requests of a day: how many deployments its hours need, and what "
+                              "they cost by way of having them")
+    command.add_argument("--user-requests", default="20", metavar="N",
+                         help="requests of a user in a day (20)")
+    command.add_argument("--api", default=SERVICE, metavar="NAME",
+                         help=f"prices of a service to compare with ({SERVICE})")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print cost, energy and return of one deployment.
+
+    Raises ParamsError for a deployment, a price or a number that cannot be used.
+    """
+    from calc.choosing.answers import estimate
+    from calc.costing.answer import Asked, cost
+    from calc.costing.rates import prices_of, stated
+    from calc.costing.spread import Three
+
+    of_prices, of_deployment = _apart(args.settings)
+    scenario = load_scenario(args.scenario, overrides=of_deployment)
+    if scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
+                          "they are, expected workload.input_tokens and workload.output_tokens.")
+    prices = prices_of(scenario.device.id, args.prices, of_prices)
+    day = load("loads", args.load)
+    used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
+    asked = Asked(args.ownership, stated(args.price) if args.price else None, used,
+                  _number(args.user_requests, "--user-requests", math.inf), load_prices(args.api))
+    if asked.sold is None or asked.sold.sold is None:
+        raise ParamsError(f"--api {args.api}: it sells no tokens, expected prices with 'sold'.")
+    answer = estimate(scenario)
+    rate = answer.quantities.get("steady_throughput", answer.quantities["output_throughput"])
+    reached = Three(rate.value, rate.low, rate.high)
+    found = cost(scenario, answer.everything, reached, prices, asked)
+    fleet = (_fleet(scenario, day, reached, prices, args) if args.day_requests else None)
+    if args.json:
+        print_json(_plain(scenario, answer, found, used, fleet))
+    else:
+        _print(scenario, answer, found, asked, fleet)
+    return OK
+
+
+def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """Settings of the prices by key, and those of the deployment."""
+    of_prices, others = {}, []
+    for setting in settings:
+        key, stroke, value = setting.partition("=")
+        if not key.startswith(OF_PRICES):
+            others.append(setting)
+        elif not stroke or not value.strip():
+            raise ParamsError(f"--set {setting[:60]}: expected PATH=VALUE.")
+        else:
+            of_prices[key.removeprefix(OF_PRICES)] = value
+    return of_prices, others
+
+
+def _number(text: str, option: str, most: float) -> float:
+    """A number above 0, at most ``most``. Raises ParamsError for any other."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= most or number == math.inf:
+        limit = "" if most == math.inf else f" and at most {most:g}"
+        raise ParamsError(f"{option}: '{text[:40]}' is not a number above 0{limit}.")
+    return number
+
+
+def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Namespace
+           ) -> dict[str, Any]:
+    """Deployments that the hours of a day need, and an hour's cost by way of having them."""
+    from calc.costing.power import own_cards
+    from calc.costing.rates import card_hour, converted
+    from calc.costing.ways import units_needed, utilisation, ways
+
+    inputs = scenario.inputs()
+    requests = _number(args.day_requests, "--day-requests", math.inf)
+    rates, one = day.rates(requests), reached.value / inputs["output_tokens"]
+    needed = units_needed(rates, one)
+    hours = {name: card_hour(scenario.device.id, name, prices) for name in OWNERSHIPS}
+    if args.price:
+        hours[args.ownership] = card_hour(scenario.device.id, args.ownership, prices, args.price)
+    currency = next((hour.currency for hour in hours.values() if hour), None)
+    each = [None if hour is None or currency is None else float(own_cards(inputs))
+            * converted(hour, currency, prices.exchange).value for hour in hours.values()]
+    return {"deployments": {"most": int(needed.max()), "mean": float(needed.mean())},
+            "utilisation": utilisation(rates, one, float(needed.max())), "currency": currency,
+            "per_hour": {name: 3600 * amount for name, amount in ways(needed, *each).items()}}
+
+
+def _finite(number: Any) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
+    """The answer as data; an amount that is without end is null."""
+    from calc.costing.rates import as_json
+
+    return {
+        "scenario": scenario.id, "fits": answer.fits, "currency": found.currency,
+        "utilisation": used,
+        "hour": None if found.hour is None else as_json(found.hour),
+        "server": None if found.server is None else as_json(found.server),
+        "amounts": {name: {end: _finite(value) for end, value in amount._asdict().items()}
+                    for name, amount in found.amounts.items()},
+        "owning": None if found.owned is None else {
+            name: float(value) for name, value in vars(found.owned).items()},
+        "fleet": fleet}
+
+
+def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> None:
+    """What rests on what; amounts with their intervals; ways of having the cards."""
+    from calc.costing.rates import unpriced
+
+    screen = console()
+    if not answer.fits:
+        screen.print("It does not fit: the times are those of the same cut on cards with enough "
+                     "memory.", soft_wrap=True)
+    screen.print(f"{scenario.heading['en']}: {scenario.device.name['en']}, "
+                 f"{100 * asked.utilisation:.0f}% of the throughput used.", soft_wrap=True)
+    if found.hour is None:
+        screen.print(unpriced(scenario.device.id, asked.ownership), soft_wrap=True)
+    else:
+        value, low, high = found.hour.per(f"{found.currency}/h")
+        screen.print(f"A card's hour ({asked.ownership}): {value:.4g} {found.currency} "
+                     f"({low:.4g} to {high:.4g}), {_origin(found.hour)}.", soft_wrap=True)
+    if found.server is not None:
+        screen.print(f"A server: {found.server.value:,.0f} {found.currency}, "
+                     f"{_origin(found.server)}.", soft_wrap=True)
+    table = Table()
+    for column in ("what", "central", "80% interval", "unit"):
+        table.add_column(column)
+    for name, title, unit in ROWS:
+        if name in found.amounts:
+            value, low, high = (float(end) * SCALES.get(unit, 1.0)
+                                for end in found.amounts[name])
+            table.add_row(title, _shown(value), f"{_shown(low)} to {_shown(high)}",
+                          found.currency if unit == "money" else unit)
+    screen.print(table)
+    if fleet is not None:
+        most, mean = fleet["deployments"]["most"], fleet["deployments"]["mean"]
+        screen.print(f"Deployments that the day needs: {most} at most, {mean:.3g} on average; "
+                     f"{100 * fleet['utilisation']:.0f}% used where all are kept.", soft_wrap=True)
+        for name, amount in sorted(fleet["per_hour"].items(), key=lambda item: item[1]):
+            screen.print(f"  {name}: {amount:.4g} {fleet['currency']} an hour", soft_wrap=True)
+
+
+def _origin(amount: Any) -> str:
+    """Where a price comes from."""
+    return f"{amount.source}, {amount.kind}" + (f", {amount.date}" if amount.date else "")
+
+
+def _shown(number: float) -> str:
+    if not math.isfinite(number):
+        return "never" if number > 0 else "–"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"

@@ -1,0 +1,230 @@
+"""A deployment's cost, energy and return in one answer, each with its 80% interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from calc.costing.owning import (
+    YEAR,
+    Bill,
+    bill,
+    net_present_value,
+    payback,
+    return_on,
+    server_price,
+)
+from calc.costing.power import (
+    around,
+    cards_power,
+    full_power,
+    own_cards,
+    powers_of,
+    servers_of,
+    shares_of,
+    site_power,
+)
+from calc.costing.rates import Rate, card_hour, converted, rate
+from calc.costing.spread import Three, exactly, spread
+from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
+from calc.costing.ways import api_request, crossover_utilisation
+from catalogue import Scenario
+from catalogue.planning.prices import Prices
+
+PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
+ENERGY = ("cards_power", "site_power", "energy_per_token", "site_energy_per_token")
+TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole", "per_request",
+          "per_user_month", "per_hour")
+OWNED = ("capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts")
+RETURNS = ("revenue", "npv", "roi", "payback")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a deployment's cost, besides the deployment.
+
+    Attributes:
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+        price: of a card's hour that a reader sets; None for that of the prices.
+        utilisation: share of the throughput that is used, over the time that is paid [1].
+        requests_per_day: of a user [request].
+        sold: prices of a service: what an answer is compared with, and what it could be sold at.
+        changes: values by name of what owning is made of, or ``pue``, in place of the prices' own.
+    """
+
+    ownership: str = "own"
+    price: Rate | None = None
+    utilisation: float = 1.0
+    requests_per_day: float = 20.0
+    sold: Prices | None = None
+    changes: Mapping[str, Three] | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a deployment costs; amounts with 80% intervals, in SI and one currency.
+
+    Attributes:
+        currency: of all money.
+        hour: of a card, as it is priced; None where nobody says.
+        server: of a server with its cards; None where nobody says.
+        amounts: by name; what cannot be said is absent.
+        owned: what owning is made of, central values; None where nobody prices a server.
+    """
+
+    currency: str
+    hour: Rate | None
+    server: Rate | None
+    amounts: dict[str, Three]
+    owned: Bill | None
+
+
+def _three(amount: Rate | None) -> Three | None:
+    return None if amount is None else Three(amount.value, amount.low, amount.high)
+
+
+def _stated(value: Any) -> Three:
+    return Three(float(value.value), float(value.low), float(value.high))
+
+
+def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Three, prices: Prices,
+         asked: Asked) -> Cost:
+    """Cost, energy and return of a deployment.
+
+    Args:
+        scenario: the deployment.
+        quantities: those of ``calc.evaluate`` for it.
+        throughput: that it reaches, with its interval [token/s].
+        prices: that hold for its card.
+        asked: what is asked.
+
+    Raises ParamsError for prices in two currencies with no rate of exchange between them.
+    """
+    hour = card_hour(scenario.device.id, asked.ownership, prices, asked.price)
+    currency = (hour.currency if hour else
+                prices.electricity.unit.partition("/")[0] if prices.electricity else "USD")
+    server = server_price(scenario.device, scenario.node, prices, currency)
+    uncertain = _uncertain(scenario, prices, asked, currency, throughput, hour, server)
+    inputs = scenario.inputs()
+
+    def computed(q: Mapping[str, Any]) -> dict[str, Any]:
+        return _amounts(scenario, inputs, quantities, prices, q, asked)
+
+    amounts = spread(computed, uncertain)
+    if "payback" in amounts:
+        amounts["payback"] = _inverse(amounts["payback"])
+    central = {name: one.value if isinstance(one, Three) else one
+               for name, one in uncertain.items()}
+    owned = (_owned(inputs, central, _powers(scenario, inputs, quantities, prices, central, asked))
+             if "server" in central and "site_known" in central else None)
+    return Cost(currency, hour, server, amounts, owned)
+
+
+def _inverse(per_year: Three) -> Three:
+    """Years from the share that a year pays back; one that never is takes for ever."""
+    def years(share: float) -> float:
+        return 1 / share if share > 0 else inf
+
+    return Three(years(per_year.value), years(per_year.high), years(per_year.low))
+
+
+def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, throughput: Three,
+               hour: Rate | None, server: Rate | None) -> dict[str, Three | Any]:
+    """Everything that money and energy rest on, by name; what nobody says is absent."""
+    found: dict[str, Three | Any] = {"rate": throughput, "utilisation": asked.utilisation}
+    full = full_power(scenario.device.id)
+    if full is not None:
+        found |= {name: _stated(value)
+                  for name, value in shares_of(powers_of(scenario.device.id)).items()}
+        found["full"] = Three(*full)
+        if prices.pue and around(scenario, prices) is not None:
+            found |= {"pue": _stated(prices.pue), "site_known": True}
+    for name, amount in (("hour", hour), ("server", server)):
+        if (three := _three(amount)) is not None:
+            found[name] = three
+    if prices.electricity is not None:
+        found["electricity"] = _three(converted(
+            rate(prices.electricity), currency, prices.exchange))
+    for name in PARTS if prices.owning else ():
+        value = getattr(prices.owning, name)
+        if value is not None:
+            found[name] = (_stated(value) if value.unit == "1" else
+                           _three(converted(rate(value), currency, prices.exchange)))
+    if prices.discount is not None and prices.years is not None:
+        found["discount"] = _stated(prices.discount)
+        found["years"] = Three(*(end / YEAR for end in _stated(prices.years)))
+    if asked.sold is not None and asked.sold.sold is not None:
+        for name in ("input", "output"):
+            sold = converted(rate(getattr(asked.sold.sold, name)), currency, prices.exchange)
+            found[f"sold_{name}"] = exactly(sold.value)
+    return found | dict(asked.changes or {})
+
+
+def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
+            prices: Prices, q: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+    """Power of cards and site, busy and without requests [W]."""
+    count = own_cards(inputs)
+    busy = cards_power(inputs, quantities, q["rate"], q, q["full"])
+    found = {"count": count, "busy": busy, "idle": count * q["loaded"] * q["full"]}
+    rest = around(scenario, prices, q.get("pue"))
+    if rest is None:
+        return found
+    return found | {f"site_{name}": site_power(power, count, rest) for name, power in (
+        ("busy", busy), ("idle", found["idle"]), ("full", count * q["full"]))} | {
+        "servers": servers_of(count, rest.cards)}
+
+
+def _owned(inputs: Mapping[str, Any], q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
+    """What owning is made of, from parts; what is not stated costs nothing."""
+    nothing = dict.fromkeys(PARTS, 0.0) | {"electricity": 0.0}
+    used = q["utilisation"]
+    mean = used * power["site_busy"] + (1 - used) * power["site_idle"]
+    return bill({**nothing, **q, "servers": power["servers"], "cards": power["count"],
+                 "kept_power": power["site_full"], "mean_power": mean})
+
+
+def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
+             prices: Prices, q: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+    """Every amount that can be said, at one point of the uncertain inputs."""
+    found: dict[str, Any] = {}
+    requests = q["rate"] / inputs["output_tokens"]
+    power = _powers(scenario, inputs, quantities, prices, q, asked) if "full" in q else {}
+    for before in ("", "site_"):
+        if f"{before}busy" in power:
+            found |= {f"{before or 'cards_'}power": power[f"{before}busy"],
+                      f"{before}energy_per_token": energy_per_token(
+                          power[f"{before}busy"], power[f"{before}idle"], q["utilisation"],
+                          q["rate"])}
+    api = (api_request(q["sold_input"], q["sold_output"], inputs["input_tokens"],
+                       inputs["output_tokens"]) if "sold_input" in q else None)
+    if "hour" in q:
+        costs = token_costs(inputs, quantities, q["hour"], q["utilisation"], q["rate"])
+        found |= {
+            "per_million_input": MILLION * costs["per_input"],
+            "per_million_output": MILLION * costs["per_output"],
+            "per_million_output_whole": MILLION * costs["per_output_whole"],
+            "per_request": costs["per_request"], "per_hour": 3600 * costs["per_second"],
+            "per_user_month": user_month(
+                costs["per_input"], costs["per_output"], inputs["input_tokens"],
+                inputs["output_tokens"], asked.requests_per_day)}
+        if api is not None:
+            found["crossover"] = crossover_utilisation(costs["per_second"], requests, api)
+    if "server" in q and "site_busy" in power and "years" in q:
+        owned = _owned(inputs, q, power)
+        found |= {"capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
+                  "tco_undiscounted": owned.nominal,
+                  "card_hour_of_parts": 3600 * owned.second / power["count"]}
+        if api is not None:
+            found |= _returns(owned, YEAR * q["utilisation"] * requests * api, q)
+    return found
+
+
+def _returns(owned: Bill, revenue: Any, q: Mapping[str, Any]) -> dict[str, Any]:
+    """What owning returns where every request is sold at the service's price."""
+    surplus = revenue - owned.yearly
+    return {"revenue": revenue,
+            "npv": net_present_value(owned, revenue, q["discount"], q["years"]),
+            "roi": return_on(owned.capital, surplus, q["years"]),
+            "payback": 1 / payback(owned.capital, surplus, q["discount"])}

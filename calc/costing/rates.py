@@ -1,0 +1,184 @@
+"""What a card costs by the time, by way of having it; a number only where somebody printed one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from catalogue import ParamsError, load, load_device, load_prices, names, units
+from catalogue.library import COMMAND_LINE, Override, locate
+from catalogue.planning.prices import OWNERSHIPS, Prices, currency_of
+from catalogue.reading.values import Value
+
+COMMON = "common"  # prices of what has none of its own
+SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
+
+
+@dataclass(frozen=True)
+class Rate:
+    """An amount with its ends, in SI: money, money per second, money per token.
+
+    Attributes:
+        value, low, high: central and both ends; ``low <= value <= high``.
+        unit: such as ``USD/s``.
+        source, kind, date: of what it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: str
+    source: str = COMMAND_LINE
+    kind: str = "assumed"
+    date: str | None = None
+
+    @property
+    def currency(self) -> str:
+        """The currency: what stands before the first stroke of the unit."""
+        return self.unit.partition("/")[0]
+
+    def per(self, unit: str) -> tuple[float, float, float]:
+        """Central value and ends in another unit of the same dimensions.
+
+        >>> Rate(0.0005, 0.00025, 0.001, "USD/s").per("USD/h")
+        (1.8, 0.9, 3.6)
+        """
+        factor = units.factor(unit) / units.factor(self.unit)
+        return self.value / factor, self.low / factor, self.high / factor
+
+
+def rate(value: Value) -> Rate:
+    """A catalogue's value as a rate."""
+    return Rate(float(value.value), float(value.low), float(value.high), value.unit, value.source,
+                value.kind, value.date)
+
+
+def stated(text: str, unit: str = "USD/s") -> Rate:
+    """A price as a reader writes it: ``2 USD/h``, or with both ends ``1.5..2.5 USD/h``.
+
+    Without ends it is taken as exact; between two the central value is their geometric mean, as of
+    a log-uniform prior.
+
+    >>> stated("1..4 USD/h").per("USD/h")
+    (2.0, 1.0, 4.0)
+
+    Args:
+        text: the price.
+        unit: whose dimensions it has, in whatever currency.
+
+    Raises ParamsError for what is no price, or not of these dimensions.
+    """
+    ends = text.split(SPREAD)
+    try:
+        _, written = units.split(ends[-1])
+        per = f"/{unit.partition('/')[2]}" if "/" in unit else ""
+        currency = written.partition("/")[0]
+        if currency not in ("USD", "CNY"):
+            raise ValueError(f"'{text}' names no currency")
+        high = float(units.parse(ends[-1], currency + per))
+        low = float(units.parse(f"{ends[0]} {written}", currency + per)) if ends[1:] else high
+    except ValueError as error:
+        raise ParamsError(f"{COMMAND_LINE}: {error}, expected a price such as 2 {unit} or "
+                          f"1.5{SPREAD}2.5 {unit}.".replace("/s", "/h")) from None
+    if len(ends) > 2 or not 0 < low <= high:
+        raise ParamsError(f"{COMMAND_LINE}: '{text}' is not a price, expected one above 0, or both "
+                          f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
+    return Rate((low * high) ** 0.5, low, high, currency + per)
+
+
+@functools.cache
+def _of_devices() -> Mapping[str, str]:
+    """Device -> the file of its prices, of those in the catalogue."""
+    return {priced.device: name for name in names("prices")
+            if (priced := load_prices(name)).device is not None}
+
+
+def prices_of(device: str, reference: str | None = None,
+              settings: Mapping[str, str] | None = None) -> Prices:
+    """Prices that hold for a card: a reader's file, else the catalogue's, else what all share.
+
+    Args:
+        device: its identifier.
+        reference: name or path of other prices.
+        settings: values by dotted key, in place of the file's: ``years`` -> ``3 year``.
+
+    Raises ParamsError for a file or a value that cannot be used, or one of another card.
+    """
+    given = {key: Override(raw, COMMAND_LINE) for key, raw in (settings or {}).items()}
+    found: Prices = load("prices", reference or _of_devices().get(device, COMMON), given)
+    if reference is not None and found.device is not None:
+        theirs, ours = (locate("devices", name).stem for name in (found.device, device))
+        if theirs != ours:
+            raise ParamsError(f"{reference}: its prices are those of '{theirs}', the deployment "
+                              f"runs on '{ours}'.")
+    return found
+
+
+def card_hour(device: str, ownership: str = "own", prices: Prices | None = None,
+              reader: Rate | str | None = None) -> Rate | None:
+    """What a card costs by the time [money/s], everything included; None where nobody says.
+
+    >>> card_hour("nvidia-h200-sxm").per("USD/h")[0]
+    1.58
+    >>> card_hour("ascend-910b2") is None
+    True
+
+    Args:
+        device: identifier of the card.
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+        prices: a reader's, in place of those of the catalogue.
+        reader: a price that a reader sets, in place of any.
+
+    Raises ParamsError for an unknown way of having a card, or a price that is none.
+    """
+    if ownership not in OWNERSHIPS:
+        raise ParamsError(f"{COMMAND_LINE}: there is no way '{ownership[:40]}' of having a card, "
+                          f"expected one of {', '.join(OWNERSHIPS)}.")
+    if reader is not None:
+        return stated(reader) if isinstance(reader, str) else reader
+    hour = (prices or prices_of(device)).hour
+    value: Value | None = getattr(hour, ownership.replace("-", "_")) if hour else None
+    if value is None and ownership == "rent-by-hour":
+        listed = load_device(device).price
+        value = listed.usd_rent if listed else None
+    return None if value is None else rate(value)
+
+
+def converted(amount: Rate, currency: str, exchange: Value | None) -> Rate:
+    """An amount in a currency; between dollars and yuan at the stated rate, ends included.
+
+    Args:
+        amount: in USD or CNY, or per something.
+        currency: that is wanted.
+        exchange: what a dollar is in yuan [CNY/USD].
+
+    Raises ParamsError where the currencies differ and no rate of exchange is stated.
+    """
+    if amount.currency == currency:
+        return amount
+    if exchange is None:
+        raise ParamsError(f"prices are in {amount.currency} and in {currency}, expected one "
+                          "currency, or 'exchange' among the prices.")
+    into_yuan = currency == "CNY"
+    factors = [float(end) for end in (exchange.value, exchange.low, exchange.high)]
+    value, low, high = factors if into_yuan else (1 / factors[0], 1 / factors[2], 1 / factors[1])
+    return replace(amount, value=amount.value * value, low=amount.low * low,
+                   high=amount.high * high,
+                   unit=amount.unit.replace(amount.currency, currency, 1))
+
+
+def unpriced(device: str, ownership: str) -> str:
+    """The sentence for a card whose hour nobody prices."""
+    return (f"no price of an hour of '{device}' ({ownership}) was found: state one with --price, "
+            f"such as --price '1.5{SPREAD}2.5 USD/h', or in a file of prices (--prices).")
+
+
+def as_json(amount: Rate) -> dict[str, Any]:
+    """Plain data."""
+    return {name: item for name, item in vars(amount).items() if item is not None}
+
+
+__all__ = ["COMMON", "Rate", "as_json", "card_hour", "converted", "currency_of", "prices_of",
+           "rate", "stated", "unpriced"]

@@ -1,0 +1,127 @@
+"""Energy per token held against measurements: cards alone, in a steady state, nothing fitted.
+
+The tables stand apart from those of ``calc.evidence.systems``: what they hold is power, and the
+formulas' own errors are set without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.costing.power import cards_power, full_power, powers_of, shares_of
+from calc.costing.spread import Three, spread
+from calc.evidence.classes import own_errors
+from calc.intervals.uncertainty import interval
+from calc.quantities.everything import evaluate
+from catalogue import Scenario, load_measurements, load_scenario, names
+
+PREFIX = "energy-"  # of a table, before what follows the last part of its scenario's family
+RATE = "steady_throughput"
+COMPARED = ("output_throughput", "power", "energy_per_token")
+
+
+@dataclass(frozen=True)
+class Held:
+    """Predictions of one table beside what was measured; arrays of shape (rows,), SI.
+
+    Attributes:
+        table: identifier of the measurements.
+        scenario: the deployment.
+        concurrency: requests in flight [request].
+        measured, predicted: by name of ``COMPARED``.
+    """
+
+    table: str
+    scenario: str
+    concurrency: np.ndarray
+    measured: dict[str, np.ndarray]
+    predicted: dict[str, Three]
+
+    def errors(self, name: str) -> np.ndarray:
+        """Signed relative errors [1]."""
+        return np.asarray(self.predicted[name].value) / self.measured[name] - 1
+
+    def inside(self, name: str) -> np.ndarray:
+        """Whether what was measured lies in the interval."""
+        made = self.predicted[name]
+        return np.asarray((made.low <= self.measured[name]) & (self.measured[name] <= made.high))
+
+
+def tables() -> list[str]:
+    """Identifiers of the tables that hold energy."""
+    return [name for name in names("measurements") if name.startswith(PREFIX)]
+
+
+def scenario_of(table: str) -> str:
+    """The deployment whose power a table holds.
+
+    >>> scenario_of("energy-b200-chat")
+    'b200-energy-chat'
+    """
+    family, _, variant = table.removeprefix(PREFIX).rpartition("-")
+    return f"{family}-energy-{variant}"
+
+
+def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
+              ) -> dict[str, Three]:
+    """Throughput [token/s], power [W] and energy per token [J/token] of the cards, by row.
+
+    The throughput is that of a steady state with its own interval, the power follows from what is
+    done for it.
+
+    Args:
+        scenario: the deployment, whose card has a known limit of power.
+        concurrency, output_tokens: of the rows, shape (rows,).
+
+    Raises ValueError for a card whose limit of power nobody states.
+    """
+    full = full_power(scenario.device.id)
+    if full is None:
+        raise ValueError(f"nobody says what '{scenario.device.id}' may draw at most")
+    inputs: dict[str, Any] = scenario.inputs() | {
+        "concurrency": concurrency, "output_tokens": output_tokens}
+    inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
+    attention = scenario.model.attention
+    quantities = evaluate(inputs, attention)
+    own = {RATE: own_errors(scenario)["output_throughput"].sides}
+    low, high = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
+    uncertain: dict[str, Any] = {
+        name: Three(float(value.value), float(value.low), float(value.high))
+        for name, value in shares_of(powers_of(scenario.device.id)).items()}
+    uncertain |= {"full": Three(*full), "rate": Three(quantities[RATE], low, high)}
+
+    def computed(at: Any) -> dict[str, Any]:
+        power = cards_power(inputs, quantities, at["rate"], at, at["full"])
+        return {"output_throughput": at["rate"], "power": power,
+                "energy_per_token": power / at["rate"]}
+
+    return spread(computed, uncertain)
+
+
+def held(table: str) -> Held:
+    """A table of measured power, and what is predicted of its rows.
+
+    Args:
+        table: identifier of the measurements.
+    """
+    measured = load_measurements(table)
+    columns = {name: np.array(measured.column(name)) for name in measured.columns}
+    scenario = load_scenario(scenario_of(table))
+    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
+    return Held(table, scenario.id, columns["concurrency"],
+                {name: columns[name] for name in COMPARED}, made)
+
+
+def summary(found: list[Held]) -> dict[str, dict[str, float]]:
+    """Rows, errors as fractions and coverage over all tables, by name of ``COMPARED``."""
+    result = {}
+    for name in COMPARED:
+        size = np.abs(np.concatenate([one.errors(name) for one in found]))
+        inside = np.concatenate([one.inside(name) for one in found])
+        result[name] = {"rows": float(len(size)), "median": float(np.median(size)),
+                        "mean": float(size.mean()), "worst": float(size.max()),
+                        "coverage": float(inside.mean())}
+    return result

@@ -1,0 +1,247 @@
+"""Tables and pictures of the chapter on cost: prices, tokens against utilisation, energy, power."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import catalogue
+from calc.choosing.answers import Estimate, estimate
+from calc.costing.answer import Asked, Cost, cost
+from calc.costing.power import BUSY, busy_times, powers_of
+from calc.costing.rates import Rate, card_hour, prices_of
+from calc.costing.spread import Three
+from calc.costing.tokens import MILLION
+from calc.costing.ways import api_request
+from calc.evidence import energy
+from catalogue import Scenario
+from catalogue.planning.prices import OWNERSHIPS
+from workbench.showing import figures
+from workbench.showing.display import cited, number, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+FLAGSHIP = "h200-r1-vllm-tp8"
+SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
+          "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
+SERVICE, DAY = "deepseek-api", "azure-conversation"
+NAMES: dict[str, Text] = {"own": ("own", "自有"), "rent-always": ("rent for years", "长租"),
+                          "rent-by-hour": ("rent by the hour", "按小时租")}
+PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
+          "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
+          "ascend-910c-die")
+KINDS: dict[str, Text] = {
+    "awake": ("between kernels", "算子间隙"), "memory": ("streaming weights", "读权重"),
+    "matmul": ("dense matmuls", "稠密矩阵乘"), "experts": ("grouped matmuls", "分组矩阵乘"),
+    "attention": ("attention", "注意力"), "links": ("collectives", "集合通信")}
+SECONDS_OF_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The page's deployment with its estimate, its cost and a day's load."""
+
+    scenario: Scenario
+    answer: Estimate
+    cost: Cost
+    asked: Asked
+
+    @property
+    def rate(self) -> Three:
+        """Output tokens per second in a steady state."""
+        found = self.answer.quantities["steady_throughput"]
+        return Three(found.value, found.low, found.high)
+
+    @property
+    def api_per_output(self) -> float:
+        """What the service takes for a request, by the token of its answer [money/token]."""
+        sold = self.asked.sold.sold if self.asked.sold else None
+        assert sold is not None
+        inputs = self.scenario.inputs()
+        return float(api_request(sold.input.value, sold.output.value, inputs["input_tokens"],
+                                 inputs["output_tokens"]) / inputs["output_tokens"])
+
+
+def flagship(ownership: str = "own") -> Priced:
+    """DeepSeek-R1 in FP8 on eight H200, priced, at what a day's load leaves of its throughput."""
+    scenario = catalogue.load_scenario(FLAGSHIP, overrides=list(SERVED))
+    answer = estimate(scenario)
+    asked = Asked(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
+                  sold=catalogue.load_prices(SERVICE))
+    found = answer.quantities["steady_throughput"]
+    reached = Three(found.value, found.low, found.high)
+    priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
+    return Priced(scenario, answer, priced, asked)
+
+
+def headline(page: Priced) -> None:
+    """The numbers of the page's first sentences."""
+    amounts = page.cost.amounts
+    for key, name in (("c-out", "per_million_output"), ("c-in", "per_million_input"),
+                      ("c-cross", "crossover"), ("c-joule", "energy_per_token"),
+                      ("c-site", "site_energy_per_token")):
+        scale = 100 if name == "crossover" else 1
+        for ending, value in zip(("", "-low", "-high"), amounts[name], strict=True):
+            number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
+    number("c-used", fmt_percent(page.asked.utilisation, 0), str)
+    number("c-users", fmt_int(int(page.scenario.inputs()["concurrency"])), str)
+    number("c-rate", fmt_int(round(page.rate.value, -1)), str)
+    number("c-api", fmt_sig(MILLION * page.api_per_output, 3), str)
+    whole = amounts["per_million_output_whole"]
+    number("c-whole", fmt_sig(float(whole.value), 2), str)
+    number("c-roi-payback", fmt_sig(float(amounts["payback"].value), 2), str)
+
+
+def hours() -> None:
+    """What an hour of each card costs, by way of having it; what nobody prints is said."""
+    def cell(amount: Rate | None) -> str | Text:
+        if amount is None:
+            return "not found", "未找到"
+        value, low, high = amount.per(f"{amount.currency}/h")
+        return f"{value:.2f} ({low:.2f}–{high:.2f}) {amount.currency}"
+
+    rows: list[Mapping[str, Any]] = []
+    for device in PRICED:
+        name = catalogue.load_device(device).name
+        found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
+        rows.append({"card": (name["en"], name["zh"]),
+                     **{ownership: cell(amount) for ownership, amount in found.items()},
+                     "from": "; ".join(dict.fromkeys(
+                         cited(amount.source) for amount in found.values() if amount))})
+    table(rows, {"card": ("card", "卡"), **NAMES, "from": ("sources", "来源")}, wide=True)
+
+
+def against_utilisation(page: Priced, lang: str) -> Figure:
+    """Cost of a million output tokens, prompts included, against utilisation; the crossovers."""
+    index = ("en", "zh").index(lang)
+    drawing, axes = figures.axes(height=3.9)
+    used = np.linspace(0.03, 1, 200)
+    api = MILLION * page.api_per_output
+    for place, ownership in enumerate(OWNERSHIPS):
+        hour = card_hour(page.scenario.device.id, ownership)
+        if hour is None:
+            continue
+        cards = page.cost.amounts["per_hour"].value / SECONDS_OF_HOUR / (
+            page.cost.hour.value if page.cost.hour else 1)
+        full = MILLION * cards * hour.value / page.rate.value
+        low, high = (MILLION * cards * end / rate for end, rate in (
+            (hour.low, page.rate.high), (hour.high, page.rate.low)))
+        colour = figures.PALETTE[place]
+        flat = ownership == "rent-by-hour"
+        shape = np.ones_like(used) if flat else 1 / used
+        axes.plot(100 * used, full * shape, color=colour)
+        axes.fill_between(100 * used, low * shape, high * shape, color=colour, alpha=0.10, lw=0)
+        at = 0.97 if flat else 0.045 * (1 + 0.9 * place)
+        height = full if flat else full / at
+        axes.annotate(NAMES[ownership][index], (100 * at, height), color=colour,
+                      xytext=(0, 6) if flat else (8, 2), textcoords="offset points",
+                      ha="right" if flat else "left", fontsize=9)
+        if not flat and full < api:
+            axes.plot([100 * full / api], [api], "o", color=colour, ms=7)
+            axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
+                          xytext=(3, 8), textcoords="offset points", fontsize=9)
+    axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
+    axes.annotate(("API price", "API 价格")[index], (100, api), xytext=(0, 5), ha="right",
+                  textcoords="offset points", color=figures.INK, fontsize=9)
+    axes.set(yscale="log", xlim=(0, 100), ylim=(0.5 * min(api, full), 40 * api),
+             xlabel=("share of the throughput that is used (%)", "吞吐利用率（%）")[index],
+             ylabel=("USD per million output tokens", "每百万输出 token（美元）")[index])
+    figures.log_ticks(axes.yaxis, *axes.get_ylim())
+    return drawing
+
+
+def energy_numbers() -> list[energy.Held]:
+    """Numbers of what energy is held against; returns the tables."""
+    found = [energy.held(name) for name in energy.tables()]
+    summary = energy.summary(found)
+    for key, name in (("e", "energy_per_token"), ("p", "power"), ("x", "output_throughput")):
+        number(f"{key}-median", fmt_percent(summary[name]["median"]), str)
+        number(f"{key}-worst", fmt_percent(summary[name]["worst"], 0), str)
+        number(f"{key}-inside", fmt_int(round(
+            summary[name]["coverage"] * summary[name]["rows"])), str)
+    number("e-rows", fmt_int(int(summary["power"]["rows"])), str)
+    few = np.concatenate([held.errors("energy_per_token")[held.concurrency <= FEW]
+                          for held in found])
+    number("e-few", fmt_percent(float(np.median(np.abs(few)))), str)
+    return found
+
+
+FEW = 130  # requests up to which the steps are those of decode alone
+
+
+def energy_table(found: list[energy.Held]) -> None:
+    """Every row: throughput, power and energy, measured, predicted and the error."""
+    rows = []
+    for held in found:
+        for row, requests in enumerate(held.concurrency):
+            cells: dict[str, Any] = {"requests": fmt_int(round(float(requests))),
+                                     "task": held.table.rpartition("-")[2]}
+            for name, digits in (("output_throughput", 0), ("power", 0), ("energy_per_token", 2)):
+                made = held.predicted[name].value[row]
+                cells |= {name: fmt_fixed(held.measured[name][row], digits),
+                          f"{name}-p": fmt_fixed(float(made), digits),
+                          f"{name}-e": fmt_percent(float(held.errors(name)[row]), 0)}
+            rows.append(cells)
+    columns: dict[str, Any] = {"task": ("answers", "任务"), "requests": ("requests", "并发")}
+    for name, (en, zh) in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
+                           "energy_per_token": ("J/token", "J/token")}.items():
+        columns |= {name: (f"{en}, measured", f"{zh}（实测）"),
+                    f"{name}-p": (f"{en}, predicted", f"{zh}（预测）"),
+                    f"{name}-e": ("error", "误差")}
+    table(rows, columns, wide=True, folded=("All rows", "全部数据"))
+
+
+def energy_picture(found: list[energy.Held], lang: str) -> Figure:
+    """Energy per token, predicted against measured, with intervals and a band of a quarter."""
+    index = ("en", "zh").index(lang)
+    drawing, axes = figures.axes(height=3.9, width=5.4)
+    ends = np.array([0.15, 16])
+    axes.plot(ends, ends, color=figures.INK, lw=0.8)
+    axes.fill_between(ends, 0.75 * ends, 1.25 * ends, color=figures.INK, alpha=0.12, lw=0)
+    for place, (held, name) in enumerate(zip(found, (
+            ("chat", "聊天"), ("long answers", "长回答")), strict=True)):
+        made, at = held.predicted["energy_per_token"], held.measured["energy_per_token"]
+        colour = figures.PALETTE[place]
+        axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
+                      fmt="o", ms=4, lw=1, color=colour, label=name[index])
+    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
+             xlabel=("measured (J per token)", "实测（J/token）")[index],
+             ylabel=("predicted (J per token)", "预测（J/token）")[index])
+    for axis in (axes.xaxis, axes.yaxis):
+        figures.log_ticks(axis, 0.2, 16)
+    axes.legend(fontsize=9)
+    return drawing
+
+
+def kinds_table() -> None:
+    """What a card draws by kind of work, of those that were measured, and where from."""
+    devices = ("nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "ascend-910b2")
+    rows = []
+    for name, title in KINDS.items():
+        cells: dict[str, Any] = {"kind": title}
+        for device in devices:
+            share = getattr(powers_of(device), name)
+            cells[device] = (f"{100 * share.value:.0f}% ({100 * share.low:.0f}–"
+                             f"{100 * share.high:.0f})")
+        rows.append(cells)
+    names = {device: catalogue.load_device(device).name for device in devices}
+    table(rows, {"kind": ("while it is", "工作类型"),
+                 **{device: (name["en"], name["zh"]) for device, name in names.items()}})
+
+
+def step_table(page: Priced) -> None:
+    """How long kernels of each kind run in a decode step of the page's deployment."""
+    inputs, quantities = page.scenario.inputs(), page.answer.everything
+    times = busy_times(inputs, quantities)
+    step = float(quantities["decode_step_time"])
+    rows = [{"kind": KINDS[name], "time": fmt_fixed(1e3 * float(times[name]), 2),
+             "share": fmt_percent(float(times[name]) / step, 0)} for name in BUSY]
+    left = step - sum(float(time) for time in times.values())
+    rows.append({"kind": KINDS["awake"], "time": fmt_fixed(1e3 * left, 2),
+                 "share": fmt_percent(left / step, 0)})
+    table(rows, {"kind": ("while it is", "工作类型"), "time": ("ms of a step", "每步（ms）"),
+                 "share": ("share", "占比")})

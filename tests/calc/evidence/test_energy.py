@@ -1,0 +1,44 @@
+"""Joules per token against the published measurements: the bar, and that nothing is fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import catalogue
+from calc.evidence import energy
+from calc.evidence.validation import measured_systems
+
+FOUND = [energy.held(table) for table in energy.tables()]
+
+
+def test_twenty_two_rows_within_a_quarter_at_the_median():
+    summary = energy.summary(FOUND)["energy_per_token"]
+    assert summary["rows"] == 22
+    assert summary["median"] <= 0.25
+
+
+def test_power_alone_is_nearer_than_energy():
+    summary = energy.summary(FOUND)
+    assert summary["power"]["median"] <= 0.1
+    assert summary["power"]["worst"] < 0.3
+
+
+@pytest.mark.parametrize("held", FOUND, ids=lambda held: held.table)
+def test_energy_is_power_over_throughput_measured_and_predicted(held):
+    for values in (held.measured, {name: made.value for name, made in held.predicted.items()}):
+        assert np.allclose(values["power"] / values["output_throughput"],
+                           values["energy_per_token"], rtol=1e-3)
+    for made in held.predicted.values():
+        assert (made.low <= made.value).all()
+        assert (made.value <= made.high).all()
+
+
+def test_the_systems_that_set_own_errors_are_without_them():
+    assert not {case.id for case in measured_systems()} & {held.scenario for held in FOUND}
+
+
+def test_no_prior_of_the_deployment_rests_on_what_it_is_held_against():
+    for held in FOUND:
+        scenario = catalogue.load_scenario(held.scenario)
+        assert "ml-energy" not in {knob.value.source for knob in scenario.every_knob()}
