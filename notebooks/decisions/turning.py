@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import catalogue
+from calc.costing.rates import card_hour
 from calc.deciding.breakeven import FIRST, SECOND, BreakEven, breakeven
 from calc.deciding.doubt import Doubt, doubt
 from calc.deciding.information import between
 from calc.deciding.paths import Path, path_of
 from calc.deciding.plans import Limit, Plan, against, plan_of
+from calc.deciding.services import utilisation
 from calc.deciding.tornado import OWN
 from catalogue.reading.amounts import human
 from decisions.deciding import beside, label
@@ -25,6 +28,9 @@ TP16 = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
 ON_CARDS = "s1-expert-tiers-on-cards,parallelism.expert_parallel=32"
 FITTING = ("precision=w8a8-int8", "parallelism.expert_parallel=16", "workload.concurrency=32")
 TENTH, QUARTER = 0.1, 0.25
+
+
+USED = Path("utilisation", (), "1", 0.0, 1.0, False)
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,12 @@ CASES = (
          "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", WIDTH,
          margin=TENTH, span="2,1000000"),
 )
+PRICED = (
+    (("utilisation from which eight H200 are cheaper than DeepSeek's own service",
+      "利用率多高时八张 H200 比 DeepSeek 官方 API 便宜"), "h200-r1-sglang-tp8"),
+    (("the same, V3.2", "同上，V3.2"), "h200-v32-vllm-dp8"),
+)
+SERVICE = "deepseek-api"
 CHOICES = (
     Case(("two servers of eight 910B2, W8A8, EP16", "两台 8×910B2，W8A8，EP16"), "s0-scenario-1",
          FITTING, TP16, "", "card_hours", NARROW),
@@ -124,7 +136,8 @@ def solved(case: Case) -> tuple[BreakEven, Plan, Plan, Path]:
 
 def turns(cases: Sequence[Case] = CASES) -> None:
     """Every case: where the better plan changes, and where the deployment stands now."""
-    rows, never = [], 0
+    rows: list[dict[str, Any]] = []
+    never = 0
     for case in cases:
         found, first, second, path = solved(case)
         title = catalogue.load_scenario(case.reference).id
@@ -133,11 +146,34 @@ def turns(cases: Sequence[Case] = CASES) -> None:
         rows.append({"question": case.question, "of": f"`{title}`",
                      "now": _now(first, path), "answer": _answer(case, found, first, second, path),
                      "doubt": _doubted(sure, case, path)})
+    for question, reference in PRICED:
+        rows.append(_of_price(question, reference))
+        never += rows[-1]["answer"][0].startswith("never")
     table(rows, {"question": ("question", "问题"), "of": ("deployment", "部署"),
                  "now": ("now", "现状"), "answer": ("answer", "答案"),
                  "doubt": ("80% interval", "80% 区间")}, wide=True)
     show(f"Of {len(rows)} questions {never} have the answer never.",
          f"{len(rows)} 个问题中，有 {never} 个的答案是“没有”。")
+
+
+def _of_price(question: Text, reference: str) -> dict[str, Any]:
+    """The row of a deployment that is held against a service."""
+    plan, service = plan_of(reference), catalogue.load_prices(SERVICE)
+    hour = card_hour(plan.scenario.device.id)
+    assert hour is not None
+    found, sure = utilisation(plan, hour, service)
+    price = f"{fmt_fixed(hour.per(f'{hour.currency}/h')[0])} {hour.currency}/h"
+    owned, sold = ("owning", "自有"), ("the service", "官方 API")
+    if found.always:
+        en, zh = (owned, sold)[found.always == SECOND]
+        answer: Text = (f"never: {en} throughout", f"没有：始终是“{zh}”")
+    else:
+        even = fmt_percent(found.turns[0].at, 0)
+        answer = (f"**{even}**: {sold[0]} below, {owned[0]} from there",
+                  f"**{even}**：低于此值选“{sold[1]}”，由此起选“{owned[1]}”")
+    case = Case(question, reference, (), SERVICE, "", "", (owned, sold))
+    return {"question": question, "of": f"`{reference}`", "now": price, "answer": answer,
+            "doubt": _doubted(sure, case, USED)}
 
 
 def choices(cases: Sequence[Case] = CHOICES) -> None:

@@ -28,12 +28,13 @@ from calc.deciding.plans import (
 )
 from calc.deciding.sensitivity import MOST, Sensitivity, sensitivity
 from calc.deciding.tornado import OWN, Tornado, tornado
-from catalogue import ParamsError, symbols
+from catalogue import ParamsError, load_prices, symbols
 from catalogue.reading import units
 from catalogue.reading.amounts import human
 
 TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
+USED = "utilisation"  # a path of its own: share of the throughput that is used
 CURRENCIES = ("USD", "CNY")
 WAYS = ("elasticities", "tornado", "sensitivity", "information", "breakeven")
 
@@ -56,10 +57,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--samples", metavar="N",
                          help="of the design of --sensitivity, or draws of --information")
     command.add_argument("--breakeven", metavar="PATH",
-                         help="at which values of PATH the deployment and --against are equal")
+                         help="at which values of PATH the deployment and --against are equal; "
+                              "utilisation, from which it is cheaper than a service")
     command.add_argument("--against", metavar="KEY=VALUE,...",
                          help="the same with changes, another deployment, or 'pools': prefill and "
-                              "decode on cards of their own")
+                              "decode on cards of their own; beside utilisation a service's "
+                              "prices, e.g. deepseek-api")
     command.add_argument("--between", metavar="LOW,HIGH", help="range of PATH that is searched")
     command.add_argument("--margin", default="0", metavar="SHARE",
                          help="by how much --against has to be better, e.g. 0.1")
@@ -169,6 +172,8 @@ def _told_indices(found: Sensitivity) -> list[Any]:
 
 
 def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
+    if args.breakeven == USED:
+        return _against_service(args, plan)
     other = against(plan, args.scenario, args.settings, args.against)
     path = path_of(plan, args.breakeven, args.between)
     check_quantity(other, name)
@@ -181,6 +186,34 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
         "now": float(plan.inputs[path.symbols[0]]), "doubt": unsure.as_json() if unsure else None}
     return data, [*_told_breakeven(found, plan, other, path),
                   *([_told_doubt(unsure, plan, other, path)] if unsure else [])]
+
+
+def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[Any]]:
+    """From which utilisation cards are cheaper than a service that is paid by the token."""
+    from calc.costing.rates import card_hour, stated, unpriced
+    from calc.deciding.services import utilisation
+
+    service = load_prices(args.against)
+    device = plan.scenario.device.id
+    hour = (card_hour(device) if args.price is None else
+            stated(args.price if "/" in args.price else f"{args.price}/h"))
+    if hour is None:
+        raise ParamsError(unpriced(device, "own"))
+    found, unsure = utilisation(plan, hour, service)
+    names = plan.label, service.name["en"]
+    low, high = (f"{end:.0%}" for end in (found.low, found.high))
+    told = (f"{names[1]} throughout" if found.always == SECOND else
+            f"{plan.label} from {found.turns[0].at:.1%} on" if found.turns else
+            f"{plan.label} throughout")
+    ends = ("" if unsure.low is None or unsure.high is None else
+            f" (80% interval {unsure.low:.0%} to {unsure.high:.0%})")
+    data = found.as_json() | {"path": USED, "unit": "1", "first": names[0], "second": names[1],
+                              "card_hour": hour.per(f"{hour.currency}/h"),
+                              "doubt": unsure.as_json()}
+    return data, [
+        f"Utilisation from {low} to {high}, a card-hour at {hour.per(f'{hour.currency}/h')[0]:.4g} "
+        f"{hour.currency}, against {names[1]}: {told}{ends}.",
+        f"In {unsure.second:.0%} of the cases the service is cheaper even at full use."]
 
 
 def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:

@@ -54,6 +54,17 @@ def test_never_is_an_answer(cli):
     assert (found["always"], found["turns"]) == ("first", [])
 
 
+def test_owning_against_a_service(cli):
+    args = ("h200-r1-sglang-tp8", "--breakeven=utilisation", "--against=deepseek-api")
+    found = answer(cli, *args)["breakeven"]
+    turn, = found["turns"]
+    assert 0 < found["doubt"]["low"] < turn["at"] < found["doubt"]["high"] < 1
+    dear = answer(cli, *args, "--price=100 USD")["breakeven"]
+    assert (dear["always"], dear["second"]) == ("second", "DeepSeek's own service")
+    _, out, _ = cli("decide", *args)
+    assert f"h200-r1-sglang-tp8 from {turn['at']:.1%} on (80% interval " in out
+
+
 def test_worth_of_measuring_is_told_in_money(cli):
     choice = ("--information", f"--against={NARROW}", "--set=precision=w8a8-int8")
     hours, money = (answer(cli, "s0-scenario-1", *choice, *price)["information"]
@@ -104,6 +115,9 @@ def test_an_option_of_a_purchase(cli, option, value):
     (("--information", "--demand=1 token/s", "--late=2", "--quantity=tpot"), "nor --quantity"),
     (("--information", f"--against={NARROW}", "--quantity=tpot", "--price=2 USD"),
      "has no place beside tpot"),
+    (("--breakeven=utilisation", "--against=deepseek-api"), "states no length of prompts"),
+    (("--breakeven=utilisation", "--against=deepseek-api", "--price=2"), "price"),
+    (("--breakeven=utilisation", "--against=nobody"), "nobody"),
     (("--quantity=ttft",), "states no length of prompts"),
     (("--quantity=speed",), "there is no such quantity"),
     (("--quantity=steady_tpot",), "states no length of prompts"),

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calc.costing.rates import card_hour, stated
+from calc.costing.ways import api_request, crossover_utilisation
 from calc.deciding import draws
 from calc.deciding.breakeven import (
     CROSSING,
@@ -21,7 +23,8 @@ from calc.deciding.breakeven import (
 from calc.deciding.doubt import doubt
 from calc.deciding.paths import GROUPS, path_of
 from calc.deciding.plans import Limit, against, better, plan_of
-from catalogue import ParamsError
+from calc.deciding.services import utilisation
+from catalogue import ParamsError, load_prices
 
 NARROW = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
 # scenario, settings, against, path, quantity: some cross, some step, some never turn
@@ -217,3 +220,36 @@ def test_a_plan_against_itself_with_a_margin_is_never_beaten(monkeypatch):
     plan = plan_of("s2-910b1-awq")
     found = doubt(plan, plan, path_of(plan, "memory_bandwidth"), "tpot", 0.1)
     assert (found.low, found.high, found.first, found.second) == (None, None, 1.0, 0.0)
+
+
+# --- against a service ----------------------------------------------------------------------------
+
+
+def test_the_utilisation_that_is_solved_is_the_one_in_closed_form():
+    plan, service = plan_of("h200-r1-sglang-tp8"), load_prices("deepseek-api")
+    hour = card_hour("nvidia-h200-sxm")
+    found, sure = utilisation(plan, hour, service)
+    prompt, answer = plan.inputs["input_tokens"], plan.inputs["output_tokens"]
+    requests = plan.at({}, "output_throughput")[0] / answer
+    api = api_request(service.sold.input.value, service.sold.output.value, prompt, answer)
+    turn, = found.turns
+    assert turn.at == pytest.approx(crossover_utilisation(plan.cards * hour.value, requests, api))
+    assert (turn.before, turn.after) == (SECOND, FIRST)
+    assert sure.low < turn.at < sure.high
+
+
+def test_a_dear_card_is_never_cheaper_than_the_service():
+    plan = plan_of("h200-r1-sglang-tp8")
+    found, sure = utilisation(plan, stated("100 USD/h"), load_prices("deepseek-api"))
+    assert found.always == SECOND
+    assert sure.second == 1.0
+
+
+@pytest.mark.parametrize(("name", "price", "service", "said"), [
+    ("s0-scenario-1", "1 USD/h", "deepseek-api", "states no length of prompts"),
+    ("h200-r1-sglang-tp8", "1 CNY/h", "deepseek-api", "in CNY, but"),
+    ("h200-r1-sglang-tp8", "1 USD/h", "nvidia-h200-sxm", "sells no tokens"),
+])
+def test_a_service_that_cannot_be_compared_is_one_sentence(name, price, service, said):
+    with pytest.raises(ParamsError, match=said):
+        utilisation(plan_of(name), stated(price), load_prices(service))
