@@ -108,7 +108,7 @@ def alert_table(of: Iterable[Watched]) -> None:
                 "fires": (f"{('above', 'below')[not alert.above]} {_level(alert.threshold, unit)}",
                           f"{('高于', '低于')[not alert.above]} {_level(alert.threshold, unit)}")})
     table(rows, {"alert": ("alert", "告警"), "predicted": ("predicted, 80%", "预测值（80%）"),
-                 "fires": ("fires", "触发条件")})
+                 "fires": ("fires", "触发条件")}, wide=True)
 
 
 def _level(value: float, unit: str) -> str:
@@ -169,28 +169,41 @@ def settings_table(document: str) -> None:
     """Settings of a document that the release does not take, with what does it instead."""
     made = of_document(document)
     engine, version = _held(document, made)
-    rows = []
+    rows, lost = [], []
     for name, sections in _named(document).items():
         if engine.exists(name, version):
             continue
-        entry, use = engine.find(name), instead(engine, name)
-        last = (("up to ", "止于 "), entry.until) if entry and entry.until else None
-        rows.append({
-            "setting": f"`{name}`", "section": ", ".join(sections),
-            "known": tuple(f"{last[0][index]}{last[1]}" for index in range(2)) if last
-            else ("in no release", "从未存在"),
-            "instead": ", ".join(coded(each) for each in use) if use
-            else ("nothing", "无需设置") if use == () else ("", ""),
-            "note": _note(engine, name)})
+        use = instead(engine, name)
+        if use is None:
+            lost.append(name)
+            continue
+        rows.append({"setting": f"`{name}`", "section": _few(sections),
+                     "instead": ", ".join(map(coded, use)) or ("nothing", "无需设置"),
+                     "note": _why(engine, name)})
     number(f"service_{document}_release", f"{engine.title} {version}", str)
-    number(f"service_{document}_gone", len(rows))
+    number(f"service_{document}_gone", len(rows) + len(lost))
     number(f"service_{document}_settings", len(_named(document)))
     number(f"service_{document}_nothing", sum(row["instead"] == ("nothing", "无需设置")
                                               for row in rows))
-    number(f"service_{document}_lost", sum(row["instead"] == ("", "") for row in rows))
+    number(f"service_{document}_lost", len(lost))
     table(rows, {"setting": ("setting", "设置"), "section": ("section", "章节"),
-                 "known": ("pinned releases", "选定版本"), "instead": ("instead", "替代"),
-                 "note": ("", "")}, wide=True)
+                 "instead": ("instead", "替代"), "note": ("why", "原因")}, wide=True)
+    if lost:
+        names = ", ".join(f"`{name}`" for name in lost)
+        show(f"Without a counterpart: {names}.", f"没有对应物：{names}。")
+
+
+def _few(sections: Sequence[str]) -> str:
+    """The first sections that print a setting."""
+    return ", ".join(sections[:2]) + (", …" if len(sections) > 2 else "")
+
+
+def _why(engine: Engine, name: str) -> Text:
+    """Until when a release had it, and what its successor's table says."""
+    entry = engine.find(name)
+    until = entry.until if entry else None
+    first = (f"Up to {until}. ", f"止于 {until}。") if until else ("", "")
+    return tuple(map("".join, zip(first, _note(engine, name), strict=True)))  # type: ignore[return-value]
 
 
 def _held(document: str, made: Deployment) -> tuple[Engine, str]:
