@@ -1,0 +1,69 @@
+"""From few cards to many: what is best of each size, by brute force and by its laws."""
+
+import pytest
+
+import catalogue
+from calc.deciding.growth import best, layouts, on, sizes_of, two_pools
+from calc.deciding.replicas import Limits
+from calc.quantities.everything import evaluate
+
+SETTINGS = ["workload.input_tokens=2000 token", "workload.output_tokens=500 token",
+            "workload.concurrency=64 request", "workload.requests=64 request"]
+LIMITS = Limits(2.0, 0.05, None)
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=SETTINGS)
+
+
+@pytest.mark.parametrize("devices", [8, 16])
+def test_no_other_layout_finishes_more_within_limits(scenario, devices):
+    found = best(scenario, devices, LIMITS)
+    rates = []
+    for cut in layouts(scenario, devices, mixed=True):
+        inputs = on(scenario, devices, cut).inputs() | {"open_arrivals": 1}
+        for requests in (1, 2, 4, 8, 16, 29, 64, 83, 128, 174, 256):
+            one = evaluate(inputs | {"concurrency": float(requests * cut[2])}, "mla")
+            if (one["headroom_per_device"] >= 0 and one["steady_ttft"] <= LIMITS.ttft
+                    and one["steady_tpot"] <= LIMITS.tpot):
+                rates.append(float(one["steady_request_throughput"]))
+    assert found.rate >= max(rates) * (1 - 0.1)  # between the numbers of requests that are tried
+    assert found.ttft <= LIMITS.ttft
+    assert found.tpot <= LIMITS.tpot
+
+
+def test_the_best_is_what_the_runtime_gives_for_it(scenario):
+    found = best(scenario, 16, LIMITS)
+    inputs = on(scenario, 16, found.cut).inputs() | {
+        "open_arrivals": 1, "concurrency": float(found.requests)}
+    again = evaluate(inputs, "mla")
+    assert found.tpot == pytest.approx(float(again["steady_tpot"]))
+    assert found.per_device == pytest.approx(
+        float(again["steady_request_throughput"]) * 500 / 16)
+
+
+def test_higher_limits_never_give_less_and_staying_narrow_never_more(scenario):
+    rates = [best(scenario, 16, Limits(2.0, limit, None)).rate for limit in (0.03, 0.05, 0.1)]
+    assert rates == sorted(rates)
+    assert best(scenario, 16, LIMITS, narrow=True).rate <= best(scenario, 16, LIMITS).rate
+
+
+def test_limits_that_nothing_meets_have_no_best(scenario):
+    assert best(scenario, 8, Limits(1e-3, 0.05, None)) is None
+    assert two_pools(scenario, (8, 16), Limits(1e-3, 0.05, None)) == {}
+
+
+def test_both_pools_hold_the_cards_and_the_slower_one_binds(scenario):
+    found = two_pools(scenario, (8, 16, 32), LIMITS)
+    assert set(found) == {16, 32}
+    for devices, pools in found.items():
+        used = pools.prefill[0] * pools.prefill[1] + pools.decode[0] * pools.decode[1]
+        assert used <= devices
+        assert pools.ttft <= LIMITS.ttft + 1e-9
+        assert pools.tpot <= LIMITS.tpot
+
+
+def test_sizes_are_whole_servers():
+    assert sizes_of(8, 32) == (8, 16, 24, 32)
+    assert sizes_of(16, 64) == (16, 32, 48, 64)
