@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
@@ -212,6 +219,14 @@ class Space(Entry):
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
 
 
+def _may_be_names(schema: dict[str, Any]) -> None:
+    """Devices may be a name, or names in place of offers."""
+    listed = schema["properties"]["devices"]
+    name = {"type": "string"}
+    schema["properties"]["devices"] = {
+        "anyOf": [name, listed | {"items": {"anyOf": [name, listed["items"]]}}]}
+
+
 class Goal(Entry):
     """A goal: a file of ``params/goals/``, or a reader's own.
 
@@ -225,6 +240,8 @@ class Goal(Entry):
         ownership: how cards are had, for their price.
         currency: of costs.
     """
+
+    model_config = ConfigDict(json_schema_extra=_may_be_names)
 
     id: Identifier
     title: Text
