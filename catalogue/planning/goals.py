@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
@@ -216,6 +223,12 @@ _DEVICES = WithJsonSchema({
     "description": "names of devices, offers {device, node, price}, or 'any'",
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
         {"type": "string"}, {"type": "object", "required": ["device"]}]}}]})
+def _may_be_names(schema: dict[str, Any]) -> None:
+    """Devices may be a name, or names in place of offers."""
+    listed = schema["properties"]["devices"]
+    name = {"type": "string"}
+    schema["properties"]["devices"] = {
+        "anyOf": [name, listed | {"items": {"anyOf": [name, listed["items"]]}}]}
 
 
 class Goal(Entry):
@@ -231,6 +244,8 @@ class Goal(Entry):
         ownership: how cards are had, for their price.
         currency: of costs.
     """
+
+    model_config = ConfigDict(json_schema_extra=_may_be_names)
 
     id: Identifier
     title: Text
