@@ -219,10 +219,6 @@ class Space(Entry):
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
 
 
-_DEVICES = WithJsonSchema({
-    "description": "names of devices, offers {device, node, price}, or 'any'",
-    "anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
-        {"type": "string"}, {"type": "object", "required": ["device"]}]}}]})
 def _may_be_names(schema: dict[str, Any]) -> None:
     """Devices may be a name, or names in place of offers."""
     listed = schema["properties"]["devices"]
@@ -252,7 +248,7 @@ class Goal(Entry):
     note: Text | None = None
     defaults: dict[str, Any] | None = None
     model: ModelName
-    devices: Annotated[list[Offer], _DEVICES]
+    devices: list[Offer]
     cards: CardRange = CardRange()
     demand: Demand
     limits: Limits = Limits()

@@ -63,7 +63,6 @@ _POSITIVE = frozenset({
     "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
     "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
-    "capital", "yearly_surplus", "card_price", "demand_price", "api_price", "full_power",
     "found_chunk", "queue_time", "prompts_busy", "conversation_turns", "mean_prompt",
     "recompute_quadratic", "between_failures", "repair_time", "group_servers",
     "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
