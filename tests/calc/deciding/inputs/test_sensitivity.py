@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from calc.deciding.draws import at_scores, drawn, priors
-from calc.deciding.elasticities import answers_of, elasticities
-from calc.deciding.information import BINS, between, information, to_buy
-from calc.deciding.plans import against, plan_of, signed
-from calc.deciding.sensitivity import sensitivity
-from calc.deciding.tornado import OWN, own_sides, tornado
+from calc.deciding.inputs.draws import at_scores, drawn, priors
+from calc.deciding.inputs.elasticities import answers_of, elasticities
+from calc.deciding.inputs.information import BINS, between, information, to_buy
+from calc.deciding.inputs.plans import against, plan_of, signed
+from calc.deciding.inputs.sensitivity import sensitivity
+from calc.deciding.inputs.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
 from calc.intervals.uncertainty import interval
 from catalogue import ParamsError

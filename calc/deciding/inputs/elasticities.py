@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.sweeps import SERVED_NAMES, latency
-from calc.deciding.paths import CONTINUOUS, GROUPS, WHOLE, path_of
-from calc.deciding.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
+from calc.deciding.inputs.paths import CONTINUOUS, GROUPS, WHOLE, path_of
+from calc.deciding.inputs.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.intervals.gradient import slopes, traced
 from calc.quantities.everything import INPUTS, evaluate
 from catalogue import ParamsError, symbols
