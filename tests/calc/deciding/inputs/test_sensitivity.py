@@ -68,6 +68,13 @@ def test_what_is_told_of_an_input_is_what_a_small_move_does(name):
             assert moved == pytest.approx(one.elasticity, abs=1e-6)
 
 
+def test_a_mechanism_that_is_not_at_work_is_not_told():
+    """One replica has no other whose cache could be fuller."""
+    plan = plan_of("h200-r1-sglang-tp8")
+    assert "kv_imbalance" not in {knob.name for knob in plan.scenario.every_knob()}
+    assert "kv_imbalance" not in {one.name for one in answers_of(plan, "tpot")}
+
+
 def test_a_count_has_an_arc():
     plan = plan_of("h200-r1-sglang-tp8")
     arc = next(one for one in answers_of(plan, "tpot") if one.name == "concurrency")
