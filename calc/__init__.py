@@ -12,7 +12,7 @@ Deployments, models and cards are loaded by `catalogue`. On the command line: ``
 
 from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
-from calc.deciding.elasticities import elasticities
+from calc.deciding.inputs.elasticities import elasticities
 from calc.quantities.everything import evaluate
 
 __all__ = [

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import catalogue
-from calc.deciding.elasticities import Elasticity, answers_of, continuous
-from calc.deciding.information import to_buy
-from calc.deciding.plans import CARD_HOURS, Plan, check_quantity, named, plan_of, unit_of
-from calc.deciding.sensitivity import Index, Sensitivity, sensitivity
-from calc.deciding.tornado import OWN, Bar, Tornado, tornado
+from calc.deciding.inputs.elasticities import Elasticity, answers_of, continuous
+from calc.deciding.inputs.information import to_buy
+from calc.deciding.inputs.plans import CARD_HOURS, Plan, check_quantity, named, plan_of, unit_of
+from calc.deciding.inputs.sensitivity import Index, Sensitivity, sensitivity
+from calc.deciding.inputs.tornado import OWN, Bar, Tornado, tornado
 from calc.quantities.everything import INPUTS
 from catalogue import ParamsError
 from catalogue.reading.amounts import human

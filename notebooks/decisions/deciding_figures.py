@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from calc.deciding.tornado import OWN, Tornado
+from calc.deciding.inputs.tornado import OWN, Tornado
 from workbench.showing import figures
 
 Text = tuple[str, str]

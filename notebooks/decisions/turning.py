@@ -10,13 +10,13 @@ import numpy as np
 
 import catalogue
 from calc.costing.rates import card_hour
-from calc.deciding.breakeven import FIRST, SECOND, BreakEven, breakeven
-from calc.deciding.doubt import Doubt, doubt
-from calc.deciding.information import between
-from calc.deciding.paths import Path, path_of
-from calc.deciding.plans import Limit, Plan, against, plan_of
-from calc.deciding.services import utilisation
-from calc.deciding.tornado import OWN
+from calc.deciding.inputs.breakeven import FIRST, SECOND, BreakEven, breakeven
+from calc.deciding.inputs.doubt import Doubt, doubt
+from calc.deciding.inputs.information import between
+from calc.deciding.inputs.paths import Path, path_of
+from calc.deciding.inputs.plans import Limit, Plan, against, plan_of
+from calc.deciding.inputs.services import utilisation
+from calc.deciding.inputs.tornado import OWN
 from catalogue.reading.amounts import human
 from decisions.deciding import beside, label
 from workbench.showing.display import show, table

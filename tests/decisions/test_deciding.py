@@ -5,8 +5,8 @@ import re
 import pytest
 
 import catalogue
-from calc.deciding.plans import plan_of
-from calc.deciding.tornado import OWN, tornado
+from calc.deciding.inputs.plans import plan_of
+from calc.deciding.inputs.tornado import OWN, tornado
 from decisions import deciding, deciding_figures, turning
 from workbench.showing import display
 

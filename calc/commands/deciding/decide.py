@@ -10,12 +10,12 @@ import numpy as np
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
-from calc.deciding.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
-from calc.deciding.doubt import Doubt, doubt
-from calc.deciding.elasticities import Elasticity, answers_of
-from calc.deciding.information import Information, between, to_buy
-from calc.deciding.paths import Path, path_of
-from calc.deciding.plans import (
+from calc.deciding.inputs.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
+from calc.deciding.inputs.doubt import Doubt, doubt
+from calc.deciding.inputs.elasticities import Elasticity, answers_of
+from calc.deciding.inputs.information import Information, between, to_buy
+from calc.deciding.inputs.paths import Path, path_of
+from calc.deciding.inputs.plans import (
     CARD_HOURS,
     Limit,
     Plan,
@@ -26,8 +26,8 @@ from calc.deciding.plans import (
     signed,
     unit_of,
 )
-from calc.deciding.sensitivity import MOST, Sensitivity, sensitivity
-from calc.deciding.tornado import OWN, Tornado, tornado
+from calc.deciding.inputs.sensitivity import MOST, Sensitivity, sensitivity
+from calc.deciding.inputs.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.reading import units
 from catalogue.reading.amounts import human
@@ -191,7 +191,7 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
 def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[Any]]:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
     from calc.costing.rates import card_hour, stated, unpriced
-    from calc.deciding.services import utilisation
+    from calc.deciding.inputs.services import utilisation
 
     service = load_prices(args.against)
     device = plan.scenario.device.id

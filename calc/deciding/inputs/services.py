@@ -6,10 +6,10 @@ import numpy as np
 
 from calc.costing.rates import Rate
 from calc.costing.ways import api_request
-from calc.deciding.breakeven import BreakEven, solve
-from calc.deciding.doubt import DRAWS, LEAST, Doubt
-from calc.deciding.draws import at_scores, drawn, priors, scores_of
-from calc.deciding.plans import Plan
+from calc.deciding.inputs.breakeven import BreakEven, solve
+from calc.deciding.inputs.doubt import DRAWS, LEAST, Doubt
+from calc.deciding.inputs.draws import at_scores, drawn, priors, scores_of
+from calc.deciding.inputs.plans import Plan
 from calc.intervals.uncertainty import TAIL
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob

@@ -8,8 +8,8 @@ import pytest
 
 from calc.costing.rates import card_hour, stated
 from calc.costing.ways import api_request, crossover_utilisation
-from calc.deciding import draws
-from calc.deciding.breakeven import (
+from calc.deciding.inputs import draws
+from calc.deciding.inputs.breakeven import (
     CROSSING,
     EQUAL,
     FIRST,
@@ -20,10 +20,10 @@ from calc.deciding.breakeven import (
     breakeven,
     solve,
 )
-from calc.deciding.doubt import doubt
-from calc.deciding.paths import GROUPS, path_of
-from calc.deciding.plans import Limit, against, better, plan_of
-from calc.deciding.services import utilisation
+from calc.deciding.inputs.doubt import doubt
+from calc.deciding.inputs.paths import GROUPS, path_of
+from calc.deciding.inputs.plans import Limit, against, better, plan_of
+from calc.deciding.inputs.services import utilisation
 from catalogue import ParamsError, load_prices
 
 NARROW = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.draws import drawn, priors, scores_of
-from calc.deciding.paths import Path
-from calc.deciding.plans import LESS, Plan, better
+from calc.deciding.inputs.draws import drawn, priors, scores_of
+from calc.deciding.inputs.paths import Path
+from calc.deciding.inputs.plans import LESS, Plan, better
 from calc.intervals.uncertainty import TAIL
 
 DRAWS, POINTS = 256, 129

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.paths import Path
-from calc.deciding.plans import LESS, Limit, Plan, better, signed
+from calc.deciding.inputs.paths import Path
+from calc.deciding.inputs.plans import LESS, Limit, Plan, better, signed
 
 PIECES = 4096
 EVERY = 1 << 17  # whole numbers that are all tried

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.draws import SEED, drawn, priors, scores_of
-from calc.deciding.plans import CARD_HOURS, LESS, Plan, better
-from calc.deciding.tornado import OWN
+from calc.deciding.inputs.draws import SEED, drawn, priors, scores_of
+from calc.deciding.inputs.plans import CARD_HOURS, LESS, Plan, better
+from calc.deciding.inputs.tornado import OWN
 from catalogue import ParamsError
 
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4

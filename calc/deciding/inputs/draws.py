@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.plans import Moves, Plan
-from calc.deciding.tornado import OWN, own_sides
+from calc.deciding.inputs.plans import Moves, Plan
+from calc.deciding.inputs.tornado import OWN, own_sides
 from calc.evidence.classes import discrepancy, own_errors
 from calc.intervals.uncertainty import Sides
 from catalogue.deployments.physics_inputs import Knob

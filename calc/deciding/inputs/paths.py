@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.deciding.plans import Plan
+from calc.deciding.inputs.plans import Plan
 from calc.quantities.everything import INPUTS
 from catalogue import ParamsError, symbols
 from catalogue.deployments.loading import ROOTS
@@ -81,7 +81,7 @@ class Path:
 def path_of(plan: Plan, name: str, between: str | None = None) -> Path:
     """What a path of a plan moves.
 
-    >>> from calc.deciding.plans import plan_of
+    >>> from calc.deciding.inputs.plans import plan_of
     >>> plan = plan_of("h200-r1-sglang-tp8")
     >>> path_of(plan, "workload.concurrency", "1, 64").high
     64.0

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.draws import drawn, priors
-from calc.deciding.plans import Plan
+from calc.deciding.inputs.draws import drawn, priors
+from calc.deciding.inputs.plans import Plan
 from catalogue import ParamsError
 
 SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two

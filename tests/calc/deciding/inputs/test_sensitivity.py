@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from calc.deciding.draws import at_scores, drawn, priors
-from calc.deciding.elasticities import answers_of, elasticities
-from calc.deciding.information import BINS, between, information, to_buy
-from calc.deciding.plans import against, plan_of, signed
-from calc.deciding.sensitivity import sensitivity
-from calc.deciding.tornado import OWN, own_sides, tornado
+from calc.deciding.inputs.draws import at_scores, drawn, priors
+from calc.deciding.inputs.elasticities import answers_of, elasticities
+from calc.deciding.inputs.information import BINS, between, information, to_buy
+from calc.deciding.inputs.plans import against, plan_of, signed
+from calc.deciding.inputs.sensitivity import sensitivity
+from calc.deciding.inputs.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
 from calc.intervals.uncertainty import interval
 from catalogue import ParamsError
@@ -66,6 +66,13 @@ def test_what_is_told_of_an_input_is_what_a_small_move_does(name):
             ends = {symbol: plan.inputs[symbol] * np.exp([-1e-6, 1e-6]) for symbol in one.symbols}
             moved = np.diff(np.log(plan.at(ends, quantity)))[0] / 2e-6
             assert moved == pytest.approx(one.elasticity, abs=1e-6)
+
+
+def test_a_mechanism_that_is_not_at_work_is_not_told():
+    """One replica has no other whose cache could be fuller."""
+    plan = plan_of("h200-r1-sglang-tp8")
+    assert "kv_imbalance" not in {knob.name for knob in plan.scenario.every_knob()}
+    assert "kv_imbalance" not in {one.name for one in answers_of(plan, "tpot")}
 
 
 def test_a_count_has_an_arc():

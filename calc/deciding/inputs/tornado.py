@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.plans import CARD_HOURS, PER_CARD, Plan
+from calc.deciding.inputs.plans import CARD_HOURS, PER_CARD, Plan
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import Sides
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
@@ -79,14 +79,14 @@ def own_sides(plan: Plan, name: str) -> Sides:
 def tornado(plan: Plan, name: str) -> Tornado:
     """A quantity with each input at either end of its 80% range, alone.
 
-    >>> from calc.deciding.plans import plan_of
+    >>> from calc.deciding.inputs.plans import plan_of
     >>> found = tornado(plan_of("s2-910b1-awq"), "tpot")
     >>> found.bars[0].swing >= found.bars[1].swing > 0
     True
 
     Args:
         plan: the deployment.
-        name: of a quantity, see :func:`calc.deciding.plans.check_quantity`.
+        name: of a quantity, see :func:`calc.deciding.inputs.plans.check_quantity`.
     """
     bars = _bars(plan, name, plan.knobs)
     value = float(plan.at({}, name)[0])

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.sweeps import SERVED_NAMES, latency
-from calc.deciding.paths import CONTINUOUS, GROUPS, WHOLE, path_of
-from calc.deciding.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
+from calc.deciding.inputs.paths import CONTINUOUS, GROUPS, WHOLE, path_of
+from calc.deciding.inputs.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.intervals.gradient import slopes, traced
 from calc.quantities.everything import INPUTS, evaluate
 from catalogue import ParamsError, symbols
@@ -157,7 +157,8 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
             found.append(Elasticity(label, members, float(plan.inputs[members[0]]),
                                     sign * sum(parts)))
     found += [Elasticity(label, (label,), float(plan.inputs[label]), sign * value)
-              for label, value in left.items() if label != DEFINED]
+              for label, value in left.items()  # a mechanism that is no knob here is not at work
+              if label != DEFINED and label not in PLAIN - set(CONTINUOUS)]
     found += [arc for label in COUNTED if (arc := _arc(plan, label, name))]
     return sorted((one for one in found if one.elasticity), key=lambda one: -abs(one.elasticity))
 
