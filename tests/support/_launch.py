@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 INSTALL = "apt-get install --no-install-recommends prometheus shellcheck"
-TOOLS = ("promtool", "prometheus", "shellcheck")
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 S0_RUNS = ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
            "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1", *LENGTHS)
@@ -39,13 +38,8 @@ CASES = {
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Skip where a program is missing; where ``.ci/run`` installed them, none is."""
-    missing = [name for name in programs if shutil.which(name) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: {INSTALL}")
-
-
-def missing() -> list[str]:
-    """Programs that are not there."""
-    return [name for name in TOOLS if shutil.which(name) is None]
+    lost = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(lost), reason=f"no {', '.join(lost)}: {INSTALL}")
 
 
 def done(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
