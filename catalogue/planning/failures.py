@@ -1,4 +1,4 @@
-"""What a file of failures may hold: how often servers of a kind of card fail, how soon they mend."""
+"""What a file of failures may hold: how often servers of a kind of card fail and for how long."""
 
 from __future__ import annotations
 
