@@ -47,6 +47,7 @@ KINDS: dict[str, type[Entry]] = {
     "profiles": profiles.Profile,
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
+    "consumptions": measurements.Measurements,
     "claims": claims.DocumentFormulas,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,

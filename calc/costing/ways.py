@@ -21,7 +21,7 @@ def units_needed(rates: Sequence[float] | np.ndarray, one: float, headroom: floa
         one: that one deployment serves [request/s].
         headroom: share of it that is kept free [1].
     """
-    return np.ceil(np.asarray(rates, float) / (one * (1 - headroom)) - 1e-12)
+    return np.maximum(0.0, np.ceil(np.asarray(rates, float) / (one * (1 - headroom)) - 1e-12))
 
 
 def utilisation(rates: Sequence[float] | np.ndarray, one: float, units: float) -> float:
@@ -36,7 +36,7 @@ def utilisation(rates: Sequence[float] | np.ndarray, one: float, units: float) -
         units: deployments [1].
     """
     most = one * units
-    return float(np.minimum(np.asarray(rates, float), most).mean() / most)
+    return float(np.minimum(np.asarray(rates, float), most).mean() / most) if most else 0.0
 
 
 def best_base(needed: np.ndarray, always: float, by_hour: float) -> int:
@@ -54,9 +54,10 @@ def best_base(needed: np.ndarray, always: float, by_hour: float) -> int:
 
     Source: notebooks/cost.md, section Three ways of having cards.
     """
-    most = int(needed.max(initial=0))
-    share = [(needed >= count).mean() for count in range(1, most + 1)]
-    return int(sum(by_hour * used > always for used in share))
+    # the share only changes where some hour needs as many
+    worth = [count for count in np.unique(needed)
+             if count > 0 and by_hour * (needed >= count).mean() > always]
+    return int(max(worth, default=0))
 
 
 def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: float | None

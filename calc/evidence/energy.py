@@ -16,9 +16,9 @@ from calc.costing.spread import Three, spread
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
 from calc.quantities.everything import evaluate
-from catalogue import Scenario, load_measurements, load_scenario, names
+from catalogue import Scenario, load, load_scenario, names
 
-PREFIX = "energy-"  # of a table, before what follows the last part of its scenario's family
+KIND = "consumptions"  # a table bears the name of the deployment whose power it holds
 RATE = "steady_throughput"
 COMPARED = ("output_throughput", "power", "energy_per_token")
 
@@ -52,17 +52,7 @@ class Held:
 
 def tables() -> list[str]:
     """Identifiers of the tables that hold energy."""
-    return [name for name in names("measurements") if name.startswith(PREFIX)]
-
-
-def scenario_of(table: str) -> str:
-    """The deployment whose power a table holds.
-
-    >>> scenario_of("energy-b200-chat")
-    'b200-energy-chat'
-    """
-    family, _, variant = table.removeprefix(PREFIX).rpartition("-")
-    return f"{family}-energy-{variant}"
+    return names(KIND)
 
 
 def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
@@ -107,9 +97,9 @@ def held(table: str) -> Held:
     Args:
         table: identifier of the measurements.
     """
-    measured = load_measurements(table)
+    measured = load(KIND, table)
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
-    scenario = load_scenario(scenario_of(table))
+    scenario = load_scenario(table)
     made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
     return Held(table, scenario.id, columns["concurrency"],
                 {name: columns[name] for name in COMPARED}, made)

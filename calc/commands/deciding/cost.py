@@ -37,6 +37,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("payback", "paid back after", "years"),
 )
 SCALES = {"kW": 1e-3, "%": 100.0}
+LEAST, MOST = 1e-3, 1e12  # of a number that is typed
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     day = load("loads", args.load)
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
     asked = Asked(args.ownership, stated(args.price) if args.price else None, used,
-                  _number(args.user_requests, "--user-requests", math.inf), load_prices(args.api))
+                  _number(args.user_requests, "--user-requests", MOST), load_prices(args.api))
     if asked.sold is None or asked.sold.sold is None:
         raise ParamsError(f"--api {args.api}: it sells no tokens, expected prices with 'sold'.")
     answer = estimate(scenario)
@@ -112,14 +113,13 @@ def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _number(text: str, option: str, most: float) -> float:
-    """A number above 0, at most ``most``. Raises ParamsError for any other."""
+    """A number from ``LEAST`` to ``most``. Raises ParamsError for any other."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not 0 < number <= most or number == math.inf:
-        limit = "" if most == math.inf else f" and at most {most:g}"
-        raise ParamsError(f"{option}: '{text[:40]}' is not a number above 0{limit}.")
+    if not LEAST <= number <= most:
+        raise ParamsError(f"{option}: '{text[:40]}' is not a number from {LEAST:g} to {most:g}.")
     return number
 
 
@@ -131,7 +131,7 @@ def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Na
     from calc.costing.ways import units_needed, utilisation, ways
 
     inputs = scenario.inputs()
-    requests = _number(args.day_requests, "--day-requests", math.inf)
+    requests = _number(args.day_requests, "--day-requests", MOST)
     rates, one = day.rates(requests), reached.value / inputs["output_tokens"]
     needed = units_needed(rates, one)
     hours = {name: card_hour(scenario.device.id, name, prices) for name in OWNERSHIPS}
