@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calc.choosing.advice import TOLD, changed
+from calc.choosing.advice import TOLD, changed, reasons
 from calc.quantities.everything import evaluate
 from calc.searching.answers import Answer
 from calc.searching.choices import Choice
@@ -21,6 +21,8 @@ from catalogue.planning.goals import CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
 CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
+PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
+                               "parallelism.decode_context_parallel": 1}
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
 
@@ -81,8 +83,24 @@ def alternatives(scenario: Scenario) -> Alternatives:
     answer = Answer(search(goal, space=space))
     best, own, official = (_advice(scenario, row) for row in (
         answer.best, answer.of_precision(scenario.precision.id), answer.official))
+    asked = _as_it_is(scenario)
+    if asked is not None:
+        best, own = (asked if found is None or _rate(found) < _rate(asked) else found
+                     for found in (best, own))
     return Alternatives(best, own, official, answer.official_precision,
                         answer.found.funnel.deployments)
+
+
+def _as_it_is(scenario: Scenario) -> Advice | None:
+    """The deployment itself, if it runs."""
+    computed = evaluate(scenario.inputs(), scenario.model.attention)
+    if reasons(scenario, computed):
+        return None
+    return Advice({}, scenario.precision.id, {name: float(computed[name]) for name in TOLD})
+
+
+def _rate(advice: Advice) -> float:
+    return advice.quantities["output_throughput"]
 
 
 def _goal(scenario: Scenario) -> Goal:
@@ -106,8 +124,10 @@ def _goal(scenario: Scenario) -> Goal:
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     """Settings of a choice that are not the deployment's own."""
     own = _own(scenario)
-    return {key: value for key, value in choice.settings().items()
-            if key.startswith(CHANGED) and own.get(key) != value}
+    # neither is searched
+    plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
+    return plain | {key: value for key, value in choice.settings().items()
+                    if key.startswith(CHANGED) and own.get(key) != value}
 
 
 def _advice(scenario: Scenario, row: Row | None) -> Advice | None:

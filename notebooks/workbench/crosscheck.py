@@ -72,8 +72,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     differ by more than a relative 1e-9.
     """
     known = load_formulas() if formulas is None else formulas
-    chosen = select({key: one for key, one in known.items() if one.notebook not in DECISIONS},
-                    attention)
+    chosen = select(known, attention)
     computed = calc.evaluate(inputs, attention)
     if lonely := chosen.keys() ^ computed.keys():
         sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"

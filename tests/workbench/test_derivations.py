@@ -22,7 +22,7 @@ from workbench.formulas.trees import from_tree, to_tree
 FORMULAS = load_formulas()
 SEEDS = range(100)
 DERIVATIONS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
-               "serving", "cost")
+               "serving", "cost", "scale", "day")
 
 
 def rank(model="deepseek-v3", precision="bf16", **changed):

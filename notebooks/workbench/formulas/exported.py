@@ -20,7 +20,7 @@ from workbench.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
 VARIANTS = ("mla", "gqa")
-DECIDING = ("cost",)  # notebooks whose formulas are of decisions, not of a deployment's step
+DECIDING = ("cost", "day", "scale")  # notebooks of decisions, not of a step of a deployment
 
 
 @dataclass(frozen=True)

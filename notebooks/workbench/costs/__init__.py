@@ -1,1 +1,0 @@
-"""Tables and pictures of the chapter on cost; no formula."""
