@@ -222,6 +222,9 @@ class Space:
                                        and meant(dp, space.data) and fits(1, pp, 1, 1, 0)):
                     continue
                 for ep in (ep for ep in divisors(tp * dp) if meant(ep, space.expert)):
+                    if pp > 1 and ep > tp and not space.staged_groups:
+                        self.dropped["stages"] += 1
+                        continue
                     for spares in _spares(self.goal, self.shapes, ep):
                         if fits(tp, 1, dp, ep, spares):
                             rows.append((devices, tp, pp, dp, ep, spares))

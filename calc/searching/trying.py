@@ -28,7 +28,7 @@ SLAB = 1 << 18  # deployments that are in memory at once
 PERCENT = 100
 PER_DOUBLING = 8  # batches that are tried where nobody says how many users there are
 SPARE_BITS = 12  # of 52 that are not compared: the last ones depend on what is computed beside
-MOST_IN_FLIGHT = 1 << 16  # requests of a deployment
+MOST_IN_FLIGHT = 1 << 20  # requests of a deployment
 SYMBOLS = {
     "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
     "expert": "expert_parallel", "spares": "redundant_experts", "chunk": "max_num_batched_tokens",

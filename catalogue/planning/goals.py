@@ -17,7 +17,7 @@ from pydantic import (
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
-from catalogue.reading.values import LARGEST_COUNT, Identifier, Misplaced, Text, Words
+from catalogue.reading.values import LARGEST_COUNT, Flag, Identifier, Misplaced, Text, Words
 
 ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
@@ -200,6 +200,8 @@ class Space(Entry):
             absent, a grid of 8 per doubling up to what the memory holds.
         micro_batches: 2 is two half-batches, one computing while the other exchanges.
         drafts: tokens that a model's own prediction layer drafts.
+        staged_groups: whether ranks that share experts may be cut into pipeline stages: near
+            saturation the closed form of their steady state is too fast.
         pools: one pool that does both, or two that prefill and decode.
         block_size: of the cache [token].
         memory_utilization: shares that the engine may use, in percent here [1].
@@ -214,6 +216,7 @@ class Space(Entry):
     batches: Degrees | None = None
     micro_batches: list[Literal[1, 2]] = [1, 2]
     drafts: list[DegreeOrZero] | None = None
+    staged_groups: Flag = False
     pools: list[Literal["one", "two"]] = ["one"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
