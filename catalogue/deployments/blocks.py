@@ -62,10 +62,15 @@ def block_problem(numbers: Mapping[str, float], attention: str, model: str, prec
 def _broken(numbers: Mapping[str, float], attention: str, precision: Precision,
             cut: tuple[int, int, int, int]) -> tuple[Slice, int, str] | None:
     """The first slice with part of a block, the block's extent [1], and the format."""
+    formats: dict[str, Format] = {}
     for piece in _slices(numbers, attention, cut):
+        if piece.width >= piece.whole:
+            continue
         stored = getattr(precision.weights, piece.group)
-        block = _extent(library.load("formats", stored), piece)
-        if piece.width < piece.whole and piece.width % block:
+        if stored not in formats:
+            formats[stored] = library.load("formats", stored)
+        block = _extent(formats[stored], piece)
+        if piece.width % block:
             return piece, block, stored
     return None
 

@@ -1,0 +1,172 @@
+"""What the chapter on the choice of a deployment shows of fronts: by device, by price, by group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+import catalogue
+from calc.searching.answers import Answer
+from calc.searching.search import Row
+from calc.searching.sure import drawn, groups
+from calc.searching.wishes import MILLION
+from decisions import goal_figures
+from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, named, plan
+from workbench.entries.deployments import RESOURCES
+from workbench.showing.display import figure, show, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
+HOUR = 3600
+
+
+def picture(page: Page) -> None:
+    """The front of the page's goal by device, with what binds where."""
+    lines = lines_of(page.main)
+    if not lines:
+        show("Nothing meets the goal, so there is no front to draw.",
+             "没有满足目标的部署，也就没有前沿可画。")
+        return
+    limit = page.main.found.wishes.limits.get("tpot")
+    priced = {} if limit else dict(cheapest(page.main))
+    figure("which-front", partial(goal_figures.front, lines, limit, _notes(priced),
+                                  currency_of(page)))
+
+
+def _notes(priced: dict[float, Row]) -> dict[float, str]:
+    """What the cheapest under a limit costs, as it stands above the limit's line."""
+    return {pace: fmt_sig(row.quantities["cost"], 2) for pace, row in priced.items()}
+
+
+def lines_of(answer: Answer) -> list[goal_figures.Line]:
+    """Of each device the front in throughput per card and time per token, in few marks.
+
+    Deployments that their intervals cannot tell apart are one mark.
+    """
+    lines = []
+    for row in answer.devices:
+        rows = _front_of(answer, row.choice.device)
+        alike = groups(answer.found, drawn(answer.found, _thinned(rows)))
+        marks = [goal_figures.Mark(
+            group[0].row.quantities["tpot"], group[0].row.quantities["throughput_per_card"],
+            binding(answer, group[0].row), len(group), group[0].intervals["tpot"],
+            group[0].intervals["throughput_per_card"]) for group in alike]
+        every = [(each.quantities["tpot"], each.quantities["throughput_per_card"])
+                 for each in rows]
+        device = catalogue.load_device(row.choice.device)
+        lines.append(goal_figures.Line(device.id, named(device.id),
+                                       device.mechanisms or device.id, marks, every))
+    return lines
+
+
+def _front_of(answer: Answer, device: str) -> list[Row]:
+    """What none beats of one device, in throughput per card and time per token, ascending."""
+    found = answer.found
+    rows = [row for base, kept in zip(found.bases, found.kept, strict=True)
+            if base.device == device and kept.front.rows for row in found.rows(kept.front)]
+    rows.sort(key=lambda row: (row.quantities["tpot"], -row.quantities["throughput_per_card"]))
+    front: list[Row] = []
+    for row in rows:
+        if not front or (row.quantities["throughput_per_card"]
+                         > front[-1].quantities["throughput_per_card"]):
+            front.append(row)
+    return front
+
+
+def _thinned(rows: Sequence[Row], most: int = 7) -> list[Row]:
+    """So many of a front, evenly by the logarithm of their times, the ends among them."""
+    if len(rows) <= most:
+        return list(rows)
+    paces = np.log([row.quantities["tpot"] for row in rows])
+    wanted = np.linspace(paces[0], paces[-1], most)
+    places = sorted({int(np.abs(paces - pace).argmin()) for pace in wanted})
+    return [rows[place] for place in places]
+
+
+def cheapest(answer: Answer) -> list[tuple[float, Row]]:
+    """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps."""
+    if "cost" not in answer.found.wishes.objectives or "tpot" not in answer.found.wishes.objectives:
+        return []
+    rows = [row for row in answer.found.rows(answer.found.front) if "cost" in row.quantities]
+    found = []
+    for pace in PACES:
+        within = [row for row in rows if row.quantities["tpot"] <= pace]
+        if within:
+            found.append((pace, min(within, key=lambda row: row.quantities["cost"])))
+    return found
+
+
+def prices(page: Page) -> None:
+    """What a million tokens cost by the limit on the time per token; prices at which cards without
+    one would be as cheap."""
+    answer = page.main
+    found = cheapest(answer)
+    if not found:
+        return
+    rows = drawn(answer.found, [row for _, row in found])
+    table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "), "cards": cards(each.row.choice),
+            "plan": plan(each.row.choice), "cost": cell(each, "cost"), "tpot": cell(each, "tpot"),
+            "throughput_per_card": cell(each, "throughput_per_card"),
+            "limited": RESOURCES[binding(answer, each.row)]}
+           for (pace, _), each in zip(found, rows, strict=True)],
+          {"pace": ("TPOT at most", "TPOT 上限"), "cards": ("cards", "卡"),
+           "plan": ("weights and layout", "权重与切分"),
+           "cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
+                    f"每 10⁶ token 成本，{currency_of(page)}（80%）"),
+           "tpot": ("TPOT (80%)", "TPOT（80%）"),
+           "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
+           "limited": ("what binds", "瓶颈")}, wide=True)
+
+
+def break_even(page: Page) -> None:
+    """Of each device its most throughput per card, its price, and the price at which it would be as
+    cheap as the cheapest."""
+    answer = page.main
+    wishes, currency = answer.found.wishes, currency_of(page)
+    costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
+    if not costs:
+        return
+    rows: list[tuple[float, dict[str, str | Text]]] = []
+    for row in answer.devices:
+        hour = wishes.hours.get(row.choice.device)
+        equal = min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
+        rows.append((equal, {
+            "device": named(row.choice.device), "plan": plan(row.choice),
+            "throughput": fmt_quantity(row.quantities["throughput_per_card"], "token/s"),
+            "price": (f"{fmt_fixed(hour.value * HOUR)} ({fmt_fixed(hour.low * HOUR)}–"
+                      f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),
+            "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
+            "equal": fmt_fixed(equal)}))
+    table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
+        "device": ("device", "设备"), "plan": ("weights and layout", "权重与切分"),
+        "throughput": ("most per card", "每卡最高吞吐"),
+        "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
+        "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
+        "equal": (f"as cheap as the cheapest at, {currency}/h",
+                  f"打平最低成本的价格，{currency}/h"),
+    }, wide=True)
+
+
+def front_table(page: Page) -> None:
+    """The front of the page's goal in groups, with how sure it is which of two is better."""
+    answer = page.main
+    if not answer.found.front.rows:
+        show("Nothing meets the goal, so there is no front.", "没有满足目标的部署，也就没有前沿。")
+        return
+    rows = [{"cards": cards(group[0].row.choice), "plan": plan(group[0].row.choice),
+             "flight": fmt_int(group[0].row.choice.concurrency),
+             "chunk": fmt_int(group[0].row.choice.chunk),
+             **{name: cell(group[0], name) for name in (*TOLD, "cost")},
+             "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
+    costed = any("cost" in group[0].row.quantities for group in answer.front)
+    table(rows, {
+        "cards": ("cards", "卡"), "plan": ("weights and layout", "权重与切分"),
+        "flight": ("requests", "并发"), "chunk": ("chunk", "分块"),
+        "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
+        "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
+        **({"cost": ("cost (80%)", "成本（80%）")} if costed else {}),
+        "alike": ("others like it", "不可区分的其他方案")}, wide=True,
+        folded=("The front of this goal, group by group", "本目标的前沿，逐组列出"))

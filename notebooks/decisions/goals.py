@@ -1,0 +1,275 @@
+"""What the chapter on the choice of a deployment says of goals: the best, the sure, the published.
+
+The goals of ``GOALS`` are told together; a reader's own goal is told alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import catalogue
+from calc.physics.breakdown import bottleneck
+from calc.quantities.everything import evaluate
+from calc.searching.answers import MEMORY, Answer
+from calc.searching.asking import load_goal
+from calc.searching.choices import Choice, scenario
+from calc.searching.search import Row, search
+from calc.searching.sure import SURE, Drawn, drawn
+from catalogue.planning.goals import OBJECTIVES, Goal
+from workbench.entries.deployments import RESOURCES, reach, rounded
+from workbench.showing.display import number, table
+from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
+         "million-tokens")
+UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
+         "throughput_per_card": "token/s", "power": "W"}
+LIMITS: dict[str, Text] = {
+    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": ("latency", "端到端延迟"),
+    "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
+    MEMORY: ("memory capacity", "显存容量")}
+TOLD = ("tpot", "ttft", "throughput_per_card")
+POOLS: dict[str, Text] = {
+    "prefill": ("the prefill pool", "预填充池"), "decode": ("the decode pool", "解码池"),
+    "transfer": ("the transfer of the cache", "缓存传输")}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Goals that are told, and the one whose front is drawn.
+
+    Attributes:
+        answers: of all of them.
+        main: of the one.
+    """
+
+    answers: list[Answer]
+    main: Answer
+
+
+def page_of(goal: str) -> Page:
+    """The answers to a goal of a reader's, or to all of ``GOALS`` where it is one of them.
+
+    Args:
+        goal: identifier, or path of a goal's file.
+
+    Raises ParamsError for one that cannot be used, or contradicts itself.
+    """
+    names = GOALS if goal in GOALS else (goal,)
+    answers = [Answer(search(load_goal(name))) for name in names]
+    return Page(answers, answers[names.index(goal)])
+
+
+def goal_of(answer: Answer) -> Goal:
+    """What an answer answers."""
+    return answer.found.wishes.goal
+
+
+def plan(choice: Choice) -> Text:
+    """Weights, cut and what else is chosen: ```fp8-block`, TP8×PP2, EP8+8, 3 drafts``."""
+    cut = "×".join(f"{name}{size}" for name, size in (
+        ("TP", choice.tensor), ("PP", choice.pipeline), ("DP", choice.data)) if size > 1)
+    spares = f"+{choice.spares}" if choice.spares else ""
+    parts = [f"`{choice.precision}`", cut or "TP1"]
+    parts += [f"EP{choice.expert}{spares}"] * (choice.expert > 1)
+    english, chinese = [*parts], [*parts]
+    if choice.drafts:
+        english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")
+        chinese.append(f"{choice.drafts} 个草稿")
+    if choice.micro_batches > 1:
+        english.append("two half-batches")
+        chinese.append("两个半批")
+    return ", ".join(english), "，".join(chinese)
+
+
+@cache
+def named(device: str) -> Text:
+    """A device by its name in both languages."""
+    name = catalogue.load_device(device).name
+    return name["en"], name["zh"]
+
+
+def cards(choice: Choice) -> Text:
+    """How many of which: ``8 × Ascend 910B1``."""
+    name = named(choice.device)
+    return tuple(f"{fmt_int(choice.devices)} × {text}" for text in name)  # type: ignore[return-value]
+
+
+def binding(answer: Answer, row: Row) -> str:
+    """The resource that binds the largest part of a decode step."""
+    deployed = scenario(goal_of(answer), row.choice)
+    inputs = deployed.inputs()
+    return bottleneck(inputs, evaluate(inputs, deployed.model.attention))
+
+
+def limited(answer: Answer, row: Row) -> Text:
+    """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
+    at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
+    if not at:
+        return resource
+    return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
+
+
+def keeps(answer: Answer, each: Drawn) -> float | None:
+    """In which share of the draws a deployment keeps all limits [1]; None without limits."""
+    limits = {name: limit for name, limit in answer.found.wishes.limits.items()
+              if name in each.quantities}
+    if not limits:
+        return None
+    kept = np.ones(len(next(iter(each.quantities.values()))), bool)
+    for name, limit in limits.items():
+        sign = OBJECTIVES[name]
+        kept &= sign * each.quantities[name] >= sign * limit
+    return float(kept.mean())
+
+
+def surest(answer: Answer) -> Drawn | None:
+    """The first on the front that keeps all limits in nine of ten draws; None without limits."""
+    return next((each for group in answer.front for each in group
+                 if (share := keeps(answer, each)) is not None and share >= SURE), None)
+
+
+def official(answer: Answer) -> Drawn | None:
+    """The best in the published weights, under the same draws; None where there is none."""
+    row = answer.official
+    return drawn(answer.found, [row])[0] if row else None
+
+
+def cell(each: Drawn, name: str) -> str:
+    """A quantity with its 80% interval: ``47.9 ms (44.1–87.3)``."""
+    value, unit = each.row.quantities.get(name), UNITS.get(name, "")
+    if value is None:
+        return "–"
+    low, high = each.intervals[name]
+    if name == "cost":
+        return f"{fmt_sig(value)} ({fmt_sig(low)}–{fmt_sig(high)})"
+    text, ends = rounded(value, unit), reach(low, high, unit)
+    if " – " not in ends:  # both ends in one unit, which stands before them if it is the same
+        ends = ends.removesuffix(" " + text.rpartition(" ")[2])
+    return f"{text} ({ends})"
+
+
+def summary(page: Page) -> None:
+    """The answer to each goal: the best, the first that is sure, the published weights."""
+    rows: list[dict[str, Any]] = []
+    for place, answer in enumerate(page.answers, 1):
+        title = goal_of(answer).title
+        head = tuple(f"**{place}. {title[lang]}**" if len(page.answers) > 1 else
+                     f"**{title[lang]}**" for lang in ("en", "zh"))
+        rows += [{"goal": head if first == 0 else ""} | line
+                 for first, line in enumerate(_lines(answer))]
+    table(rows, {
+        "goal": ("goal", "目标"), "which": ("which", "取哪个"), "cards": ("cards", "卡"),
+        "plan": ("weights and layout", "权重与切分"), "tpot": ("TPOT (80%)", "TPOT（80%）"),
+        "ttft": ("TTFT (80%)", "TTFT（80%）"),
+        "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
+        **({"cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
+                     f"每 10⁶ token 成本，{currency_of(page)}（80%）")}
+           if any("cost" in row for row in rows) else {}),
+        "limited": ("nearest limit; what binds", "最紧的限制；瓶颈"),
+        **({"kept": ("limits kept in", "满足限制的抽样比例")}
+           if any("kept" in row for row in rows) else {})}, wide=True)
+    number("which-sure", SURE, fmt_percent, digits=0)
+    tried = sum(answer.found.funnel.deployments for answer in page.answers)
+    number("which-tried", tried)
+
+
+def currency_of(page: Page) -> str:
+    """The currency of costs."""
+    return goal_of(page.main).currency
+
+
+def _lines(answer: Answer) -> list[dict[str, Any]]:
+    """Rows of one goal; of one that nothing meets, its nearest miss."""
+    pairs = [_pair(answer)] if answer.pairs else []
+    if not answer.found.front.rows:
+        return pairs or [_missed(answer)]
+    best, sure, published = answer.front[0][0], surest(answer), official(answer)
+    lines = [_line(answer, best, ("best", "最优"))]
+    if sure is not None and sure.row.choice != best.row.choice:
+        lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
+    if published is None:
+        lines.append({"which": ("published weights", "官方权重"), "plan": _unpublished(answer)})
+    elif published.row.choice == best.row.choice:
+        lines[0]["which"] = ("best, in published weights", "最优，即官方权重")
+    else:
+        lines.append(_line(answer, published, ("published weights", "官方权重")))
+    return [*lines, *pairs, *_simulated(answer)]
+
+
+def _unpublished(answer: Answer) -> Text:
+    """Why there is no deployment in the published weights."""
+    weights, asked = answer.official_precision, goal_of(answer).precisions
+    if weights is None:
+        return "none are known of this model", "该模型没有已知的官方权重"
+    if weights in {base.precision for base in answer.found.bases}:
+        return f"`{weights}`: nothing meets the goal", f"`{weights}`：没有满足目标的部署"
+    if asked and weights not in asked:
+        return f"`{weights}`: not asked for", f"`{weights}`：不在目标的精度之列"
+    return f"`{weights}`: these cards do not multiply it", f"`{weights}`：这些卡不支持"
+
+
+def _pair(answer: Answer) -> dict[str, Any]:
+    """The best two pools as a row; they have no interval."""
+    pair, _ = answer.pairs[0]
+    both = [(cards(pool), plan(pool)) for pool in (pair.prefill, pair.decode)]
+    line: dict[str, Any] = {
+        "which": ("best of two pools", "双资源池的最优"),
+        "cards": tuple(" + ".join(count[lang] for count, _ in both) for lang in range(2)),
+        "plan": tuple("; ".join(cut[lang] for _, cut in both) for lang in range(2)),
+        "limited": POOLS[pair.binds]}
+    return line | {name: rounded(pair.quantities[name], UNITS[name]) for name in TOLD} | (
+        {"cost": fmt_sig(pair.quantities["cost"])} if "cost" in pair.quantities else {})
+
+
+def _simulated(answer: Answer) -> list[dict[str, Any]]:
+    """Where limits hold at a percentile: the last that was simulated, and whether it keeps them."""
+    if not answer.verified:
+        return []
+    last, at = answer.verified[-1], goal_of(answer).limits.at
+    verdict = (("keeps the limits", "守住限制") if last.keeps
+               else ("does **not** keep the limits", "**守不住**限制"))
+    return [{"which": (f"simulated, {at}", f"模拟，{at}"), "cards": cards(last.row.choice),
+             "plan": plan(last.row.choice), "limited": verdict,
+             **{name: rounded(last.seen[name], "s") for name in ("tpot", "ttft")}}]
+
+
+def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
+    share = keeps(answer, each)
+    row = each.row
+    return {"which": which, "cards": cards(row.choice), "plan": plan(row.choice),
+            **{name: cell(each, name) for name in TOLD}, "limited": limited(answer, row),
+            **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),
+            **({"kept": fmt_percent(share, 0)} if share is not None else {})}
+
+
+def _missed(answer: Answer) -> dict[str, Any]:
+    """The nearest miss as a row."""
+    row = answer.nearest_miss
+    if row is None:
+        return {"which": ("nothing can be laid out", "没有可行的切分")}
+    line = {"which": ("**nothing meets it**; nearest", "**无解**；最接近的"),
+            "cards": cards(row.choice), "plan": plan(row.choice), "limited": miss(answer, row)}
+    return line | {name: rounded(row.quantities[name], UNITS[name]) for name in TOLD
+                   if name in row.quantities}
+
+
+def miss(answer: Answer, row: Row) -> Text:
+    """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
+    at = answer.binds(row)
+    if at == MEMORY:
+        short = fmt_quantity(row.quantities["short"], "B")
+        return f"{short} of memory short on a card", f"每卡显存差 {short}"
+    value, limit, unit = row.quantities[at], answer.found.wishes.limits[at], UNITS.get(at, "")
+    seen, wanted = (rounded(amount, unit) for amount in (value, limit))
+    name, times = LIMITS[at], fmt_sig(1 + row.over[at])
+    if OBJECTIVES[at] > 0:
+        return (f"{name[0]} {seen}, 1/{times} of the {wanted} asked for",
+                f"{name[1]} {seen}，只有要求的 {wanted} 的 1/{times}")
+    return (f"{name[0]} {seen}, {times} times the {wanted} asked for",
+            f"{name[1]} {seen}，是要求的 {wanted} 的 {times} 倍")

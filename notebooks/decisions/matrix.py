@@ -1,0 +1,208 @@
+"""The matrix: which card holds a model in which precision for how many users, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import matplotlib as mpl
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+import catalogue
+from calc.searching.asking import load_goal
+from calc.searching.search import Found, search
+from calc.searching.space import Space
+from calc.searching.sure import Drawn, drawn
+from catalogue.planning.goals import Goal
+from decisions.goals import cards, named, plan
+from workbench.showing import figures
+from workbench.showing.display import figure, number, show, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+GOAL = "r1-matrix"
+USERS = (1, 8, 64, 256)
+DRAWN = 64  # users of the picture
+FEW = 2  # servers that are tried first
+MILLI = 1e3
+SHADES = 0.05, 0.6  # of the colour map: what is written on them stays legible
+PUBLISHED = "fp8-block"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A device in a precision for so many users.
+
+    Attributes:
+        device, precision: entries of the catalogue.
+        users: at once.
+        best: on the fewest whole servers the fastest; None where no number of cards holds it.
+        currency: of its cost.
+    """
+
+    device: str
+    precision: str
+    users: int
+    best: Drawn | None
+    currency: str
+
+    @property
+    def servers(self) -> int:
+        """Servers that it takes [1]; none where nothing holds it."""
+        return self.best.row.choice.nodes if self.best else 0
+
+    @property
+    def pace(self) -> float:
+        """Its time per token [s]."""
+        assert self.best is not None
+        return self.best.row.quantities["tpot"]
+
+
+def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Cell]:
+    """Every device of the goal in each precision that it multiplies, for each number of users.
+
+    Args:
+        users: numbers of users.
+        settings: of the goal, as ``--set`` takes them.
+    """
+    sizes = list(_sizes(load_goal(GOAL, settings)))
+    found = [cell for size, devices in sizes for asked in users
+             for cell in _asked(size, devices, [*settings, f"demand.users={asked}"])]
+    order = [device for _, devices in sizes for device in devices]
+    weights = load_goal(GOAL, settings).precisions or []
+    return sorted(found, key=lambda cell: (order.index(cell.device),
+                                           weights.index(cell.precision), cell.users))
+
+
+def _asked(size: int, devices: Sequence[str], settings: Sequence[str]) -> list[Cell]:
+    """Devices in servers of one size in each precision: few servers first, then more for the rest.
+    """
+    goal = load_goal(GOAL, settings)
+    assert goal.cards.most
+    assert goal.precisions
+    done: list[Cell] = []
+    for precision in goal.precisions:
+        left = list(devices)
+        for most in (min(FEW * size, goal.cards.most), goal.cards.most):
+            tried = _cells(search(load_goal(GOAL, [
+                *settings, f"devices={','.join(left)}", f"precisions={precision}",
+                f"cards.fewest={size}", f"cards.most={most}"])))
+            done += [cell for cell in tried if cell.best or most == goal.cards.most]
+            left = [cell.device for cell in tried if not cell.best]
+            if not left:
+                break
+    return done
+
+
+def _sizes(goal: Goal) -> Iterator[tuple[int, list[str]]]:
+    """Devices by the cards of their servers, which are taken whole."""
+    sizes: dict[int, list[str]] = {}
+    for offer in Space(goal).offers:
+        device = catalogue.load_device(offer.device)
+        assert device.node
+        per_node = int(catalogue.load_node(device.node).devices_per_node.value)
+        sizes.setdefault(per_node, []).append(device.id)
+    yield from sizes.items()
+
+
+def _cells(found: Found) -> list[Cell]:
+    """What a search found of each device; of one that does not multiply the precision nothing."""
+    goal = found.wishes.goal
+    assert goal.demand.users
+    best = iter(drawn(found, [found.rows(kept.front)[0] for kept in found.kept if kept.front.rows]))
+    return [Cell(base.device, base.precision, goal.demand.users,
+                 next(best) if kept.front.rows else None, goal.currency)
+            for base, kept in zip(found.bases, found.kept, strict=True)]
+
+
+def answer(matrix: Sequence[Cell]) -> None:
+    """What fits on one server, in general and in the published weights; the fastest of it."""
+    goal = load_goal(GOAL)
+    number("matrix-input", goal.demand.input_tokens)
+    number("matrix-output", goal.demand.output_tokens)
+    number("matrix-most", goal.cards.most)
+    number("matrix-cells", len(matrix))
+    number("matrix-devices", len({cell.device for cell in matrix}))
+    number("matrix-precisions", len({cell.precision for cell in matrix}))
+    asked = [cell for cell in matrix if cell.users == DRAWN]
+    single = [cell for cell in asked if cell.servers == 1]
+    number("matrix-users", DRAWN)
+    number("matrix-pairs", len(asked))
+    number("matrix-single", len(single))
+    fastest = min(single, key=lambda cell: cell.pace)
+    assert fastest.best
+    choice = fastest.best.row.choice
+    published = [named(cell.device) for cell in single if cell.precision == PUBLISHED]
+    english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
+    show(f"In the published FP8 weights one server suffices on {', '.join(english)}. The fastest "
+         f"single server of all is {cards(choice)[0]} in {plan(choice)[0]}: a token every "
+         f"{fmt_quantity(fastest.pace, 's')} to each of {DRAWN} users.",
+         f"使用官方 FP8 权重、一台服务器就够的有：{'、'.join(chinese)}。所有单台方案中最快的是"
+         f" {cards(choice)[1]}（{plan(choice)[1]}），{DRAWN} 个用户每人每 "
+         f"{fmt_quantity(fastest.pace, 's')}得到一个 token。")
+
+
+def picture(matrix: Sequence[Cell]) -> None:
+    """Devices by precisions for one number of users: servers and time per token."""
+    figure("matrix", partial(_drawn, [cell for cell in matrix if cell.users == DRAWN]))
+
+
+def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
+    place = int(lang == "zh")
+    devices = list(dict.fromkeys(cell.device for cell in asked))
+    weights = list(load_goal(GOAL).precisions or ())
+    drawing, axes = figures.axes(height=1.2 + 0.27 * len(devices))
+    paces = [MILLI * cell.pace for cell in asked if cell.best]
+    norm, shades = LogNorm(min(paces), max(paces)), mpl.colormaps["YlOrRd"]
+    for cell in asked:
+        across, down = weights.index(cell.precision), devices.index(cell.device)
+        if not cell.best:
+            axes.text(across, down, ("does not fit", "装不下")[place], ha="center", va="center",
+                      fontsize=7.5)
+            continue
+        shade = SHADES[0] + (SHADES[1] - SHADES[0]) * float(norm(MILLI * cell.pace))
+        axes.add_patch(mpl.patches.Rectangle((across - 0.47, down - 0.44), 0.94, 0.88, lw=0,
+                                             facecolor=shades(shade)))
+        count = fmt_int(cell.best.row.choice.devices)
+        axes.text(across - 0.43, down, ("{} cards", "{} 卡")[place].format(count), ha="left",
+                  va="center", fontsize=7.5, color="#333333")
+        axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
+                  va="center", fontsize=8.5, color="#222222")
+    axes.set(xlim=(-0.5, len(weights) - 0.5), ylim=(len(devices) - 0.5, -0.5))
+    axes.set_xticks(range(len(weights)), weights, fontsize=8.5)
+    axes.set_yticks(range(len(devices)), [named(device)[place] for device in devices],
+                    fontsize=8.5)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return drawing
+
+
+def whole(matrix: Sequence[Cell]) -> None:
+    """Every cell as a row."""
+    priced = next((cell.currency for cell in matrix), "USD")
+    table([_row(cell) for cell in matrix], {
+        "device": ("device", "设备"), "precision": ("precision", "精度"),
+        "users": ("users", "用户"), "cards": ("cards", "卡数"),
+        "pace": ("TPOT (ms)", "TPOT（ms）"), "reach": ("80% (ms)", "80% 区间（ms）"),
+        "cost": (f"{priced} per 10⁶ tokens", f"{priced} / 10⁶ token"),
+        "plan": ("layout", "切分")}, sortable=True, wide=True)
+
+
+def _row(cell: Cell) -> dict[str, str | Text]:
+    row: dict[str, str | Text] = {
+        "device": named(cell.device), "precision": f"`{cell.precision}`",
+        "users": str(cell.users)}
+    if cell.best is None:
+        return row | {"plan": ("**does not fit**", "**装不下**")}
+    low, high = (fmt_fixed(MILLI * end, 1) for end in cell.best.intervals["tpot"])
+    quantities, layout = cell.best.row.quantities, plan(cell.best.row.choice)
+    return row | {
+        "cards": str(cell.best.row.choice.devices), "pace": fmt_fixed(MILLI * cell.pace, 1),
+        "reach": f"{low}–{high}",
+        "cost": fmt_sig(quantities["cost"]) if "cost" in quantities else "",
+        "plan": (layout[0].partition(", ")[2], layout[1].partition("，")[2])}
