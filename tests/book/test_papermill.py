@@ -107,6 +107,50 @@ def test_what_decides_of_another_deployment_in_one_language(tmp_path):
     assert "Qwen3-8B" in words(notebook)
 
 
+MY_GOAL = """
+title: {en: Twenty users, zh: 二十个用户}
+model: deepseek-v3
+devices: [nvidia-h200-sxm]
+cards: {fewest: 8, most: 16}
+precisions: [fp8-block]
+demand: {input_tokens: 4000 token, output_tokens: 1000 token, users: 20}
+limits: {tpot: 30 ms}
+objectives: [cards, tpot]
+space: {chunks: [8192], drafts: [0, 1]}
+"""
+
+
+def test_a_goal_of_the_readers_own(tmp_path):
+    """Theirs alone is searched and drawn; one that nothing meets has a page as well."""
+    for name, limit, says in (("mine", "30 ms", "8 × NVIDIA H200 SXM"),
+                              ("late", "1 ms", "nothing meets it")):
+        path = tmp_path / f"{name}.yml"
+        path.write_text(MY_GOAL.replace("30 ms", limit), encoding="utf-8")
+        done, notebook = run(tmp_path, ("goal", path.name), ("lang", "en"),
+                             template="search.ipynb")
+        assert done.returncode == 0, done.stderr
+        assert "**Twenty users**" in words(notebook)
+        assert says in words(notebook)
+        assert shown(notebook, "zh") == []
+        assert "R1 for 80 users on 910B" not in words(notebook)
+
+
+@pytest.mark.parametrize(("goal", "says"), [
+    ("r1-80-users-910c", "the nearest names are"), ("nowhere.yml", "there is no such file."),
+    ("twice.yml", "take 1,600 token/s, the goal asks for 50,000 token/s")])
+def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path, goal, says):
+    (tmp_path / "twice.yml").write_text(
+        MY_GOAL.replace("users: 20", "users: 80").replace(
+            "{tpot: 30 ms}", "{tpot: 50 ms, throughput: 50000 token/s}"), encoding="utf-8")
+    done, notebook = run(tmp_path, ("goal", goal), template="search.ipynb")
+    assert done.returncode != 0
+    sentence, = ["\n".join(output.traceback) for cell in notebook.cells
+                 if cell.cell_type == "code" for output in cell.outputs
+                 if output.output_type == "error"]
+    assert says in sentence
+    assert len(sentence.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize(("parameters", "says"), [
     ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
     ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),

@@ -94,7 +94,8 @@ class TestTheAnswer:
         assert printed[1]["which-tried"] == f"{users.found.funnel.deployments:,}"
 
     @pytest.mark.parametrize(("settings", "says"), [
-        (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8"), "do not multiply it"),
+        (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32"),
+         "do not multiply it"),
         (("precisions=w8a8-int8",), "not asked for"),
         (("devices=nvidia-h20", "precisions=fp8-block,w4a8-int8", "cards.most=8"),
          "`fp8-block`: nothing meets the goal")])
