@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,6 +29,7 @@ FEW = 2  # servers that are tried first
 MILLI = 1e3
 SHADES = 0.05, 0.6  # of the colour map: what is written on them stays legible
 PUBLISHED = "fp8-block"
+WIDENING = "ascend-910b2"  # a card on which weights of some formats are widened through the cache
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ def answer(matrix: Sequence[Cell]) -> None:
     number("matrix-users", DRAWN)
     number("matrix-pairs", len(asked))
     number("matrix-single", len(single))
+    _four_bits({cell.precision: cell for cell in asked if cell.device == WIDENING})
     fastest = min(single, key=lambda cell: cell.pace)
     assert fastest.best
     choice = fastest.best.row.choice
@@ -142,6 +144,17 @@ def answer(matrix: Sequence[Cell]) -> None:
          f"使用官方 FP8 权重、一台服务器就够的有：{'、'.join(chinese)}。所有单台方案中最快的是"
          f" {cards(choice)[1]}（{plan(choice)[1]}），{DRAWN} 个用户每人每 "
          f"{fmt_quantity(fastest.pace, 's')}得到一个 token。")
+
+
+def _four_bits(by_weights: Mapping[str, Cell]) -> None:
+    """What formats of four bits take beside one of eight, in cards and time."""
+    eight, awq, w4a8 = (by_weights[name] for name in ("w8a8-int8", "w4a16-awq", "w4a8-int8"))
+    for key, cell in (("int8", eight), ("awq", awq)):
+        assert cell.best
+        number(f"matrix-{key}-cards", cell.best.row.choice.devices)
+    assert w4a8.servers == awq.servers
+    for key, cell in (("awq", awq), ("w4a8", w4a8)):
+        number(f"matrix-{key}-slower", cell.pace / eight.pace, fmt_sig, digits=2)
 
 
 def picture(matrix: Sequence[Cell]) -> None:
