@@ -39,6 +39,7 @@ _TELLING_KEYS = {
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
     "measurements": ("columns",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
+    "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
     "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
     "profiles": ("statements",), "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }

@@ -30,7 +30,7 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
-REQUESTS = 24  # numbers of requests that are tried of each layout
+REQUESTS = 48  # numbers of requests that are tried of each layout
 STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised

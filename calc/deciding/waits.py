@@ -103,9 +103,10 @@ def skewed_above(deviations: Number, skewness: float) -> np.ndarray:
     0.5
     """
     x = np.asarray(deviations, float)
-    if skewness > 0:
-        root = np.maximum(0, 1 + 2 * skewness / 3 * (x + skewness / 6))
-        x = 3 * (np.sqrt(root) - 1) / skewness
+    # (√root - 1) 3/γ, without its difference of near numbers where there is little skewness
+    root = 1 + 2 * skewness / 3 * (x + skewness / 6)
+    least = 3 / max(skewness, np.finfo(float).tiny)
+    x = np.where(root > 0, 2 * (x + skewness / 6) / (np.sqrt(np.maximum(0, root)) + 1), -least)
     return np.asarray([math.erfc(each / math.sqrt(2)) / 2 for each in x.ravel()]).reshape(x.shape)
 
 

@@ -25,8 +25,11 @@ from calc.searching.trying import (
     SLAB,
     Tried,
     as_asked,
+    at,
     batches,
+    best_layouts,
     filled,
+    runs,
     slabs,
 )
 from calc.searching.wishes import TIMES, Wishes, wishes
@@ -35,9 +38,7 @@ from catalogue.planning.goals import Goal
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy")
-DEGREES = ("tensor", "pipeline", "data", "expert")
 KEPT = (*AXES, "concurrency")
-NEAR = 24  # of the best of each offer and precision that are kept besides the front
 MANY = 4  # bases of each process, fewer are divided
 WORTH_IT = 100_000  # cells, of which several processes are started
 MISS, SHORT = "miss", "short"
@@ -94,7 +95,7 @@ class Kept:
         self.miss.merge(other.miss)
         self.short.merge(other.short)
         if other.layouts:
-            self.layouts = _best_layouts([self.layouts, other.layouts], name, sign)
+            self.layouts = best_layouts([self.layouts, other.layouts], name, sign)
 
 
 @dataclass
@@ -228,7 +229,7 @@ class _Work:
         demand = self.asked.goal.demand
         if demand.users is not None and not demand.think_time:
             for rows in slabs(cells, np.ones(len(cells["data"]), int), self.slab):
-                part = _at(cells, rows)
+                part = at(cells, rows)
                 part["concurrency"] = np.full(len(rows), demand.users)
                 self._fit(part)
             return
@@ -245,9 +246,9 @@ class _Work:
         self.funnel.counts["memory"] += int(short.sum())
         if short.any():
             least = np.argmin(np.where(short, -spare, np.inf))
-            self.kept.short.add(self._named(_at(part, np.array([least]))
+            self.kept.short.add(self._named(at(part, np.array([least]))
                                             | {SHORT: -spare[[least]]}))
-        self._bounded(_at(part, np.flatnonzero(~short)))
+        self._bounded(at(part, np.flatnonzero(~short)))
 
     def _filled(self, cells: Cells) -> Iterator[Cells]:
         """Every cell with every number of requests that it holds, some at a time."""
@@ -255,16 +256,16 @@ class _Work:
         none = most < cells["data"]
         self.funnel.counts["memory"] += int(none.sum())
         if none.any():
-            some = _at(cells, np.flatnonzero(none))
+            some = at(cells, np.flatnonzero(none))
             spare = self.tried.fits(some | {"concurrency": some["data"]})
             least = np.array([np.argmax(spare)])
             self.kept.short.add(self._named(
-                _at(some, least) | {"concurrency": some["data"][least], SHORT: -spare[least]}))
+                at(some, least) | {"concurrency": some["data"][least], SHORT: -spare[least]}))
         space = self.asked.goal.space
         tried = batches(int((most // cells["data"]).max(initial=0)), space.batches)
         counts = np.searchsorted(tried, most // cells["data"], side="right")
         for rows in slabs(cells, counts, self.slab):
-            yield filled(_at(cells, rows), most[rows], tried)
+            yield filled(at(cells, rows), most[rows], tried)
 
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
@@ -284,10 +285,10 @@ class _Work:
             self.funnel.counts["pace"] += int((~keep).sum())
         if self._can_beat and self.kept.front.rows:
             beaten = np.zeros(len(pace), bool)
-            beaten[keep] = self._beaten(_at(part, np.flatnonzero(keep)), pace[keep])
+            beaten[keep] = self._beaten(at(part, np.flatnonzero(keep)), pace[keep])
             self.funnel.counts["objective"] += int(beaten.sum())
             keep &= ~beaten
-        self._served(_at(part, np.flatnonzero(keep)))
+        self._served(at(part, np.flatnonzero(keep)))
 
     @property
     def _can_beat(self) -> bool:
@@ -297,7 +298,7 @@ class _Work:
     def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray, limit: float) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
         least = np.array([np.argmin(np.where(keep, np.inf, pace))])
-        some = _at(part, least)
+        some = at(part, least)
         seen = self.tried.served(some)
         if self.asked.powered:
             seen = seen | {"power": self.tried.power(some, self.first, seen["throughput"])}
@@ -337,7 +338,7 @@ class _Work:
         cells, first = np.unique(part["row"][reached], return_index=True)
         rows = reached[first]
         self.funnel.counts["saturated"] += len(np.unique(part["row"])) - len(cells)
-        self._judged(_at(part, rows), as_asked(demand, _at({key: seen[key] for key in SEEN}, rows)))
+        self._judged(at(part, rows), as_asked(demand, at({key: seen[key] for key in SEEN}, rows)))
 
     def _served(self, part: Cells) -> None:
         if len(part["data"]):
@@ -359,7 +360,7 @@ class _Work:
         if not within.all():
             self._missed(part, columns)
         named = self._named(columns)
-        good = named if within.all() else _at(named, np.flatnonzero(within))
+        good = named if within.all() else at(named, np.flatnonzero(within))
         if len(good["base"]):
             self.kept.front.add(good)
             self._layouts(good)
@@ -369,7 +370,7 @@ class _Work:
         worst = np.max(list(excess.values()), axis=0)
         least = np.array([np.argmin(np.where(worst > 0, worst, np.inf))])
         over = {f"over {name}": excess[name][least] for name in excess}
-        self.kept.miss.add(self._named(_at(columns, least)) | over | {MISS: worst[least]})
+        self.kept.miss.add(self._named(at(columns, least)) | over | {MISS: worst[least]})
 
     def _layouts(self, good: Cells) -> None:
         """The best of each layout in the first objective, the best few of them.
@@ -377,13 +378,13 @@ class _Work:
         Rows of one layout follow one another: first the best of each run of them.
         """
         name, sign = next(iter(self.asked.objectives.items()))
-        starts = _runs(good)
+        starts = runs(good)
         value = -sign * good[name]
         least = np.minimum.reduceat(value, starts)
         run = np.repeat(np.arange(len(starts)), np.diff([*starts, len(value)]))
         places = np.flatnonzero(value == least[run])
         first = places[np.unique(run[places], return_index=True)[1]]
-        self.kept.layouts = _best_layouts([self.kept.layouts, _at(good, first)], name, sign)
+        self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], name, sign)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""
@@ -391,28 +392,3 @@ class _Work:
         names = (*KEPT, *SEEN, *DERIVED, "cards", SHORT)
         return {"base": np.full(count, self.number),
                 **{name: columns[name] for name in names if name in columns}}
-
-
-def _best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
-                  ) -> dict[str, np.ndarray]:
-    """Of each layout the best in an objective, the best few of them."""
-    filled_in = [part for part in parts if part]
-    joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
-    order = np.argsort(-sign * joined[name], kind="stable")
-    _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
-                          axis=1, return_index=True)
-    return _at(joined, order[np.sort(firsts)[:NEAR]])
-
-
-def _runs(columns: Cells) -> np.ndarray:
-    """Where rows of another layout than the one before begin."""
-    moved = np.zeros(len(columns["base"]), bool)
-    moved[0] = True
-    for axis in DEGREES:
-        moved[1:] |= columns[axis][1:] != columns[axis][:-1]
-    return np.flatnonzero(moved)
-
-
-def _at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Some rows of columns."""
-    return {name: column[rows] for name, column in columns.items()}

@@ -40,6 +40,8 @@ STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "decode_tpot"
+DEGREES = ("tensor", "pipeline", "data", "expert")
+NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")
 
@@ -224,3 +226,28 @@ def filled(cells: Cells, most: np.ndarray, tried: np.ndarray) -> Cells:
     found = {name: cells[name][rows] for name in AXES}
     return found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
                     "row": rows}
+
+
+def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
+                  ) -> dict[str, np.ndarray]:
+    """Of each layout the best in an objective, the best few of them."""
+    filled_in = [part for part in parts if part]
+    joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
+    order = np.argsort(-sign * joined[name], kind="stable")
+    _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
+                          axis=1, return_index=True)
+    return at(joined, order[np.sort(firsts)[:NEAR]])
+
+
+def runs(columns: Cells) -> np.ndarray:
+    """Where rows of another layout than the one before begin."""
+    moved = np.zeros(len(columns["base"]), bool)
+    moved[0] = True
+    for axis in DEGREES:
+        moved[1:] |= columns[axis][1:] != columns[axis][:-1]
+    return np.flatnonzero(moved)
+
+
+def at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Some rows of columns."""
+    return {name: column[rows] for name, column in columns.items()}

@@ -12,7 +12,18 @@ from pydantic import BeforeValidator, model_validator
 
 from catalogue.entries.entry import DeviceName, Entry, Named
 from catalogue.entries.plausible import Watts
-from catalogue.reading.values import ANY_UNIT, Count, Misplaced, Ref, Share, Text, Unit, Value
+from catalogue.reading.values import (
+    ANY_UNIT,
+    Count,
+    Date,
+    Misplaced,
+    Ref,
+    Share,
+    SourceKey,
+    Text,
+    Unit,
+    Value,
+)
 
 CURRENCIES = ("USD", "CNY")
 OWNERSHIPS = ("own", "rent-always", "rent-by-hour")
@@ -77,8 +88,8 @@ class Supply(Entry):
     """Efficiency of a server's supplies by their load, each a share of one."""
 
     points: Curve
-    source: str
-    date: str | None = None
+    source: SourceKey
+    date: Date | None = None
     note: Text | None = None
 
 

@@ -26,6 +26,7 @@ TITLES = {
     "model": {"en": "A model", "zh": "一个模型"},
     "search": {"en": "Which deployment: from a goal to the best",
                "zh": "选哪种部署：从目标到最优方案"},
+    "service": {"en": "From scenario to service", "zh": "从部署方案到上线服务"},
     "decide": {"en": "What decides", "zh": "结果取决于什么"},
     "day": {"en": "A day of users", "zh": "一天的用户"},
     "scale": {"en": "From 8 to 384 cards", "zh": "从 8 卡到 384 卡"},

@@ -122,8 +122,8 @@ def local(tree: Tree, values: Mapping[str, Number]) -> Tree:
 def differentiated(piece: str) -> Slopes:
     """By free symbol, SymPy's derivative of a piece (as JSON), as a tree.
 
-    >>> differentiated('["multiply", "hidden_size", "hidden_size"]')
-    {'hidden_size': ['multiply', 2, 'hidden_size']}
+    >>> differentiated('["multiply", "hidden_size", 3]')
+    {'hidden_size': 3}
     """
     expression = from_tree(json.loads(piece))
     return {symbol.name: to_tree(sympy.diff(expression, symbol))

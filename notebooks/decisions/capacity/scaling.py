@@ -10,7 +10,7 @@ import catalogue
 from calc.choosing.answers import estimate
 from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
 from calc.deciding.replicas import Limits
-from decisions import scaling_figures
+from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 

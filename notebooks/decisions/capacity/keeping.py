@@ -14,8 +14,8 @@ from calc.deciding.tiers import Population, Talk, needed
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
-from decisions import day_figures
-from decisions.days import Asked
+from decisions.capacity import day_figures
+from decisions.capacity.days import Asked
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 

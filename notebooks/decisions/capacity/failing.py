@@ -17,7 +17,7 @@ from calc.deciding.availability import (
     spares_for,
 )
 from calc.quantities.everything import evaluate
-from decisions import scaling_figures
+from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, sourced, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_sig
 

@@ -17,7 +17,7 @@ from calc.quantities.everything import evaluate
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import simulate
 from catalogue.planning.loads import Load
-from decisions import day_figures
+from decisions.capacity import day_figures
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
