@@ -227,7 +227,7 @@ def contradiction() -> None:
                              ("asked", rate, "token/s"), ("needed", users / rate, "s")):
         number(f"which-{key}", value, fmt_quantity, unit=unit)
     number("which-users", users)
-    show(*[f"```\n{sentence}\n```"] * 2)
+    show(*[f"> {sentence}"] * 2)
 
 
 def plan_c() -> None:

@@ -19,6 +19,7 @@ Text = tuple[str, str]
 SHAPES = {BANDWIDTH: "o", CACHE: "v", COMPUTE: "s", LINKS: "^", HOST: "P", OVERHEAD: "D"}
 MILLI = 1e3
 SMALL, LARGE = 4.5, 8.0  # of a mark: of one deployment, and of several that cannot be told apart
+ROOM = 5.0  # of the axis right of the longest line, for names, as a factor
 APART = 0.062  # least distance of two labels, of the height of the axes
 LANGUAGES = ("en", "zh")
 
@@ -82,7 +83,7 @@ def front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str]
         _line(axes, line, colours[line.kind], first, number == 0)
     reached = np.array([point for line in lines for point in line.every]) * (MILLI, 1)
     low, high = reached.min(axis=0), reached.max(axis=0)
-    axes.set(xscale="log", yscale="log", xlim=(low[0] / 1.15, high[0] * 2.6),
+    axes.set(xscale="log", yscale="log", xlim=(low[0] / 1.15, high[0] * ROOM),
              ylim=(low[1] / 1.4, high[1] * 1.9),
              xlabel=("time per output token (ms)", "每输出 token 时间（ms）")[place],
              ylabel=("throughput per card (token/s)", "每卡吞吐（token/s）")[place])

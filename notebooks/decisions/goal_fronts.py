@@ -107,18 +107,18 @@ def prices(page: Page) -> None:
     if not found:
         return
     rows = drawn(answer.found, [row for _, row in found])
-    table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "), "cards": cards(each.row.choice),
-            "plan": plan(each.row.choice), "cost": cell(each, "cost"), "tpot": cell(each, "tpot"),
+    table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "),
+            "deployment": tuple("<br>".join(parts) for parts in zip(
+                cards(each.row.choice), plan(each.row.choice), strict=True)),
+            "cost": cell(each, "cost"),
             "throughput_per_card": cell(each, "throughput_per_card"),
             "limited": RESOURCES[binding(answer, each.row)]}
            for (pace, _), each in zip(found, rows, strict=True)],
-          {"pace": ("TPOT at most", "TPOT 上限"), "cards": ("cards", "卡"),
-           "plan": ("weights and layout", "权重与切分"),
+          {"pace": ("TPOT at most", "TPOT 上限"), "deployment": ("deployment", "部署"),
            "cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
-                    f"每 10⁶ token 成本，{currency_of(page)}（80%）"),
-           "tpot": ("TPOT (80%)", "TPOT（80%）"),
+                    f"{currency_of(page)} / 10⁶ token（80%）"),
            "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
-           "limited": ("what binds", "瓶颈")}, wide=True)
+           "limited": ("what binds", "瓶颈")})
 
 
 def break_even(page: Page) -> None:

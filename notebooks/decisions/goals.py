@@ -21,7 +21,7 @@ from calc.searching.search import Row, search
 from calc.searching.sure import SURE, Drawn, drawn
 from catalogue.planning.goals import OBJECTIVES, Goal
 from workbench.entries.deployments import RESOURCES, reach, rounded
-from workbench.showing.display import number, table
+from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -156,27 +156,35 @@ def cell(each: Drawn, name: str) -> str:
 
 def summary(page: Page) -> None:
     """The answer to each goal: the best, the first that is sure, the published weights."""
-    rows: list[dict[str, Any]] = []
     for place, answer in enumerate(page.answers, 1):
-        title = goal_of(answer).title
-        head = tuple(f"**{place}. {title[lang]}**" if len(page.answers) > 1 else
-                     f"**{title[lang]}**" for lang in ("en", "zh"))
-        rows += [{"goal": head if first == 0 else ""} | line
-                 for first, line in enumerate(_lines(answer))]
-    table(rows, {
-        "goal": ("goal", "目标"), "which": ("which", "取哪个"), "cards": ("cards", "卡"),
-        "plan": ("weights and layout", "权重与切分"), "tpot": ("TPOT (80%)", "TPOT（80%）"),
-        "ttft": ("TTFT (80%)", "TTFT（80%）"),
-        "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
-        **({"cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
-                     f"每 10⁶ token 成本，{currency_of(page)}（80%）")}
-           if any("cost" in row for row in rows) else {}),
-        "limited": ("nearest limit; what binds", "最紧的限制；瓶颈"),
-        **({"kept": ("limits kept in", "满足限制的抽样比例")}
-           if any("kept" in row for row in rows) else {})}, wide=True)
+        title, several = goal_of(answer).title, len(page.answers) > 1
+        show(*(f"**{place}. {title[lang]}**" if several else f"**{title[lang]}**"
+               for lang in ("en", "zh")))
+        lines = _lines(answer)
+        table([_stacked(line) for line in lines], {
+            "which": ("which", "取哪个"), "deployment": ("deployment", "部署"),
+            "times": ("time per token, first token (80%)", "每 token 时间、首 token（80%）"),
+            "rates": (f"per card; {currency_of(page)} per 10⁶ tokens (80%)",
+                      f"每卡吞吐；{currency_of(page)} / 10⁶ token（80%）")
+            if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
+            "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
     number("which-sure", SURE, fmt_percent, digits=0)
-    tried = sum(answer.found.funnel.deployments for answer in page.answers)
-    number("which-tried", tried)
+    number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+
+
+def _stacked(line: dict[str, Any]) -> dict[str, Any]:
+    """A row of few columns: what belongs together stands one above the other."""
+    def lines(*texts: Any) -> Text:
+        pairs = [text if isinstance(text, tuple) else (text, text) for text in texts if text]
+        return "<br>".join(pair[0] for pair in pairs), "<br>".join(pair[1] for pair in pairs)
+
+    kept = line.get("kept")
+    return {"which": line["which"], "deployment": lines(line.get("cards"), line.get("plan")),
+            "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
+                             if name in line)),
+            "rates": lines(line.get("throughput_per_card"), line.get("cost")),
+            "limits": lines(line.get("limited"), kept and (f"all kept in {kept} of draws",
+                                                           f"{kept} 的抽样中全部守住"))}
 
 
 def currency_of(page: Page) -> str:

@@ -196,26 +196,27 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
 
 
 def whole(matrix: Sequence[Cell]) -> None:
-    """Every cell as a row."""
-    priced = next((cell.currency for cell in matrix), "USD")
-    table([_row(cell) for cell in matrix], {
-        "device": ("device", "设备"), "precision": ("precision", "精度"),
-        "users": ("users", "用户"), "cards": ("cards", "卡数"),
-        "pace": ("TPOT (ms)", "TPOT（ms）"), "reach": ("80% (ms)", "80% 区间（ms）"),
-        "cost": (f"{priced} per 10⁶ tokens", f"{priced} / 10⁶ token"),
-        "plan": ("layout", "切分")}, sortable=True, wide=True)
+    """A row for each device and precision, a column for each number of users."""
+    users = list(dict.fromkeys(cell.users for cell in matrix))
+    rows: dict[tuple[str, str], dict[str, str | Text]] = {}
+    for cell in matrix:
+        row = rows.setdefault((cell.device, cell.precision), {
+            "device": named(cell.device), "precision": f"`{cell.precision}`"})
+        row[str(cell.users)] = _told(cell)
+    table(rows.values(), {"device": ("device", "设备"), "precision": ("precision", "精度"), **{
+        str(count): (f"{count} user{'s' * (count > 1)}", f"{count} 个用户")
+        for count in sorted(users)}}, sortable=True, wide=True)
 
 
-def _row(cell: Cell) -> dict[str, str | Text]:
-    row: dict[str, str | Text] = {
-        "device": named(cell.device), "precision": f"`{cell.precision}`",
-        "users": str(cell.users)}
+def _told(cell: Cell) -> str | Text:
+    """Time per token with its interval, by which a column sorts; cards, layout and cost below."""
     if cell.best is None:
-        return row | {"plan": ("**does not fit**", "**装不下**")}
+        return "–"
+    choice, quantities = cell.best.row.choice, cell.best.row.quantities
     low, high = (fmt_fixed(MILLI * end, 1) for end in cell.best.intervals["tpot"])
-    quantities, layout = cell.best.row.quantities, plan(cell.best.row.choice)
-    return row | {
-        "cards": str(cell.best.row.choice.devices), "pace": fmt_fixed(MILLI * cell.pace, 1),
-        "reach": f"{low}–{high}",
-        "cost": fmt_sig(quantities["cost"]) if "cost" in quantities else "",
-        "plan": (layout[0].partition(", ")[2], layout[1].partition("，")[2])}
+    cost = (f"<br>{fmt_sig(quantities['cost'])} {cell.currency}" if "cost" in quantities else "")
+    english, chinese = plan(choice)
+    count = fmt_int(choice.devices)
+    head = f"{fmt_fixed(MILLI * cell.pace, 1)} ms ({low}–{high})<br>"
+    return (f"{head}{count} cards: {english.partition(', ')[2]}{cost}",
+            f"{head}{count} 卡：{chinese.partition('，')[2]}{cost}")

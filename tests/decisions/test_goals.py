@@ -43,7 +43,7 @@ def printed(monkeypatch):
     def keep(en, zh):
         texts.append((en, zh))
 
-    for module in (display, goal_fronts, bounds):
+    for module in (display, goals, goal_fronts, bounds):
         monkeypatch.setattr(module, "show", keep)
     monkeypatch.setattr(display, "_glued", {})
     monkeypatch.setattr(display, "glue", lambda key, text, display: numbers.update({key: text}))
@@ -87,7 +87,7 @@ class TestTheAnswer:
 
     def test_the_published_weights_stand_beside_the_best(self, users, printed):
         goals.summary(pages(users))
-        table = printed[0][0]
+        table = printed[0][1]
         assert "published weights" in table[0]
         assert "官方权重" in table[1]
         assert re.search(r"\d ms \(\d[\d.]*–[\d.]+\)", table[0])
@@ -101,16 +101,16 @@ class TestTheAnswer:
          "`fp8-block`: nothing meets the goal")])
     def test_without_published_weights_it_is_said_why(self, printed, settings, says):
         goals.summary(pages(answered("r1-80-users-h20", *settings)))
-        assert says in printed[0][0][0]
+        assert says in printed[0][1][0]
 
     def test_a_goal_that_nothing_meets_has_its_nearest_miss(self, printed):
         late = answered("r1-80-users-h20", "limits.tpot=5ms")
         goals.summary(pages(late))
-        assert "**nothing meets it**" in printed[0][0][0]
+        assert "**nothing meets it**" in printed[0][1][0]
         value = late.nearest_miss.quantities["tpot"]
-        assert f"{value / 0.005:.3g} times the 5.0 ms asked for" in printed[0][0][0]
+        assert f"{value / 0.005:.3g} times the 5.0 ms asked for" in printed[0][1][0]
         goal_fronts.picture(pages(late))
-        assert "no front to draw" in printed[0][1][0]
+        assert "no front to draw" in printed[0][2][0]
 
     def test_too_little_throughput_is_told_as_a_part(self):
         slow = answered("tokens-50000", "cards.most=8")
