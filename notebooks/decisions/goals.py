@@ -140,11 +140,6 @@ def official(answer: Answer) -> Drawn | None:
     return drawn(answer.found, [row])[0] if row else None
 
 
-def whole(text: str) -> str:
-    """A number that stays on one line: its unit beside it, both ends of a range together."""
-    return text.replace(" ", "\u00a0").replace("–", "\u2060–\u2060")
-
-
 def cell(each: Drawn, name: str) -> str:
     """A quantity with its 80% interval: ``47.9 ms (44.1–87.3)``."""
     value, unit = each.row.quantities.get(name), UNITS.get(name, "")
@@ -152,11 +147,11 @@ def cell(each: Drawn, name: str) -> str:
         return "–"
     low, high = each.intervals[name]
     if name == "cost":
-        return f"{fmt_sig(value)} ({whole(f'{fmt_sig(low)}–{fmt_sig(high)}')})"
+        return f"{fmt_sig(value)} ({fmt_sig(low)}–{fmt_sig(high)})"
     text, ends = rounded(value, unit), reach(low, high, unit)
     if " – " not in ends:  # both ends in one unit, which stands before them if it is the same
         ends = ends.removesuffix(" " + text.rpartition(" ")[2])
-    return f"{whole(text)} ({whole(ends)})"
+    return f"{text} ({ends})"
 
 
 def summary(page: Page) -> None:

@@ -16,7 +16,7 @@ from calc.searching.search import Found, search
 from calc.searching.space import Space
 from calc.searching.sure import Drawn, drawn
 from catalogue.planning.goals import Goal
-from decisions.goals import cards, named, plan, whole
+from decisions.goals import cards, named, plan
 from workbench.showing import figures
 from workbench.showing.display import figure, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
@@ -195,7 +195,7 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
     return drawing
 
 
-def everything(matrix: Sequence[Cell]) -> None:
+def whole(matrix: Sequence[Cell]) -> None:
     """A row for each device and precision, a column for each number of users."""
     users = list(dict.fromkeys(cell.users for cell in matrix))
     rows: dict[tuple[str, str], dict[str, str | Text]] = {}
@@ -217,6 +217,6 @@ def _told(cell: Cell) -> str | Text:
     cost = (f"<br>{fmt_sig(quantities['cost'])} {cell.currency}" if "cost" in quantities else "")
     english, chinese = plan(choice)
     count = fmt_int(choice.devices)
-    head = f"{whole(f'{fmt_fixed(MILLI * cell.pace, 1)} ms')} ({whole(f'{low}–{high}')})<br>"
+    head = f"{fmt_fixed(MILLI * cell.pace, 1)} ms ({low}–{high})<br>"
     return (f"{head}{count} cards: {english.partition(', ')[2]}{cost}",
             f"{head}{count} 卡：{chinese.partition('，')[2]}{cost}")

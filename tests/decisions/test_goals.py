@@ -90,7 +90,7 @@ class TestTheAnswer:
         table = printed[0][1]
         assert "published weights" in table[0]
         assert "官方权重" in table[1]
-        assert re.search(r"\d\sms \(\d[\d.]*\W+[\d.]+\)", table[0])
+        assert re.search(r"\d ms \(\d[\d.]*–[\d.]+\)", table[0])
         assert printed[1]["which-tried"] == f"{users.found.funnel.deployments:,}"
 
     @pytest.mark.parametrize(("settings", "says"), [

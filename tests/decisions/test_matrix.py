@@ -48,14 +48,14 @@ def test_what_no_number_of_cards_holds_is_said(cells, monkeypatch):
     monkeypatch.setattr(display, "show", lambda en, zh: texts.append((en, zh)))
     small = [cell for cell in cells if cell.device == "nvidia-rtx-4090"]
     assert all(cell.best is None for cell in small)
-    matrix.everything(cells)
+    matrix.whole(cells)
     (english, chinese), = texts
     assert english.count("| – ") == chinese.count("| – ") == len(small)
     assert english.startswith(":::{div} sortable")
     assert len(english.splitlines()) == len(cells) / len(USERS) + 6
     # a column sorts by what its cells begin with
     fields = [field.strip() for row in english.splitlines()[4:-2] for field in row.split("|")[3:5]]
-    assert all(re.match(r"[\d,.]+\sms \(|–$", field) for field in fields)
+    assert all(re.match(r"[\d,.]+ ms \(|–$", field) for field in fields)
 
 
 def test_more_users_never_need_fewer_servers(cells):
