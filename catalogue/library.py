@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from catalogue.entries import (
     accuracies,
     calibrations,
-    claims,
+    formulas,
     deployments,
     hardware,
     measurements,
@@ -48,7 +48,7 @@ KINDS: dict[str, type[Entry]] = {
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,
     "consumptions": measurements.Measurements,
-    "claims": claims.DocumentFormulas,
+    "formulas": formulas.DocumentFormulas,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,

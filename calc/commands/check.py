@@ -31,7 +31,7 @@ from catalogue.reading import yamlfile
 from catalogue.reading.shared import glossary
 
 _TELLING_KEYS = {
-    "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "claims": ("formulas",),
+    "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
     "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
                    "host_stream_efficiency", "host_sync"),
     "scenarios": ("parallelism",), "models": ("attention",),

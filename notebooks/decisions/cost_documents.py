@@ -13,7 +13,7 @@ from calc.costing.answer import Asked, Cost, cost
 from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three, exactly, spread
-from catalogue.entries.claims import DocumentFormula
+from catalogue.entries.formulas import DocumentFormula
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
@@ -57,7 +57,7 @@ def _example(formulas: Mapping[str, DocumentFormula], name: str, index: int = 0
 
 def plan() -> Plan:
     """S1's plan of 32 cards: as printed, as recomputed and as corrected."""
-    formulas = {each.id: each for each in catalogue.load("claims", "formulas-s1").formulas}
+    formulas = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
     found = {name: _example(formulas, of) for name, of in (
         ("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"), ("per_rate", "s1-f56"),
         ("revenue", "s1-f60"), ("payback", "s1-f62"), ("roi", "s1-f63"),
@@ -192,7 +192,7 @@ def hybrid() -> Compared:
 
     With a host of h cards beside n cards, rates X: X_1 / (n_1 + h) = X_2 / (n_2 + h).
     """
-    formulas = {each.id: each for each in catalogue.load("claims", "formulas-s3").formulas}
+    formulas = {each.id: each for each in catalogue.load("formulas", "s3").formulas}
     rates = [_example(formulas, "s3-f02", index)[2] for index in range(2)]
     cards = int(rates[0]["cards"]), int(rates[1]["cards"])
     alone = rates[0]["rate"], rates[1]["rate"]

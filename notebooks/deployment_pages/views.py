@@ -14,7 +14,7 @@ import catalogue
 from calc.choosing.answers import EXACT, counted, kinds
 from catalogue import units
 from catalogue.deployments.loading import Family
-from catalogue.entries.claims import Letter
+from catalogue.entries.formulas import Letter
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.trees import symbols_of
 from deployment_pages.answers import Answer, Deployed
@@ -286,7 +286,7 @@ def _absent(deployed: Deployed) -> list[Text]:
 def differing(deployed: Deployed) -> Differing:
     """The document's formulas that do not give what ours do, beside the right ones.
 
-    Where the claim has no note, ``params/claims/`` says which step of a known formula goes wrong.
+    Where the claim has no note, ``params/formulas/`` says which step of a known formula goes wrong.
     """
     documented = deployed.scenario.documented
     found: dict[str, dict[str, Any]] = {}

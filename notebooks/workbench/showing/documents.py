@@ -1,6 +1,6 @@
 """The documents' formulas beside the right ones, for the derivation that they belong to.
 
-A page calls ``beside("memory")``; what it shows is the data of ``params/claims/``. The right
+A page calls ``beside("memory")``; what it shows is the data of ``params/formulas/``. The right
 formula is evaluated with the document's deployment and, where the entry names a scenario, a model
 or an entry of the catalogue, with sourced values in place of what the document puts in.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import catalogue
 from catalogue import units
-from catalogue.entries.claims import (
+from catalogue.entries.formulas import (
     DocumentFormula,
     DocumentFormulas,
     Example,
@@ -75,7 +75,7 @@ class Numbers:
 @functools.cache
 def documents() -> tuple[DocumentFormulas, ...]:
     """The files of formulas, by document."""
-    return tuple(catalogue.load("claims", name) for name in catalogue.names("claims"))
+    return tuple(catalogue.load("formulas", name) for name in catalogue.names("formulas"))
 
 
 def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]:

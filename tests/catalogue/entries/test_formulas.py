@@ -10,16 +10,16 @@ from _door import sentence
 
 import catalogue
 from catalogue import trees
-from catalogue.entries.claims import within_digits
+from catalogue.entries.formulas import within_digits
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.treelatex import tree_latex
 from workbench.showing import display, documents
 
-FILES = {name: catalogue.load("claims", name) for name in catalogue.names("claims")}
+FILES = {name: catalogue.load("formulas", name) for name in catalogue.names("formulas")}
 FORMULAS = [formula for file in FILES.values() for formula in file.formulas]
 EXAMPLES = [(formula, number) for formula in FORMULAS for number in documents.numbers_of(formula)]
 # printed; known by their result
-COUNTS = {"formulas-s0": (60, 1), "formulas-s1": (50, 13), "formulas-s3": (1, 2)}
+COUNTS = {"s0": (60, 1), "s1": (50, 13), "s3": (1, 2)}
 
 
 @pytest.fixture
@@ -140,13 +140,13 @@ def test_what_is_not_there_is_one_sentence(call, says):
      "no formula has the symbol 'idle'"),
 ])
 def test_a_file_with_an_error(tmp_path, old, new, says):
-    path = tmp_path / "claims" / "mine.yml"
+    path = tmp_path / "formulas" / "mine.yml"
     path.parent.mkdir()
-    shutil.copy(catalogue.ROOT / "claims" / "formulas-s1.yml", path)
+    shutil.copy(catalogue.ROOT / "formulas" / "s1.yml", path)
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    message = sentence(catalogue.load, "claims", path)
+    message = sentence(catalogue.load, "formulas", path)
     assert says in message
     assert re.search(r"mine\.yml:\d+: ", message)
 
