@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from catalogue.entries import (
     accuracies,
     calibrations,
-    formulas,
     deployments,
+    formulas,
     hardware,
     measurements,
     mechanisms,

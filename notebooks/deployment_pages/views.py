@@ -14,8 +14,8 @@ import catalogue
 from calc.choosing.answers import EXACT, counted, kinds
 from catalogue import units
 from catalogue.deployments.loading import Family
-from catalogue.entries.formulas import Letter
 from catalogue.entries.deployments import Claim, Documented
+from catalogue.entries.formulas import Letter
 from catalogue.entries.trees import symbols_of
 from deployment_pages.answers import Answer, Deployed
 from workbench.entries.deployments import named, reach
