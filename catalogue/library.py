@@ -22,6 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
+from catalogue.ledger import rows
 from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
@@ -49,6 +50,7 @@ KINDS: dict[str, type[Entry]] = {
     "measurements": measurements.Measurements,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
+    "claims": rows.Claims,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,

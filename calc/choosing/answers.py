@@ -318,8 +318,13 @@ def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparis
 
 def counted(scenario: Scenario, claim: Claim) -> int:
     """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
+    return counted_of(scenario, claim.of)
+
+
+def counted_of(scenario: Scenario, part: str) -> int:
+    """How many replicas, devices or layers a deployment has [1]; of itself there is one."""
     return {"deployment": 1, "replica": scenario.replicas, "device": scenario.devices,
-            "layer": int(scenario.model.num_hidden_layers.value)}[claim.of]
+            "layer": int(scenario.model.num_hidden_layers.value)}[part]
 
 
 def _number(value: Any) -> float | int:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
                                   "was left out"),
     "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
                                   "worth of measuring"),
+    "audit": ("audit", "every claim of the documents with a computed verdict, and what is right"),
     "deploy": ("deciding.deploy",
                "the files that start and watch a deployment, in a directory of their own"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
 from catalogue.reading import units
+from catalogue.reading.printed import of_value
 from catalogue.reading.shared import symbols
 from catalogue.reading.values import (
     AnyQuantity,
@@ -202,15 +203,5 @@ class DocumentFormulas(Entry):
 
 
 def within_digits(value: float, printed: Value) -> bool:
-    """Whether a number (SI) rounds to a printed one, or lies in the printed range.
-
-    The zeros that end a whole number do not count as digits: 58,000 stands for 57,500 to 58,500.
-    """
-    if printed.low < printed.high:
-        return bool(printed.low <= value <= printed.high)
-    digits, unit = units.split(printed.written)
-    mantissa, _, power = digits.lower().partition("e")
-    whole, _, decimals = mantissa.partition(".")
-    zeros = len(whole) - len(whole.rstrip("0")) if not decimals and whole.strip("0") else 0
-    last = 10.0 ** (zeros - len(decimals) + int(power or 0)) * units.factor(unit)
-    return bool(abs(value - printed.value) <= last / 2 * (1 + 1e-6))
+    """Whether a number (SI) rounds to a printed one, or lies in the printed range."""
+    return of_value(printed).holds(value)

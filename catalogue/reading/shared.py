@@ -61,6 +61,11 @@ def glossary() -> dict[str, dict[str, Any]]:
     return _shared_file("glossary.yml", ("en", "zh"))
 
 
+def causes() -> dict[str, dict[str, Any]]:
+    """What went wrong in the documents, by the name of the cause, from ``params/causes.yml``."""
+    return _shared_file("causes.yml", ("title", "what"))
+
+
 def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     record(ROOT / name)
     return _entries(ROOT / name, needed)

@@ -1,0 +1,272 @@
+"""A claim ready to be judged: what is printed, what its own formula gives, and what ours does."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import catalogue
+from calc.auditing.listing import Listed
+from calc.auditing.truths import Deployment, Truth, Truths, deployment
+from calc.choosing.answers import counted
+from calc.costing.spread import Three, exactly, spread
+from catalogue import ParamsError
+from catalogue.entries import trees
+from catalogue.entries.deployments import Claim as ScenarioClaim
+from catalogue.entries.deployments import Documented
+from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example
+from catalogue.ledger.rows import Alert, EngineSetting
+from catalogue.reading import units
+from catalogue.reading.printed import Printed, of_value
+
+Text = Mapping[str, str]
+OF_RUNNING = ("s", "token/s", "request/s", "request", "USD")  # what a deployment gives if it runs
+SAME = 1e-6  # relative difference below which an input is the same
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim and everything that its verdict follows from.
+
+    Attributes:
+        listed: the claim as it is listed, and where.
+        what, section: what it says, and where in the document.
+        printed: the number; None where words are printed.
+        own: what the document's formula gives on the document's inputs; None without formula.
+        resourced: what it gives with sourced inputs; None where nothing takes their place.
+        righted: what the right formula gives on the document's inputs.
+        truth: ours; None where nothing decides.
+        moved: letter -> the document's input and the sourced one, where they differ.
+        bound: the claim is a limit.
+        fits: whether the deployment that it is of can exist; None of what is of none.
+        formula: of ``params/formulas/``, if it is one of them.
+        letters: unit and names of inputs, where they have any.
+    """
+
+    listed: Listed
+    what: Text
+    section: str
+    printed: Printed | None = None
+    own: float | None = None
+    resourced: float | None = None
+    righted: float | None = None
+    truth: Truth | None = None
+    moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    bound: str | None = None
+    fits: bool | None = None
+    formula: DocumentFormula | None = None
+    note: Text | None = None
+    setting: EngineSetting | None = None
+    alert: Alert | None = None
+    letters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str | None:
+        """What it speaks of, the same for all claims that do."""
+        claim = self.listed.claim
+        if claim.topic is not None or self.truth is None or self.alert is not None:
+            return claim.topic
+        return self.truth.where if "/" in self.truth.where or ":" in self.truth.where else None
+
+
+@functools.cache
+def _formulas() -> dict[str, tuple[DocumentFormula, DocumentFormulas]]:
+    """Every formula of the documents by its id, with its file."""
+    files = [catalogue.load("formulas", name) for name in catalogue.names("formulas")]
+    return {formula.id: (formula, file) for file in files for formula in file.formulas}
+
+
+class Cases:
+    """Makes a case of each claim.
+
+    Args:
+        claims: all of them.
+    """
+
+    def __init__(self, claims: Iterable[Listed]) -> None:
+        self._by_id = {each.claim.id: each for each in claims}
+        self.truths = Truths(self._printed_of)
+
+    def of(self, listed: Listed) -> Case:
+        """The case of a claim.
+
+        Raises ParamsError or ValueError, one clause, for what cannot be found or computed.
+        """
+        claim = listed.claim
+        if claim.like is not None:
+            case = self._restated(listed)
+        elif claim.example is not None:
+            case = self._of_example(listed, *_example(claim.example))
+        elif claim.claim is not None:
+            case = self._of_scenario(listed, *_claimed(claim.claim))
+        else:
+            case = self._of_row(listed)
+        return replace(case, fits=_fits(claim.on, case.truth))
+
+    def _printed_of(self, name: str) -> Printed:
+        """What a claim prints. Raises ParamsError where there is no such claim or number."""
+        if name not in self._by_id:
+            raise ParamsError(f"there is no claim '{name[:20]}'")
+        printed = self.of(self._by_id[name]).printed
+        if printed is None:
+            raise ParamsError(f"'{name}' prints no number")
+        return printed
+
+    def _restated(self, listed: Listed) -> Case:
+        """Of a claim that says again what an earlier one says, perhaps with another number."""
+        claim = listed.claim
+        if claim.like not in self._by_id or claim.like >= claim.id:
+            raise ParamsError(f"like: '{claim.like}' is no earlier claim")
+        case = self.of(self._by_id[claim.like])
+        again = claim.printed is None
+        return replace(
+            case, listed=listed, what=claim.what or case.what,
+            section=claim.section or case.section, bound=claim.bound or case.bound,
+            printed=case.printed if again else claim.printed, own=case.own if again else None,
+            resourced=case.resourced if again else None,
+            righted=case.righted if again else None, note=claim.note or case.note)
+
+    def _of_example(self, listed: Listed, example: Example, formula: DocumentFormula,
+                    file: DocumentFormulas) -> Case:
+        """Of a number that a formula of ``params/formulas/`` is an example of."""
+        given, claim = example.given(), listed.claim
+        sourced = {name: self.truths.of(where).three
+                   for name, where in {**example.catalogue, **claim.sourced}.items()}
+        lent = _lender(example, file)
+        right = formula.right if formula.right is not None else formula.right_quantity
+        truth = None if claim.truth is None else self.truths.of(claim.truth)
+        righted = None
+        if right is not None:
+            names = trees.symbols_of(right)
+            free = {name: three for name in names if (three := lent(name)) is not None} | sourced
+            own = {name: exactly(value) for name, value in given.items()}
+            truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
+                                       example.scenario)
+            righted = _tried(right, free | own)
+        ours = given | {name: three.value for name in given
+                        if (three := sourced.get(name) or lent(name)) is not None}
+        return Case(listed, claim.what or example.label or formula.quantity, example.section,
+                    of_value(example.printed), float(formula.recomputed(example)),
+                    _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}), righted,
+                    truth, _moved(given, ours), claim.bound, None, formula, claim.note,
+                    letters={**catalogue.symbols(), **file.symbols})
+
+    def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
+                     found: Deployment) -> Case:
+        """Of a number that a deployment's file holds."""
+        row, name = listed.claim, claim.quantity
+        truth = None if row.truth is None else self.truths.of(row.truth)
+        if truth is None and claim.comparable and found.knows(name):
+            truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
+                          claim.value.unit, f"{found.scenario.id}:{name}", found.scenario.id)
+        given = {letter: value.value for letter, value in documented.inputs.items()}
+        ours = given | {letter: self.truths.of(where).three.value
+                        for letter, where in row.sourced.items()}
+        own = documented.recomputed(claim)
+        used = trees.symbols_of(claim.formula) if claim.formula is not None else set()
+        return Case(listed, row.what or claim.label, claim.value.section or "",
+                    of_value(claim.value), None if own is None else float(own),
+                    _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
+                    if used & row.sourced.keys() else None, None, truth,
+                    _moved({letter: given[letter] for letter in given if letter in used}, ours),
+                    row.bound or claim.bound, note=row.note or claim.note)
+
+    def _of_row(self, listed: Listed) -> Case:
+        """Of a number that stands nowhere else."""
+        claim = listed.claim
+        given = claim.given()
+        sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
+        own = {name: exactly(value) for name, value in given.items()}
+        free = {name: each.three for name, each in sourced.items()}
+        where = claim.truth if claim.alert is None else claim.alert.of
+        truth = None if where is None else self.truths.of(where)
+        if claim.known is not None:
+            value = claim.known
+            truth = Truth(Three(float(value.value), float(value.low), float(value.high)),
+                          value.unit, f"sources/{value.source}", listed=True)
+        right = claim.right if claim.right is not None else claim.formula
+        if truth is None and right is not None and claim.missing is None:
+            scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
+            unit = claim.printed.unit if claim.printed else units.DIMENSIONLESS
+            truth = _computed(right, own | free, unit, claim.id, scenario)
+        ours = given | {name: three.value for name, three in free.items() if name in given}
+        formula = claim.formula
+        return Case(listed, claim.what or {}, claim.section or "", claim.printed,
+                    None if formula is None else float(trees.evaluate(formula, given)),
+                    _tried(formula, own | free) if sourced else None,
+                    _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
+                    note=claim.note, setting=claim.setting, alert=claim.alert,
+                    letters=listed.letters)
+
+
+def _fits(named: str | None, truth: Truth | None) -> bool | None:
+    """Whether the deployment can exist that a claim is of; None where it would say the same of
+    one that can: of shapes, and of what a card would have to hold."""
+    if named is not None:
+        return deployment(named).fits
+    if truth is None or truth.scenario is None or truth.unit not in OF_RUNNING:
+        return None
+    return deployment(truth.scenario).fits
+
+
+def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
+    """An example of a formula: ``s1-f07.1``. Raises ParamsError where there is none."""
+    name, _, number = place.partition(".")
+    if name not in _formulas() or int(number) > len(_formulas()[name][0].examples):
+        raise ParamsError(f"there is no example '{place}' in params/formulas/")
+    formula, file = _formulas()[name]
+    return formula.examples[int(number) - 1], formula, file
+
+
+def _claimed(place: str) -> tuple[ScenarioClaim, Documented, Deployment]:
+    """A claim of a deployment: ``s1-plan-c:tpot`` or, of several, ``s1-plan-c:tpot.2``.
+
+    Raises ParamsError where there is none.
+    """
+    name, _, rest = place.partition(":")
+    quantity, _, number = rest.partition(".")
+    documented = deployment(name).scenario.documented
+    found = [claim for claim in (documented.claims if documented else ())
+             if claim.quantity == quantity]
+    if documented is None or int(number or 1) > len(found) or (len(found) > 1 and not number):
+        raise ParamsError(f"'{place}' names {len(found)} claims, expected one")
+    return found[int(number or 1) - 1], documented, deployment(name)
+
+
+def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Three | None]:
+    """What the deployment or the model of an example has of a name that the document leaves."""
+    if example.scenario is not None:
+        found = deployment(example.scenario)
+        return lambda name: (found.three(name) if name not in file.symbols and found.knows(name)
+                             else None)
+    shapes = (catalogue.model_inputs(catalogue.load_model(example.model)) if example.model
+              else {})
+    return lambda name: (exactly(shapes[name]) if name in shapes and name not in file.symbols
+                         else None)
+
+
+def _computed(tree: Any, known: Mapping[str, Three], unit: str, where: str,
+              scenario: str | None) -> Truth:
+    """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
+    names = trees.symbols_of(tree)
+    used = {name: three for name, three in known.items() if name in names}
+    if lost := sorted(names - used.keys()):
+        raise ValueError(f"'{lost[0]}' has no value")
+    three = spread(lambda values: {"": float(trees.evaluate(tree, values))}, used)[""]
+    return Truth(three, unit, where, scenario)
+
+
+def _tried(tree: Any, known: Mapping[str, Three]) -> float | None:
+    """The value of a formula; None without one, or where a letter has no value."""
+    if tree is None or trees.symbols_of(tree) - known.keys():
+        return None
+    return float(trees.evaluate(tree, {name: three.value for name, three in known.items()}))
+
+
+def _moved(given: Mapping[str, Any], ours: Mapping[str, Any]
+           ) -> dict[str, tuple[float, float]]:
+    """Inputs that a source has otherwise."""
+    return {name: (float(value), float(ours[name])) for name, value in given.items()
+            if abs(float(ours[name]) - float(value)) > SAME * abs(float(value))}

@@ -1,0 +1,126 @@
+"""What the plan of a document costs as it can run, over the document's own years and price."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from calc.choosing.answers import estimate
+from calc.costing.answer import Asked, Cost, cost
+from calc.costing.owning import YEAR
+from calc.costing.rates import converted, prices_of, rate
+from calc.costing.spread import Three, exactly, spread
+from catalogue.entries.formulas import DocumentFormula
+
+PLAN, DAY = "s1-plan-c", "azure-conversation"
+# The plan as it can run: FP8, chunks that fit, its context of 2,048 tokens halved between prompt
+# and answer, and 80 users for each of its four replicas, the larger of its two readings.
+RUNS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
+        "workload.concurrency=320 request", "workload.input_tokens=1024 token",
+        "workload.output_tokens=1024 token", "workload.arrivals=closed-loop")
+TOKEN = 1e-3  # thousand tokens, by which the document prices
+MILLION = 1e6  # tokens, by which this book does
+EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
+            ("per_rate", "s1-f56"), ("revenue", "s1-f60"), ("payback", "s1-f62"),
+            ("roi", "s1-f63"), ("electricity", "s1-f51"), ("tokens", "s1-f58"),
+            ("price", "s1-f59"))  # of the formulas that arrive at each
+UNITS = {"rate": "token/s", "roi": "1", "payback": "s"}  # the others are money, or money per rate
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The document's own numbers and what they come to here.
+
+    Attributes:
+        inputs: what the document puts in, by symbol.
+        printed, recomputed: by name of ``EXAMPLES``, and ``rate`` and ``per_million``.
+        corrected: with sourced inputs.
+        rate: tokens per second that the plan reaches as it can run.
+    """
+
+    inputs: Mapping[str, float]
+    printed: Mapping[str, float]
+    recomputed: Mapping[str, float]
+    corrected: Cost
+    rate: Three
+
+    def amounts(self) -> dict[str, Three]:
+        """The corrected amounts, by the same names."""
+        amounts, used = self.corrected.amounts, 1 / catalogue.load("loads", DAY).peak
+        whole = amounts["tco_undiscounted"]
+        years = YEAR * self.inputs["years"]
+        ratios = spread(lambda q: {"per_rate": q["tco"] / q["rate"],
+                                   "per_million": MILLION * q["tco"] / (years * used * q["rate"])},
+                        {"tco": whole, "rate": self.rate})
+        return {"hardware": amounts["capital"], "yearly": amounts["yearly"], "tco": whole,
+                "rate": self.rate, **ratios, "revenue": amounts["revenue"],
+                "roi": amounts["roi"], "payback": amounts["payback"]}
+
+
+@functools.cache
+def plan() -> Plan:
+    """S1's plan of 32 cards: as printed, as recomputed and as corrected."""
+    formulas = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
+    found = {name: example_of(formulas[of]) for name, of in EXAMPLES}
+    printed = {name: values[0] for name, values in found.items()}
+    recomputed = {name: values[1] for name, values in found.items()}
+    inputs = {key: value for _, _, given in found.values() for key, value in given.items()}
+    inputs["rate"] = recomputed["tokens"] / inputs["day_time"]
+    years = YEAR * inputs["years"]
+    for values in (printed, recomputed):
+        values["rate"] = inputs["rate"]
+        values["per_million"] = MILLION * values["tco"] / (years * inputs["rate"])
+    scenario = catalogue.load_scenario(PLAN, overrides=list(RUNS))
+    answer = estimate(scenario)
+    steady = answer.quantities["steady_throughput"]
+    reached = Three(steady.value, steady.low, steady.high)
+    return Plan(inputs, printed, recomputed, _corrected(scenario, answer, reached, inputs), reached)
+
+
+def example_of(formula: DocumentFormula, index: int = 0
+               ) -> tuple[float, float, dict[str, Any]]:
+    """Printed, recomputed, and what the document puts in.
+
+    Args:
+        formula: of ``params/formulas/``.
+        index: of its examples, from 0.
+    """
+    example = formula.examples[index]
+    return (float(example.printed.value), float(formula.recomputed(example)),
+            {key: float(value.value) for key, value in example.inputs.items()})
+
+
+def _corrected(scenario: Any, answer: Any, reached: Three, inputs: Mapping[str, float]) -> Cost:
+    """The plan with sourced inputs, over the document's three years, at its own price."""
+    prices = prices_of(scenario.device.id)
+    server = converted(rate(scenario.node.price.cny), "USD", prices.exchange)
+    changes = {
+        "server": Three(server.value, server.low, server.high),
+        "years": exactly(inputs["years"]), "residual": exactly(0.0),
+        "sold_input": exactly(0.0),
+        "sold_output": exactly(inputs["thousand_price"] * TOKEN)}
+    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    return cost(scenario, answer.everything, reached, prices, asked)
+
+
+def weightiest(made: Plan) -> list[tuple[str, float]]:
+    """What each assumption alone makes of the document's cost of a token, the largest first [1]."""
+    doc, owned = made.recomputed, made.corrected.owned
+    assert owned is not None
+    years, used = made.inputs["years"], 1 / catalogue.load("loads", DAY).peak
+    base = doc["hardware"] + years * doc["yearly"]
+    site = owned.energy / doc["electricity"]
+
+    def total(hardware: float = doc["hardware"], yearly: float = doc["yearly"]) -> float:
+        return (hardware + years * yearly) / base
+
+    factors = {
+        "rate": made.inputs["rate"] / float(made.rate.value), "used": 1 / used,
+        "hardware": total(hardware=float(owned.capital)),
+        "electricity": total(yearly=doc["yearly"] + (site - 1) * doc["electricity"]),
+        "upkeep": total(yearly=doc["yearly"] + float(owned.upkeep))}
+    return sorted(factors.items(), key=lambda item: -abs(math.log(item[1])))

@@ -1,0 +1,148 @@
+"""The verdict on a claim, from what is printed, what its own formula gives, and what ours does.
+
+The order is that in which a reader would check: does the arithmetic hold, is there anything to
+hold it against, does it agree, and if it does not, is it the inputs or the formula. Nothing is
+typed: all follows from numbers that are computed anew each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from calc.auditing.cases import Case
+from calc.auditing.settings import state_of
+from calc.costing.spread import Three
+from catalogue.reading.printed import Printed
+
+REPRODUCED, COMPATIBLE, SPECIFICATION = "reproduced", "compatible", "specification"
+ARITHMETIC, INPUT, FORMULA, BOTH = ("arithmetic-error", "wrong-input", "wrong-formula",
+                                    "wrong-input-and-formula")
+CONTRADICTS, INFEASIBLE, SETTING, THRESHOLD = ("contradicts", "infeasible", "setting",
+                                               "threshold")
+ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
+VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
+            INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
+RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
+ALWAYS, PERHAPS, SOUND, LATE = "always-fires", "may-fire", "sound", "too-late"
+CLOSE = 0.01  # relative difference below which two computed numbers are called the same
+FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
+WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
+IN_BINARY = {"kB": 1024 / 1e3, "MB": 1024**2 / 1e6, "GB": 1024**3 / 1e9, "TB": 1024**4 / 1e12}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict.
+
+    Attributes:
+        verdict: one of ``VERDICTS``.
+        also: what else holds: how a specification, a setting or an alert came out, that the
+            deployment cannot exist, that another claim contradicts it.
+        clashes: ids of claims of the same thing that say otherwise.
+    """
+
+    verdict: str
+    also: tuple[str, ...] = ()
+    clashes: tuple[str, ...] = field(default=())
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the claim does not hold."""
+        return self.verdict in WRONGS or WRONG in self.also
+
+
+def judge(case: Case) -> Judgement:
+    """The verdict on a case, but for contradictions, which take all of them."""
+    if case.setting is not None:
+        return Judgement(SETTING, (state_of(case.setting),))
+    if case.alert is not None and case.printed is not None and case.truth is not None:
+        return Judgement(THRESHOLD, (fired(case.printed, case.truth.three, case.alert.fires),))
+    verdict, also = _first(case)
+    if case.fits is False and verdict not in (INFEASIBLE, ASSUMPTION):
+        also = (*also, INFEASIBLE)
+    return Judgement(verdict, also)
+
+
+def _first(case: Case) -> tuple[str, tuple[str, ...]]:
+    """The first of the verdicts that holds, in the order of the module's sentence."""
+    printed, truth = case.printed, case.truth
+    claim = case.listed.claim
+    if printed is not None and case.own is not None and not printed.holds(case.own):
+        return ARITHMETIC, ()
+    if truth is None or printed is None:
+        if claim.missing is None and case.own is not None:
+            return REPRODUCED, ()
+        return (ASSUMPTION if claim.assumed else UNVERIFIABLE), ()
+    restated = truth.listed and claim.formula is None and case.formula is None
+    cannot = case.fits is False and not restated
+    if meets(printed, truth.three, case.bound):
+        return (SPECIFICATION, (RIGHT,)) if restated else (
+            INFEASIBLE if cannot else REPRODUCED, ())
+    if restated and _in_binary(printed, truth.three):
+        return SPECIFICATION, (RIGHT, BINARY)
+    if reaches(printed, truth.three, case.bound):
+        return (SPECIFICATION, (RIGHT,)) if restated else (
+            INFEASIBLE if cannot else COMPATIBLE, ())
+    if restated:
+        return SPECIFICATION, (WRONG,)
+    if case.own is None:
+        return (INFEASIBLE if case.fits is False else FORMULA), ()
+    if _same(case.resourced, truth.three, printed):
+        return INPUT, ()
+    if _same(case.righted, truth.three, printed):
+        return FORMULA, ()
+    return BOTH, ()
+
+
+def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
+    """Whether our number is what is printed, within its digits, or on the right side of it."""
+    if bound == "at_most":
+        return bool(ours.value <= printed.high + printed.last[-1] / 2)
+    if bound == "at_least":
+        return bool(ours.value >= printed.low - printed.last[0] / 2)
+    return printed.holds(ours.value)
+
+
+def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
+    """Whether what is printed lies inside of our interval, or a limit can be kept within it."""
+    if bound == "at_most":
+        return bool(ours.low <= printed.high)
+    if bound == "at_least":
+        return bool(ours.high >= printed.low)
+    return bool(ours.low <= printed.high and printed.low <= ours.high)
+
+
+def fired(printed: Printed, ours: Three, fires: str) -> str:
+    """What becomes of an alert in normal operation, as predicted.
+
+    ``outside`` of a range that is called normal: sound where all of our interval is inside.
+    """
+    if fires == "outside":
+        inside = printed.low <= ours.value <= printed.high
+        if inside and printed.low <= ours.low and ours.high <= printed.high:
+            return SOUND
+        return PERHAPS if reaches(printed, ours, None) else ALWAYS
+    above = fires == "above"
+    limit = printed.value
+    if (ours.low > limit) if above else (ours.high < limit):
+        return ALWAYS
+    if (ours.high > limit) if above else (ours.low < limit):
+        return PERHAPS
+    far = limit > FAR * ours.high if above else limit < ours.low / FAR
+    return LATE if far else SOUND
+
+
+def _in_binary(printed: Printed, ours: Three) -> bool:
+    """Whether GB was written for GiB, as memory is sold."""
+    factor = next((factor for unit, factor in IN_BINARY.items()
+                   if printed.unit == "B" and printed.written[-1].endswith(unit)), None)
+    return factor is not None and printed.low - printed.last[0] / 2 <= ours.value / factor <= (
+        printed.high + printed.last[-1] / 2)
+
+
+def _same(found: float | None, ours: Three, printed: Printed) -> bool:
+    """Whether a computed number is ours: to a percent, or within the interval of what we know."""
+    if found is None:
+        return False
+    return (abs(found - ours.value) <= max(CLOSE * abs(ours.value), max(printed.last) / 2)
+            or ours.low <= found <= ours.high)

@@ -1,0 +1,92 @@
+"""The claims of the documents, file by file; one that cannot be used leaves the others alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catalogue.ledger.rows import Claim, Claims
+from catalogue.library import load, locate, names, read
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.yamlfile import YamlFile
+
+KEY = "claims"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A claim and where it stands.
+
+    Attributes:
+        claim: the claim.
+        document: s0 to s3.
+        place: file and line of its entry, ``params/claims/s0-preface.yml:12``.
+        letters: of its file, by name of an input.
+    """
+
+    claim: Claim
+    document: str
+    place: str
+    letters: dict[str, Any]
+
+
+def listed() -> tuple[list[Listed], list[str]]:
+    """Every claim of ``params/claims/``, by document and number, and a sentence for each that
+    cannot be used."""
+    return listed_in([locate(KEY, name) for name in names(KEY)])
+
+
+def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
+    """The claims of some files, as :func:`listed` has them."""
+    found: dict[str, Listed] = {}
+    problems: list[str] = []
+    for path in paths:
+        for file in _parts(path, problems):
+            entry: Claims = load(KEY, path, file=file)
+            for place, claim in enumerate(entry.claims):
+                at = file.where((KEY, place, "id"))
+                if claim.id in found:
+                    problems.append(f"{at}: '{claim.id}' stands in "
+                                    f"{found[claim.id].place} already.")
+                    continue
+                found[claim.id] = Listed(claim, entry.document, at, entry.letters)
+    return sorted(found.values(), key=lambda each: (each.document, each.claim.id)), problems
+
+
+def _parts(path: Path, problems: list[str]) -> Iterator[YamlFile]:
+    """A file that can be used, or each of its claims that can as a file of its own."""
+    try:
+        file = read(path)
+    except ParamsError as error:
+        problems.append(str(error))
+        return
+    try:
+        load(KEY, path, file=file)
+        yield file
+        return
+    except ParamsError as error:
+        whole = str(error)
+    entries = file.data.get(KEY)
+    usable, found = [], len(problems)
+    for number in range(len(entries) if isinstance(entries, list) else 0):
+        part = _alone(file, number)
+        try:
+            load(KEY, path, file=part)
+        except ParamsError as error:
+            problems.append(str(error))
+            continue
+        usable.append(part)
+    if len(problems) == found or not usable:  # what is wrong is not of a single claim
+        problems[found:] = [whole]
+        return
+    yield from usable
+
+
+def _alone(file: YamlFile, number: int) -> YamlFile:
+    """A file with one of its claims only, which keeps its line."""
+    lines = {keys: line for keys, line in file.lines.items() if keys[:1] != (KEY,)}
+    lines |= {(KEY, 0, *keys[2:]): line for keys, line in file.lines.items()
+              if keys[:2] == (KEY, number)}
+    return YamlFile(file.path, file.data | {KEY: [file.data[KEY][number]]}, lines)

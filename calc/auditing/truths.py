@@ -1,0 +1,206 @@
+"""What a claim is held against: a number of the catalogue, of a deployment, or of a measurement."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from calc.choosing.advice import reasons
+from calc.choosing.answers import counted_of
+from calc.costing.spread import Three, exactly
+from calc.evidence.classes import own_errors
+from calc.intervals.uncertainty import interval
+from calc.quantities.everything import evaluate
+from catalogue import ParamsError, Scenario
+from catalogue.reading import units
+from catalogue.reading.printed import Printed
+from catalogue.reading.values import Value
+
+LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
+OVER_ROWS: dict[str, Callable[[list[float]], float]] = {
+    "min": min, "max": max, "mean": lambda values: math.fsum(values) / len(values)}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A number that a claim is held against.
+
+    Attributes:
+        three: value with its 80% interval, or with the range of an entry, in SI.
+        unit: SI unit.
+        where: the reference that it was found by.
+        scenario: the deployment that it is of, if it is of one.
+        listed: whether it is an entry of the catalogue, which a claim restates.
+    """
+
+    three: Three
+    unit: str
+    where: str
+    scenario: str | None = None
+    listed: bool = False
+
+
+class Truths:
+    """Finds them, each once.
+
+    Args:
+        printed: what a claim prints, by its id.
+    """
+
+    def __init__(self, printed: Callable[[str], Printed]) -> None:
+        self._printed = printed
+        self._found: dict[str, Truth] = {}
+
+    def of(self, reference: str) -> Truth:
+        """The truth of a reference.
+
+        Raises ParamsError, one clause, where there is none.
+        """
+        if reference not in self._found:
+            self._found[reference] = self._find(reference)
+        return self._found[reference]
+
+    def _find(self, reference: str) -> Truth:
+        if ":" in reference:
+            return _of_deployment(reference)
+        kind, name, *keys = reference.split("/")
+        if kind == "claims":
+            printed = self._printed(name)
+            return Truth(Three(printed.value, printed.low, printed.high), printed.unit, reference)
+        finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
+                   "costs": _of_cost}
+        return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
+
+
+@functools.cache
+def deployment(name: str) -> Deployment:
+    """A deployment by its name, computed once."""
+    return Deployment(catalogue.load_scenario(name))
+
+
+class Deployment:
+    """A deployment's inputs, and its quantities with intervals, each computed when asked for."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.inputs, self.attention = scenario.inputs(), scenario.model.attention
+
+    @functools.cached_property
+    def quantities(self) -> Mapping[str, Any]:
+        """All quantities of ``calc.evaluate``."""
+        return evaluate(self.inputs, self.attention)
+
+    @functools.cached_property
+    def fits(self) -> bool:
+        """Whether it runs as it is written."""
+        return not reasons(self.scenario, self.quantities)
+
+    @functools.cached_property
+    def _bounds(self) -> dict[str, tuple[float, float]]:
+        names = [name for name, value in self.quantities.items() if not hasattr(value, "shape")
+                 or value.shape == ()]
+        own = {name: error.sides for name, error in own_errors(self.scenario).items()}
+        return interval(self.inputs, self.scenario.knobs(), self.attention, names, own)
+
+    def knows(self, name: str) -> bool:
+        """Whether it has an input or a quantity of that name."""
+        return name in self.inputs or name in self.quantities
+
+    def three(self, name: str) -> Three:
+        """An input or a quantity with its interval. Raises ParamsError where there is none."""
+        if name in self.inputs:
+            return exactly(float(self.inputs[name]))
+        if name not in self.quantities:
+            raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'")
+        return Three(float(self.quantities[name]), *map(float, self._bounds[name]))
+
+
+def _of_deployment(reference: str) -> Truth:
+    name, _, rest = reference.partition(":")
+    quantity, _, part = rest.partition("/")
+    whole = deployment(name)
+    symbol = catalogue.symbols().get(quantity)
+    if symbol is None:
+        raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
+    share = counted_of(whole.scenario, part or "deployment")
+    return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
+                 whole.scenario.id)
+
+
+def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
+    item: Any = catalogue.load(kind, name)
+    for key in keys:
+        item = item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
+    if not isinstance(item, Value):
+        raise ParamsError(f"'{reference}' is no number of the catalogue")
+    return Truth(Three(float(item.value), float(item.low), float(item.high)), item.unit, reference,
+                 listed=kind in LISTED)
+
+
+def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
+    """``measurements/NAME/COLUMN/key=value,…``, or with ``min``, ``max`` or ``mean`` at the end;
+    both, of the rows that match."""
+    table = catalogue.load("measurements", name)
+    column, *rest = keys or [""]
+    if column not in table.columns:
+        raise ParamsError(f"'{name}' has no column '{column}', expected one of "
+                          f"{', '.join(table.columns)}")
+    where = dict(part.partition("=")[::2] for key in rest if "=" in key for part in key.split(","))
+    over = [OVER_ROWS[key] for key in rest if key in OVER_ROWS]
+    names = list(table.columns)
+    if lost := [key for key in where if key not in names]:
+        raise ParamsError(f"'{name}' has no column '{lost[0]}'")
+    rows = [row for row in table.rows
+            if all(row[names.index(key)] == float(value) for key, value in where.items())
+            and row[names.index(column)] is not None]
+    if not rows or (len(rows) > 1 and not over):
+        raise ParamsError(f"'{reference}' names {len(rows)} rows, expected one")
+    found = [float(row[names.index(column)]) for row in rows]
+    unit = table.columns[column]
+    value = (over[0](found) if over else found[0]) * units.factor(unit)
+    return Truth(exactly(value), units.si(unit), reference, listed=False)
+
+
+def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
+    """``accuracies/NAME/SYSTEM/BENCHMARK``: the printed score [1], of one hundred."""
+    scores = catalogue.load("accuracies", name).scores
+    found = [score for score in scores if [score.system, score.benchmark] == keys]
+    if len(found) != 1:
+        raise ParamsError(f"'{reference}' names {len(found)} scores, expected one")
+    return Truth(exactly(float(found[0].solved.value)), "1", reference)
+
+
+def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
+    """``goals/NAME/QUANTITY``: of the first deployment that a search finds."""
+    from calc.searching.search import search  # only where a claim asks for it
+
+    found = search(catalogue.load("goals", name))
+    rows = found.rows(found.front)
+    if not rows:
+        raise ParamsError(f"no deployment meets '{name}'")
+    quantities = {**rows[0].quantities, "cards": float(rows[0].choice.devices)}
+    if len(keys) != 1 or keys[0] not in quantities:
+        raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(quantities))}")
+    return Truth(exactly(quantities[keys[0]]), _units(keys[0]), reference)
+
+
+def _units(quantity: str) -> str:
+    return {"tpot": "s", "ttft": "s", "throughput": "token/s"}.get(quantity, "1")
+
+
+def _of_cost(name: str, keys: list[str], reference: str) -> Truth:
+    """``costs/PLAN/AMOUNT``: of a document's plan as it can run."""
+    from calc.auditing import costs
+
+    if name != costs.PLAN:
+        raise ParamsError(f"'{reference}': only '{costs.PLAN}' has a cost")
+    made = costs.plan()
+    amounts = made.corrected.amounts | made.amounts()
+    if len(keys) != 1 or keys[0] not in amounts:
+        raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(amounts))}")
+    return Truth(amounts[keys[0]], costs.UNITS.get(keys[0], "USD"), reference, costs.PLAN)
+

@@ -1,0 +1,77 @@
+"""``audit``: every claim of the documents with a computed verdict, and what is right instead."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from calc.commands.printing import BAD_INPUT, OK, print_json
+
+DOCUMENTS = ("s0", "s1", "s2", "s3")
+COLUMNS = ("id", "section", "line", "verdict", "also", "cause", "documented", "recomputed",
+           "corrected", "low", "high", "unit", "why")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What ``audit`` takes, besides ``--json``."""
+    command.add_argument("--document", choices=DOCUMENTS, help="claims of this document only")
+    command.add_argument("--verdict", help="with this verdict only, or with this beside it")
+    command.add_argument("--cause", help="explained by this cause only")
+    command.add_argument("--claim", help="this claim only, such as S1-046")
+    command.add_argument("--csv", action="store_true", help="one row a claim, SI units")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print counts by document and verdict, the causes, and the claims that are asked for.
+
+    Returns 2 where a claim could not be judged; the others are printed.
+    """
+    from calc.auditing.audit import audit  # builds deployments
+
+    whole = audit()
+    rows = [row for row in whole.rows
+            if args.document in (None, row.case.listed.document)
+            and args.cause in (None, row.cause) and args.claim in (None, row.id)
+            and (args.verdict is None
+                 or args.verdict in (row.judgement.verdict, *row.judgement.also))]
+    for problem in whole.problems:
+        print(problem, file=sys.stderr)
+    if args.csv:
+        _csv([row.as_json() for row in rows])
+    elif args.json:
+        print_json({"counts": {document: dict(count) for document, count
+                               in whole.counts().items()},
+                    "causes": dict(whole.causes().most_common()),
+                    "claims": [row.as_json() for row in rows]})
+    else:
+        _told(whole, rows, any((args.document, args.verdict, args.cause, args.claim)))
+    return BAD_INPUT if whole.problems else OK
+
+
+def _told(whole: Any, rows: list[Any], asked: bool) -> None:
+    for document, count in whole.counts().items():
+        listed = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())
+        print(f"{document.upper()}: {count.total()} claims: {listed}")
+    if causes := whole.causes():
+        print("Causes: " + ", ".join(f"{name} {count}" for name, count in causes.most_common()))
+    for row in rows if asked else ():
+        said = row.as_json()
+        also = f" ({', '.join(said['also'])})" if said["also"] else ""
+        documented = said["documented"].get("written") or said["documented"]["value"]
+        print(f"{row.id} [{said['section']}] {said['what']['en']}: {documented}: "
+              f"{said['verdict']}{also}. {said['why']['en']}")
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        right = row["corrected"] or {}
+        writer.writerow([
+            row["id"], row["section"], row["line"], row["verdict"], " ".join(row["also"]),
+            row["cause"] or "", row["documented"]["value"], row["recomputed"],
+            right.get("value", ""), right.get("low", ""), right.get("high", ""),
+            row["documented"]["unit"] or "", row["why"]["en"]])

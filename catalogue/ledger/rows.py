@@ -1,0 +1,208 @@
+"""What a file of claims may hold: a document's claims, each with what it is to be held against.
+
+A claim that stands in a scenario or among the formulas of ``params/formulas/`` already is not
+repeated here: ``claim`` or ``example`` says where it is. Whatever else it may be held against is
+named by a reference (``Reference``), never by its number, so that a verdict is computed anew.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from catalogue.entries import trees
+from catalogue.entries.entry import Entry, ScenarioName
+from catalogue.entries.formulas import Letter
+from catalogue.reading.printed import Printed, PrintedNumber
+from catalogue.reading.shared import causes
+from catalogue.reading.values import (
+    AnyQuantity,
+    Flag,
+    Identifier,
+    Misplaced,
+    Text,
+    Value,
+    Whole,
+    Words,
+)
+
+ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
+KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
+         "measurements", "accuracies", "claims", "goals", "costs")
+_REFERENCE = re.compile(
+    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*:[a-z_0-9]+"
+    r"(?:/(?:replica|device|layer))?")
+_EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
+_CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")
+
+
+def _tree(raw: Any) -> Any:
+    tree = trees.numbers(raw)
+    trees.validate(tree)
+    return tree
+
+
+def _matching(pattern: re.Pattern[str], expected: str) -> BeforeValidator:
+    def check(raw: Any) -> str:
+        if not isinstance(raw, str) or not pattern.fullmatch(raw):
+            raise ValueError(f"'{str(raw)[:60]}' is not {expected}")
+        return raw
+
+    return BeforeValidator(check)
+
+
+Tree = Annotated[Any, BeforeValidator(_tree)]
+Reference = Annotated[str, _matching(
+    _REFERENCE, "KIND/NAME/KEY of an entry, or SCENARIO:quantity, optionally with /replica, "
+                f"/device or /layer; KIND is one of {', '.join(KINDS)}")]
+ExamplePlace = Annotated[str, _matching(_EXAMPLE, "FORMULA.NUMBER such as s1-f07.1")]
+ClaimPlace = Annotated[str, _matching(
+    _CLAIM, "SCENARIO:quantity or SCENARIO:quantity.NUMBER such as s1-plan-c:tpot.2")]
+
+
+class EngineSetting(Entry):
+    """A setting that the document gives to a program.
+
+    Attributes:
+        program: what takes it, in words.
+        engine: its catalogue in ``params/engines/``; None for a program that has none.
+        name: as the document spells it.
+        value: that it is given; None for a switch.
+    """
+
+    program: Words
+    engine: Literal["vllm", "vllm-ascend", "sglang"] | None = None
+    name: Words
+    value: str | int | float | bool | list[Any] | None = None
+
+
+class Alert(Entry):
+    """A limit at which something is to be told, or the range that is called normal.
+
+    Attributes:
+        of: what it watches, as predicted of a deployment.
+        fires: above the limit, below it, or outside of the normal range.
+    """
+
+    of: Annotated[str, _matching(_REFERENCE, "a reference")]
+    fires: Literal["above", "below", "outside"]
+
+
+class Claim(Entry):
+    """One claim of a document.
+
+    Attributes:
+        line: of the document.
+        section: that it stands in, as the document numbers or names it.
+        what: what it says, in a few words.
+        printed: the number; ``words`` where it is none.
+        bound: it is a limit, met from one side.
+        example, claim: where it stands already.
+        like: an earlier claim of the same thing, whose judgement is this one's.
+        formula: the document's own, on ``inputs``, its own numbers; ``reconstructed`` where only
+            the result is printed.
+        sourced: by letter what takes the place of an input, and what else ``right`` needs.
+        right: the right formula; ``truth`` where one number of ours is it; ``known`` a number with
+            its source, of what has no entry of its own.
+        setting, alert: judged against the catalogue of an engine, or against a prediction.
+        on: the deployment it is of, where no reference names it.
+        missing: the source that it would take to decide; ``assumed`` where the document puts it
+            in as an assumption.
+        topic: claims of one topic speak of the same thing; without it those of one ``truth``.
+        cause: key of ``params/causes.yml`` that explains what is wrong with it, if it is.
+        note: what a reader should know besides, in a clause or two.
+        transcribed: what was wrong in the list that the claims were first collected in.
+    """
+
+    id: ClaimId
+    line: Whole
+    section: Words | None = None
+    what: Text | None = None
+    printed: PrintedNumber | None = None
+    words: Words | None = None
+    bound: Literal["at_most", "at_least"] | None = None
+    example: ExamplePlace | None = None
+    claim: ClaimPlace | None = None
+    like: ClaimId | None = None
+    formula: Tree | None = None
+    inputs: dict[str, AnyQuantity] = {}
+    reconstructed: Flag = False
+    sourced: dict[str, Reference] = {}
+    right: Tree | None = None
+    truth: Reference | None = None
+    known: AnyQuantity | None = None
+    setting: EngineSetting | None = None
+    alert: Alert | None = None
+    on: ScenarioName | None = None
+    missing: Text | None = None
+    assumed: Flag = False
+    topic: Identifier | None = None
+    cause: str | None = None
+    note: Text | None = None
+    transcribed: Text | None = None
+
+    @model_validator(mode="after")
+    def _held_against_something(self) -> Claim:
+        placed = [key for key in ("example", "claim", "like") if getattr(self, key) is not None]
+        if len(placed) > 1:
+            raise Misplaced(f"'{placed[1]}' is given beside {placed[0]}", placed[1])
+        if placed:
+            return self
+        if self.what is None or self.section is None:
+            raise ValueError(f"'{'what' if self.what is None else 'section'}' is missing")
+        if (self.printed is None) == (self.words is None):
+            raise ValueError("'printed' is missing, or words where it is no number")
+        against = [key for key in ("right", "truth", "known", "setting", "alert")
+                   if getattr(self, key) is not None]
+        if len(against) > 1:
+            raise Misplaced(f"'{against[1]}' is given beside {against[0]}", against[1])
+        if not against and self.formula is None and self.missing is None:
+            raise ValueError("nothing says what it is held against, expected one of formula, "
+                             "right, truth, known, setting, alert, missing")
+        return self
+
+    @model_validator(mode="after")
+    def _letters_known(self) -> Claim:
+        if self.formula is not None and (
+                lost := sorted(trees.symbols_of(self.formula) - self.inputs.keys())):
+            raise Misplaced(f"'{lost[0]}' is not among the inputs", "formula")
+        if self.right is not None and (
+                lost := sorted(trees.symbols_of(self.right) - self.inputs.keys()
+                               - self.sourced.keys())):
+            raise Misplaced(f"'{lost[0]}' is neither among inputs nor sourced", "right")
+        if self.cause is not None and self.cause not in causes():
+            raise Misplaced(f"'{self.cause[:60]}' is not in params/causes.yml", "cause")
+        return self
+
+    def given(self) -> dict[str, float | int]:
+        """The document's inputs as plain numbers (SI)."""
+        return {name: value.value for name, value in self.inputs.items()}
+
+
+class Claims(Entry):
+    """Claims of one document, in its order; ``letters`` name those inputs that need a name."""
+
+    id: Identifier
+    document: Literal["s0", "s1", "s2", "s3"]
+    title: Text
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+    letters: dict[str, Letter] = {}
+    claims: list[Claim]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Claims:
+        seen: dict[str, int] = {}
+        for number, claim in enumerate(self.claims):
+            if not claim.id.startswith(self.document.upper()):
+                raise Misplaced(f"expected a claim of {self.document.upper()}", "claims", number,
+                                "id")
+            if claim.id in seen:
+                raise Misplaced(f"'{claim.id}' is listed twice", "claims", number, "id")
+            seen[claim.id] = number
+        return self
+
+
+__all__ = ["Alert", "Claim", "Claims", "EngineSetting", "Printed", "Value"]

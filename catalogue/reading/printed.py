@@ -1,0 +1,152 @@
+"""A number as a document prints it: its digits are what it can be held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from catalogue.reading import units
+from catalogue.reading.values import Value
+
+PERCENT = "%"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+COUNTED = 2  # digits of a whole number that count, be they zeros
+SMALL, HUNDRED, LARGE = 1e-4, 100, 1e9  # from where on numbers are written otherwise
+SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number, or the two ends of a printed range, in SI.
+
+    Attributes:
+        low, high: ends, equal where one number is printed.
+        unit: SI unit, ``1`` of plain numbers and of percentages.
+        written: both ends as written, one where they are equal.
+        last: value of the last digit that counts, of either end.
+    """
+
+    low: float
+    high: float
+    unit: str
+    written: tuple[str, ...]
+    last: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The number; of a range the middle of its ends."""
+        return self.low if self.low == self.high else (self.low + self.high) / 2
+
+    @property
+    def text(self) -> str:
+        """As written: ``30–50 %``."""
+        parts = [text.partition(" ") for text in self.written]
+        digits = [scientific(float(part[0])) if "e" in part[0].lower() else part[0]
+                  for part in parts]
+        return f"{'–'.join(digits)} {parts[-1][2]}".rstrip()
+
+    def like(self, number: float) -> str:
+        """Another number (SI) in the unit of this one, with three digits that count."""
+        text = self.written[-1].strip()
+        if text.endswith(PERCENT):
+            return f"{_three(number * 100)} {PERCENT}"
+        unit = units.split(text)[1]
+        shown = _three(number / units.factor(unit))
+        return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
+
+    def holds(self, number: float) -> bool:
+        """Whether a number (SI) rounds to what is printed, or lies in the printed range."""
+        first, final = (digit / 2 * (1 + SLACK) for digit in (self.last[0], self.last[-1]))
+        return bool(self.low - first <= number <= self.high + final)
+
+    def same(self, other: Printed) -> bool:
+        """Whether two printed numbers can be one: of their digits, or ranges that meet."""
+        return (self.low - self.last[0] / 2 <= other.high + other.last[-1] / 2
+                and other.low - other.last[0] / 2 <= self.high + self.last[-1] / 2)
+
+
+def read(raw: Any) -> Printed:
+    """What a file has of a printed number: a quantity, a percentage, or a pair of them.
+
+    >>> read(["30 %", "50 %"]).text, read("58000 token/s").last
+    ('30–50 %', (1000.0,))
+
+    The zeros that end a whole number do not count as digits beyond the second: 58,000 stands for
+    57,500 to 58,500, and 400 for 395 to 405.
+
+    Raises ValueError for what is none, for a pair in two units or out of order.
+    """
+    ends = raw if isinstance(raw, list) else [raw]
+    if not 1 <= len(ends) <= 2 or any(isinstance(end, (list, dict, bool)) for end in ends):
+        raise ValueError("expected a number with its unit, or a pair of them")
+    parts = [_parsed(end) for end in ends]
+    if len({unit for _, unit, _ in parts}) > 1:
+        raise ValueError(f"'{ends[0]}' and '{ends[-1]}' are in two units")
+    if parts[0][0] > parts[-1][0]:
+        raise ValueError(f"'{ends[0]}' is above '{ends[-1]}', expected the lower end first")
+    return Printed(parts[0][0], parts[-1][0], parts[0][1], tuple(str(end) for end in ends),
+                   tuple(last for _, _, last in parts))
+
+
+def _three(number: float) -> str:
+    """Three digits that count, thousands apart: ``58,000``, ``0.328``."""
+    if number and not SMALL <= abs(number) < LARGE:
+        return scientific(number)
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= HUNDRED else f"{rounded:.3g}"
+
+
+def scientific(number: float) -> str:
+    """``6.71×10¹¹``."""
+    mantissa, _, power = f"{number:.2e}".partition("e")
+    return f"{mantissa}×10{str(int(power)).translate(RAISED)}"
+
+
+def of_value(value: Value) -> Printed:
+    """A value of a file as a printed number."""
+    unit = units.split(value.written)[1]
+    if value.low == value.high:
+        return Printed(float(value.low), float(value.high), value.unit, (value.written,),
+                       (_last(value.written, 1.0),))
+    written = tuple(f"{end / units.factor(unit):.6g} {unit}".removesuffix(" 1")
+                    for end in (value.low, value.high))
+    return Printed(float(value.low), float(value.high), value.unit, written, (0.0, 0.0))
+
+
+def _parsed(raw: Any) -> tuple[float, str, float]:
+    """Number (SI), unit and value of the last digit."""
+    text = str(raw).strip()
+    if text.endswith(PERCENT):
+        share = text.removesuffix(PERCENT).strip()
+        return float(_number(share)) / 100, units.DIMENSIONLESS, _last(share, 0.01)
+    negative = text.startswith("-")
+    number = _number(text.lstrip("+-"))
+    return (-number if negative else number), units.unit_of(raw), _last(text.lstrip("+-"), 1.0)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(units.parse_any(text))
+    except ValueError as error:
+        raise ValueError(f"{error}, expected a number with its unit such as '5.7 ms'") from None
+
+
+def _last(text: str, scale: float) -> float:
+    """What one step of the last digit that counts comes to in SI."""
+    digits, unit = units.split(text)
+    mantissa, _, power = digits.lower().partition("e")
+    whole, _, decimals = mantissa.lstrip("+-").partition(".")
+    zeros = len(whole) - max(len(whole.rstrip("0")), min(COUNTED, len(whole)))
+    step = -len(decimals) if decimals or not whole.strip("0") else zeros
+    return float(10.0 ** (step + int(power or 0)) * units.factor(unit) * scale)
+
+
+_SCHEMA = {"anyOf": [{"type": ["number", "string"]},
+                     {"type": "array", "items": {"type": ["number", "string"]},
+                      "minItems": 2, "maxItems": 2}],
+           "description": "a number with its unit, a percentage, or a pair of them"}
+PrintedNumber = Annotated[
+    Any, BeforeValidator(lambda raw: raw if isinstance(raw, Printed) else read(raw)),
+    WithJsonSchema(_SCHEMA)]
