@@ -29,10 +29,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models"}
+TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
+             "document": "documents"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages",
-                "notebooks/decisions")
+                "notebooks/decisions", "notebooks/audited")
 CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
 WAITING = 1  # a page waits for its kernel a part of its time, when another can run
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end

@@ -24,6 +24,7 @@ TITLES = {
     "scenario": {"en": "A deployment", "zh": "一个部署"},
     "device": {"en": "A device", "zh": "一张卡"},
     "model": {"en": "A model", "zh": "一个模型"},
+    "document": {"en": "A document, claim by claim", "zh": "一份文档，逐条审计"},
     "search": {"en": "Which deployment: from a goal to the best",
                "zh": "选哪种部署：从目标到最优方案"},
     "service": {"en": "From scenario to service", "zh": "从部署方案到上线服务"},

@@ -5,6 +5,7 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import SVG, Markdown, display
+from IPython.display import HTML, SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -92,6 +93,46 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
     show(*in_dropdown(texts, folded))
+
+
+def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text]) -> None:
+    """A long table in both languages, sortable and filterable, each row with its own address.
+
+    Of plain cells, so that a thousand rows stay small; every cell is text, and escaped here.
+
+    Args:
+        rows: one mapping per row, ``id`` among them; ``link`` may hold the address of what decides
+            a row, ``group`` a class of its own.
+        columns: key -> heading, in the order of the columns.
+    """
+    rows = list(rows)
+    for index, lang in enumerate(LANGUAGES):
+        if lang in _spoken:
+            head = "".join(f"<th>{_plain(title, index)}</th>" for title in columns.values())
+            body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
+            display(HTML(f'<div class="sortable full-width claims"><table><thead><tr>{head}</tr>'
+                         f"</thead><tbody>\n{body}\n</tbody></table></div>"),
+                    metadata={"lang": lang})
+
+
+def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
+    name = _plain(row["id"], lang)
+    cells = [f'<td><a href="#{name}">{name}</a></td>' if key == "id" else
+             f"<td>{_plain(row.get(key, ''), lang)}{_more(row, lang) if key == 'why' else ''}</td>"
+             for key in columns]
+    kind = f' class="{_plain(row["group"], lang)}"' if row.get("group") else ""
+    return f'<tr id="{name}"{kind}>{"".join(cells)}</tr>'
+
+
+def _more(row: Mapping[str, Any], lang: int) -> str:
+    """A link to what decides a row."""
+    where = row.get("link")
+    return f' <a href="{_plain(where, lang)}">{("by", "依据")[lang]}</a>' if where else ""
+
+
+def _plain(value: Any, lang: int) -> str:
+    text = value[lang] if isinstance(value, tuple) else value
+    return html.escape(words.revealed(str(text)))
 
 
 def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:

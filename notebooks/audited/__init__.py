@@ -1,0 +1,1 @@
+"""What the pages on the documents show of the audit: verdicts, causes, rows; no formula."""

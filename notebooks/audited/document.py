@@ -1,0 +1,152 @@
+"""The page of one document: what of it can be used, what is wrong and why, every claim."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import catalogue
+from audited import pictures
+from audited.words import GROUPS, HOLDS, OPEN, WRONG, called, decides, group, of_document
+from calc.auditing.audit import Audited
+from catalogue.ledger.documents import Document
+from catalogue.reading.shared import causes
+from workbench.showing import display
+from workbench.showing.display import draw, rows_table, show, table
+from workbench.showing.numbers import fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+MOST = 3  # causes that the first sentence names
+HUGE = 1000.0  # times, above which an error is told as a power of ten only
+
+
+class Page:
+    """A document and its claims.
+
+    Args:
+        document: ``s0`` to ``s3``.
+    """
+
+    def __init__(self, document: str) -> None:
+        self.document: Document = catalogue.load("documents", document)
+        self.rows = of_document(document)
+        self.counts = Counter(map(group, self.rows))
+
+
+def answer(page: Page) -> None:
+    """What of it can be used, what not, the errors that matter most."""
+    count, total = page.counts, len(page.rows)
+    subject = page.document.subject
+    show(f"{subject['en']} Of its **{fmt_int(total)}** claims, **{fmt_int(count[HOLDS])}** hold, "
+         f"**{fmt_int(count[WRONG])}** do not, and {fmt_int(count[OPEN])} cannot be decided.",
+         f"{subject['zh']}全部 **{fmt_int(total)}** 条论断中，成立 **{fmt_int(count[HOLDS])}** 条，"
+         f"不成立 **{fmt_int(count[WRONG])}** 条，无法判定 {fmt_int(count[OPEN])} 条。")
+    named = causes()
+    worst = [name for name, _ in weights(page.rows)[:MOST]]
+    if worst:
+        show("What goes wrong most: " + " ".join(
+            f"**{named[name]['title']['en']}.** {named[name]['what']['en']}" for name in worst),
+            "影响最大的错误：" + "".join(
+            f"**{named[name]['title']['zh']}**：{named[name]['what']['zh']}" for name in worst))
+    draw(lambda lang: pictures.verdicts(page.rows, lang))
+
+
+def usable(page: Page) -> None:
+    """Of each section, how many of its claims hold."""
+    sections: dict[str, list[Audited]] = defaultdict(list)
+    for row in page.rows:
+        sections[row.case.section].append(row)
+    rows = []
+    for section, within in sections.items():
+        count = Counter(map(group, within))
+        rows.append({"section": _section(section), "claims": len(within),
+                     **{name: count[name] for name in GROUPS},
+                     "share": fmt_percent(count[HOLDS] / len(within), 0)})
+    table(rows, {"section": ("section", "章节"), "claims": ("claims", "论断"), **GROUPS,
+                 "share": ("of them hold", "成立比例")}, sortable=True,
+          folded=("Every section; it can be sorted", "按章节列出，可排序"))
+
+
+def why(page: Page) -> None:
+    """The causes, by how many claims and how large an error they carry."""
+    named = causes()
+    rows = []
+    for name, found in weights(page.rows):
+        errors = sorted((abs(math.log(row.off)) for row in found if row.off and row.off > 0),
+                        reverse=True)
+        rows.append({
+            "cause": (f"**{named[name]['title']['en']}**<br>{named[name]['what']['en']}",
+                      f"**{named[name]['title']['zh']}**<br>{named[name]['what']['zh']}"),
+            "claims": len(found), "error": _times(errors[0]) if errors else "–",
+            "first": ", ".join(f"[{row.id}](#{row.id})" for row in found[:MOST])})
+    table(rows, {"cause": ("what goes wrong", "错在哪里"), "claims": ("claims", "论断数"),
+                 "error": ("largest error", "最大误差"), "first": ("such as", "例如")}, wide=True)
+
+
+def open_ones(page: Page) -> None:
+    """What cannot be decided, by the source that is missing."""
+    missing: dict[Text, list[str]] = defaultdict(list)
+    for row in page.rows:
+        text = row.case.listed.claim.missing
+        if group(row) == OPEN and text is not None:
+            missing[text["en"], text["zh"]].append(row.id)
+    rows = [{"missing": text, "claims": len(ids), "first": ", ".join(
+        f"[{name}](#{name})" for name in ids[:MOST])}
+        for text, ids in sorted(missing.items(), key=lambda item: -len(item[1]))]
+    if rows:
+        table(rows, {"missing": ("what is missing", "缺少的来源"),
+                     "claims": ("claims", "论断数"), "first": ("such as", "例如")},
+              folded=("By what is missing", "按缺少的来源列出"))
+
+
+def every(page: Page) -> None:
+    """Every claim: sortable, filterable, each with an address of its own."""
+    rows_table([_row(row) for row in page.rows], {
+        "id": ("claim", "编号"), "section": ("section", "章节"), "what": ("what", "内容"),
+        "printed": ("documented", "文档"), "verdict": ("verdict", "结论"),
+        "right": ("right", "正确值"), "why": ("why", "理由")})
+
+
+def _row(row: Audited) -> dict[str, object]:
+    case, truth = row.case, row.case.truth
+    printed = case.printed.text if case.printed else (case.listed.claim.words or "–")
+    right: Text = ("–", "–")
+    if truth is not None and group(row) == WRONG and case.printed is not None:
+        three, like = truth.three, case.printed.like
+        spread = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
+        right = (like(three.value) + spread,) * 2
+    said = _said(row)
+    return {"id": row.id, "section": _section(case.section),
+            "what": (case.what["en"], case.what["zh"]), "printed": printed,
+            "verdict": called(row), "right": right, "why": said, "link": decides(row),
+            "group": group(row)}
+
+
+def _said(row: Audited) -> Text:
+    """The sentence behind a verdict."""
+    said = row.as_json()["why"]
+    return said["en"], said["zh"]
+
+
+def _section(name: str) -> Text:
+    return display.SECTIONS.get(name, (name, name))
+
+
+def weights(rows: Sequence[Audited]) -> list[tuple[str, list[Audited]]]:
+    """Causes with their claims, by the sum of their errors in logarithms."""
+    found: dict[str, list[Audited]] = defaultdict(list)
+    for row in rows:
+        if row.cause is not None:
+            found[row.cause].append(row)
+
+    def weight(item: tuple[str, list[Audited]]) -> float:
+        return -sum(max(1.0, abs(math.log(row.off)) if row.off and row.off > 0 else 1.0)
+                    for row in item[1])
+
+    return sorted(found.items(), key=weight)
+
+
+def _times(log: float) -> str:
+    factor = math.exp(log)
+    return f"× {fmt_sig(factor, 2)}" if factor < HUGE else f"× 10^{round(log / math.log(10))}^"
