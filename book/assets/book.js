@@ -7,9 +7,9 @@ document.addEventListener("click", (event) => {
 /* Tables of the catalogue are sorted by a click on a heading and filtered by a field above them.
    DataTables 3.1.5 from npm, fetched only by pages that have such a table. */
 const WORDS = {
-  en: { search: "Filter", zeroRecords: "Nothing matches." },
+  en: { search: "Filter", zeroRecords: "Nothing matches.", all: "every verdict" },
   zh: {
-    search: "筛选", zeroRecords: "没有匹配的行。",
+    search: "筛选", zeroRecords: "没有匹配的行。", all: "全部结论",
     aria: { orderable: "：点击排序", orderableReverse: "：点击反向排序", orderableRemove: "：点击取消排序" },
   },
 };
@@ -30,6 +30,21 @@ const orderBySize = (table) => {
     });
   }
 };
+// Rows of one verdict: what stands before the colon in the column that has one.
+const chooseVerdict = (table, sorted, all) => {
+  const place = [...table.tHead.rows[0].cells].findIndex((cell) => cell.dataset.verdict !== undefined);
+  if (place < 0) return;
+  const column = sorted.column(place);
+  const names = column.nodes().toArray().map((cell) => cell.textContent.split(/[:：]/)[0].trim());
+  const choice = document.createElement("select");
+  choice.ariaLabel = table.tHead.rows[0].cells[place].textContent;
+  choice.append(new Option(all, ""), ...[...new Set(names)].map((name) => new Option(name)));
+  choice.addEventListener("change", () => {
+    const only = choice.value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    column.search(only && `^${only}(?![^:：])`, { regex: true, smart: false }).draw();
+  });
+  table.closest(".claims").querySelector(".dt-search").append(choice);
+};
 const library = new URL("vendor/datatables/dataTables.min.js", document.currentScript.src);
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -46,10 +61,11 @@ document.addEventListener("DOMContentLoaded", () => {
       table.closest(".sortable").addEventListener("click", (event) => {
         if (event.target.closest("thead")) event.stopPropagation();
       });
-      new DataTable(table, {
+      const sorted = new DataTable(table, {
         paging: false, info: false, order: [], autoWidth: false, language,
         layout: { topStart: "search", topEnd: null, bottomStart: null, bottomEnd: null },
       });
+      if (table.closest(".claims")) chooseVerdict(table, sorted, language.all);
     }
   };
   document.head.append(script);

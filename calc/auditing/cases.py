@@ -17,7 +17,8 @@ from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example
-from catalogue.ledger.rows import Alert, EngineSetting
+from catalogue.ledger.dimensions import of_tree, of_unit, text
+from catalogue.ledger.rows import Alert, Claim, EngineSetting
 from catalogue.reading import units
 from catalogue.reading.printed import Printed, of_value
 
@@ -191,6 +192,7 @@ class Cases:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
             unit = claim.printed.unit if claim.printed else units.DIMENSIONLESS
             truth = _computed(right, own | free, unit, claim.id, scenario)
+        _same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
         return Case(listed, claim.what or {}, claim.section or "", claim.printed,
@@ -199,6 +201,26 @@ class Cases:
                     _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
                     note=claim.note, setting=claim.setting, alert=claim.alert,
                     letters=listed.letters)
+
+
+def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
+    """Refuse what comes out in another unit than is printed. Raises ValueError, one clause."""
+    if claim.printed is None:
+        return
+    given = {name: value.unit for name, value in claim.inputs.items()}
+    printed = of_unit(claim.printed.unit)
+    free = {name: each.unit for name, each in sourced.items()}
+    for key, tree, known in (("formula", claim.formula, given),
+                             ("right", claim.right, given | free)):
+        if tree is not None and (found := of_tree(tree, known)) != printed:
+            raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
+                             f"{text(printed)}")
+    for name in given.keys() & free.keys():
+        if of_unit(given[name]) != of_unit(free[name]):
+            raise ValueError(f"the input '{name}' is in {given[name]}, its source in {free[name]}")
+    if truth is not None and of_unit(truth.unit) != printed:
+        raise ValueError(f"the truth is in {text(of_unit(truth.unit))}, what is printed in "
+                         f"{text(printed)}")
 
 
 def _fits(named: str | None, truth: Truth | None) -> bool | None:

@@ -106,10 +106,11 @@ def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
 def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
     """Whether what is printed lies inside of our interval, or a limit can be kept within it."""
     if bound == "at_most":
-        return bool(ours.low <= printed.high)
+        return bool(ours.low <= printed.high + printed.last[-1] / 2)
     if bound == "at_least":
-        return bool(ours.high >= printed.low)
-    return bool(ours.low <= printed.high and printed.low <= ours.high)
+        return bool(ours.high >= printed.low - printed.last[0] / 2)
+    return bool(ours.low <= printed.high + printed.last[-1] / 2
+                and printed.low - printed.last[0] / 2 <= ours.high)
 
 
 def fired(printed: Printed, ours: Three, fires: str) -> str:

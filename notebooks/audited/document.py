@@ -13,12 +13,12 @@ from calc.auditing.audit import Audited
 from catalogue.ledger.documents import Document
 from catalogue.reading.shared import causes
 from workbench.showing import display
-from workbench.showing.display import draw, rows_table, show, table
+from workbench.showing.display import Ordered, draw, rows_table, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 MOST = 3  # causes that the first sentence names
-HUGE = 1000.0  # times, above which an error is told as a power of ten only
+NEAR, HUGE = 2.0, 1000.0  # times, above which an error is told as a power of ten only
 
 
 class Page:
@@ -103,9 +103,10 @@ def open_ones(page: Page) -> None:
 def every(page: Page) -> None:
     """Every claim: sortable, filterable, each with an address of its own."""
     rows_table([_row(row) for row in page.rows], {
-        "id": ("claim", "编号"), "section": ("section", "章节"), "what": ("what", "内容"),
-        "printed": ("documented", "文档"), "verdict": ("verdict", "结论"),
-        "right": ("right", "正确值"), "why": ("why", "理由")})
+        "id": ("claim", "编号"), "what": ("what, and why", "内容与理由"),
+        "printed": ("documented", "文档"), "right": ("right", "正确值"),
+        "off": ("off by", "相差"), "verdict": ("verdict", "结论"), "section": ("section", "章节")},
+        ("claims of the document", "文档的论断"), chosen="verdict")
 
 
 def _row(row: Audited) -> dict[str, object]:
@@ -119,14 +120,24 @@ def _row(row: Audited) -> dict[str, object]:
     said = _said(row)
     return {"id": row.id, "section": _section(case.section),
             "what": (case.what["en"], case.what["zh"]), "printed": printed,
-            "verdict": called(row), "right": right, "why": said, "link": decides(row),
-            "group": group(row)}
+            "off": _off(row), "verdict": called(row), "right": right, "more": said,
+            "link": decides(row), "group": group(row)}
 
 
 def _said(row: Audited) -> Text:
     """The sentence behind a verdict."""
     said = row.as_json()["why"]
     return said["en"], said["zh"]
+
+
+def _off(row: Audited) -> Ordered | str:
+    """By what factor a claim that does not hold is too high or too low."""
+    if group(row) != WRONG or not row.off or row.off <= 0:
+        return Ordered(0.0, "")
+    factor = max(row.off, 1 / row.off)
+    text = (f"{factor:.3g}" if factor < NEAR else fmt_sig(factor, 2) if factor < HUGE
+            else f"{factor:.0e}")
+    return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {text}")
 
 
 def _section(name: str) -> Text:
