@@ -1,0 +1,136 @@
+"""What the documents' plans come to: which run, what runs instead, where an advantage ends."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import calc
+import catalogue
+from calc.auditing.costs import PLAN, RUNS
+from calc.auditing.truths import Deployment, deployment
+from calc.choosing.answers import Quantity
+from calc.searching.search import search
+from catalogue import Scenario
+from decisions.cost_documents import hybrid
+from deployment_pages.answers import Deployed
+from workbench.showing.display import number, table
+from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
+ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
+USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
+WANTED = "output_throughput"
+HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
+
+
+def plans_of(document: str) -> Iterator[Scenario]:
+    """Every deployment that a document describes, variants and pools apart."""
+    for name in catalogue.names("scenarios"):
+        if name not in ADDED and name.startswith(document):
+            yield from catalogue.load_family(name).deployments
+
+
+def numbers() -> None:
+    """Glue what the findings say."""
+    _s0()
+    _s1()
+    _s3()
+
+
+def _s0() -> None:
+    plans = {plan.id: plan for plan in plans_of("s0")}
+    found = [Deployment(plan) for plan in plans.values()]
+    number("a-s0-plans", len(found))
+    number("a-s0-run", sum(each.fits for each in found))
+    short = [-float(each.quantities["headroom_per_device"]) for each in found
+             if each.quantities["headroom_per_device"] < 0]
+    number("a-s0-short-least", min(short), fmt_bytes, digits=0)
+    number("a-s0-short-most", max(short), fmt_bytes, digits=0)
+    rows = search(catalogue.load("goals", LEAST))
+    best = rows.row(rows.front.rows, 0)
+    number("a-s0-users", best.choice.concurrency)
+    number("a-s0-cards", best.choice.devices)
+    number("a-s0-precision", best.choice.precision, str)
+    number("a-s0-layout", best.choice.layout, str)
+    number("a-s0-pace", best.quantities["tpot"], fmt_quantity, unit="s")
+    fewest = [change.devices for change in calc.estimate(plans["s0-scenario-1"]).changes
+              if "precision" not in change.settings]
+    number("a-s0-own", min(fewest))
+
+
+@functools.cache
+def _runs(users: int) -> calc.Estimate:
+    """Plan C as it can run, with so many users."""
+    overrides = [*RUNS, f"workload.concurrency={users} request"]
+    return calc.estimate(catalogue.load_scenario(PLAN, overrides=overrides))
+
+
+def _steady(users: int, name: str) -> Quantity:
+    return _runs(users).quantities[name]
+
+
+def _s1() -> None:
+    asked = deployment(PLAN)
+    claims = [claim for claim in asked.scenario.documented.claims if claim.quantity == WANTED]
+    claimed = [claim.value.value for claim in claims if claim.bound is None][-1]
+    number("a-s1-claimed", claimed, fmt_quantity, unit="token/s")
+    number("a-s1-short", -float(asked.quantities["headroom_per_device"]), fmt_bytes, digits=0)
+    for users in USERS:
+        rate, pace = _steady(users, "steady_throughput"), _steady(users, "steady_tpot")
+        number(f"a-s1-users-{users}", users)
+        number(f"a-s1-rate-{users}", rate.value, fmt_quantity, unit="token/s")
+        number(f"a-s1-rate-{users}-most", rate.high, fmt_quantity, unit="token/s")
+        number(f"a-s1-pace-{users}", pace.value, fmt_quantity, unit="s")
+    aim = next(claim.value.value for claim in claims if claim.bound == "at_least")
+    number("a-s1-aim", aim, fmt_quantity, unit="token/s")
+    number("a-s1-needed", USERS[0] / aim, fmt_quantity, unit="s")
+    floor = float(_runs(USERS[0]).everything["tpot_floor"])
+    number("a-s1-floor", floor, fmt_quantity, unit="s")
+    number("a-s1-over", floor * aim / USERS[0], fmt_sig, digits=2)
+
+
+def _s3() -> None:
+    made, two = hybrid(), Deployed(catalogue.load_scenario(HYBRID))
+    number("a-s3-alone", made.alone[0], fmt_quantity, unit="token/s")
+    number("a-s3-most", made.most[0], fmt_quantity, unit="token/s")
+    number("a-s3-eight", made.most[1], fmt_quantity, unit="token/s")
+    number("a-s3-even", made.break_even, fmt_sig, digits=2)
+    number("a-s3-host", made.host.value, fmt_sig, digits=2)
+    number("a-s3-share", made.most[0] / made.most[1], fmt_percent, digits=0)
+    number("a-s3-room", float(two.quantities["max_concurrency"]), fmt_int)
+
+
+def instead(document: str) -> None:
+    """Each plan of a document: whether it runs, the nearest change that does, what that gives."""
+    rows = []
+    for plan in plans_of(document):
+        if plan.documented is None:
+            continue
+        answer = calc.estimate(plan)
+        change = answer.nearest
+        told = change.quantities if change else {
+            name: answer.quantities[name].value for name in (WANTED, "tpot")
+            if name in answer.quantities}
+        rows.append({
+            "plan": (f"[{plan.title['en']}](#{plan.id})", f"[{plan.title['zh']}](#{plan.id})"),
+            "runs": ("yes", "可以") if answer.fits else ("no", "不能"),
+            "printed": _printed(plan),
+            "instead": ("as written", "按所写") if answer.fits else
+            (change.text["en"], change.text["zh"]) if change else ("nothing found", "未找到"),
+            "rate": fmt_quantity(told[WANTED], "token/s") if WANTED in told else "–",
+            "pace": fmt_quantity(told["tpot"], "s") if "tpot" in told else "–"})
+    if rows:
+        table(rows, {"plan": ("plan", "方案"), "runs": ("runs as written", "照所写能否运行"),
+                     "printed": ("throughput printed", "文档的吞吐"),
+                     "instead": ("this book would write", "本书的建议"),
+                     "rate": ("throughput then", "此时吞吐"), "pace": ("TPOT", "TPOT")}, wide=True)
+
+
+def _printed(plan: Scenario) -> str:
+    """What a document prints last of a plan's throughput."""
+    claims = plan.documented.claims if plan.documented else []
+    found = [claim.value.value for claim in claims if claim.quantity == WANTED
+             and claim.of == "deployment"]
+    return fmt_quantity(found[-1], "token/s") if found else "–"
