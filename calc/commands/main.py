@@ -24,9 +24,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
     "sweep": ("deciding.sweep", "any number of deployments, on this machine or a cluster: their "
                                 "front, the best, or all of them as Parquet"),
-    "validate": ("validate", "errors of every prediction of a measured row"),
-    "calibrate": ("calibrate", "fit a calibration to its measured rows"),
-    "discrepancy": ("discrepancy", "the formulas' own error by class of systems, for intervals"),
+    "validate": ("evidence.validate", "errors of every prediction of a measured row"),
+    "calibrate": ("evidence.calibrate", "fit a calibration to its measured rows"),
+    "discrepancy": ("evidence.discrepancy",
+                    "the formulas' own error by class of systems, for intervals"),
     "capacity": ("deciding.capacity", "replicas for a day of users, failures, tiers, more cards"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),
@@ -34,7 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
                                   "was left out"),
     "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
                                   "worth of measuring"),
-    "audit": ("audit", "every claim of the documents with a computed verdict, and what is right"),
+    "audit": ("evidence.audit",
+              "every claim of the documents with a computed verdict, and what is right"),
     "deploy": ("deciding.deploy",
                "the files that start and watch a deployment, in a directory of their own"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),

@@ -73,7 +73,9 @@ def _steady(users: int, name: str) -> Quantity:
 
 def _s1() -> None:
     asked = deployment(PLAN)
-    claims = [claim for claim in asked.scenario.documented.claims if claim.quantity == WANTED]
+    documented = asked.scenario.documented
+    claims = [claim for claim in (documented.claims if documented else ())
+              if claim.quantity == WANTED]
     claimed = [claim.value.value for claim in claims if claim.bound is None][-1]
     number("a-s1-claimed", claimed, fmt_quantity, unit="token/s")
     number("a-s1-short", -float(asked.quantities["headroom_per_device"]), fmt_bytes, digits=0)

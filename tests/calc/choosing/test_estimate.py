@@ -9,7 +9,7 @@ import pytest
 import calc
 import catalogue
 from calc.choosing import advice
-from calc.commands.calibrate import fit, with_fitted
+from calc.commands.evidence.calibrate import fit, with_fitted
 from calc.evidence.calibrated import apply
 from calc.evidence.classes import deviations
 from calc.intervals import leaning

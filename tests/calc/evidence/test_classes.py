@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.commands.discrepancy import with_estimates
+from calc.commands.evidence.discrepancy import with_estimates
 from calc.evidence import classes, pooling, validation
 from calc.evidence.pooling import Residuals
 from catalogue.deployments.physics_inputs import NORMAL_90

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.commands import calibrate
+from calc.commands.evidence import calibrate
 from calc.evidence import ablation, protocols, rooflines, validation
 from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate

@@ -1,0 +1,1 @@
+"""What the engineering chapters show of the runtime's answers, a module per chapter; no formula."""
