@@ -175,6 +175,32 @@ def test_a_table_of_the_catalogue_sorts_and_filters(
     assert browser.errors == []
 
 
+@pytest.mark.parametrize(("folder", "word"), [("", "wrong input"), ("zh/", "输入错误")])
+def test_the_claims_of_a_document_are_chosen_sorted_and_addressed(
+    browser: Browser, address: str, folder: str, word: str,
+) -> None:
+    """One verdict by a menu, the worst first by a heading, a claim by its address."""
+    browser.open(f"{address}/{folder}chapters/documents/s1.html#S1-036")
+    assert browser.wait_for("document.querySelectorAll('.claims .dt-search select').length")
+    rows = "[...document.querySelector('.claims table').tBodies[0].rows]"
+    every = browser.evaluate(f"{rows}.length")
+    top = browser.evaluate("document.getElementById('S1-036').getBoundingClientRect().top")
+    assert 0 <= top <= browser.evaluate("innerHeight")
+    browser.evaluate("(menu => { menu.value = " + repr(word) + "; menu.dispatchEvent("
+                     "new Event('change')); })(document.querySelector('.claims select'))")
+    assert browser.wait_for(f"{rows}.length < {every}")
+    verdicts = browser.evaluate(f"{rows}.map(row => row.cells[5].textContent)")
+    assert verdicts
+    assert {text.replace("：", ":").partition(":")[0] for text in verdicts} == {word}
+    for turned in (False, True):
+        browser.evaluate("document.querySelector('.claims table').tHead.rows[0].cells[4].click()")
+        off = browser.evaluate(f"{rows}.map(row => parseFloat(row.cells[4].dataset.order))")
+        assert off == sorted(off, reverse=turned)
+    source = browser.evaluate("document.querySelector('.claims td p a').href")
+    browser.open(source)
+    assert browser.errors == []
+
+
 def test_a_page_without_such_a_table_does_not_fetch_the_library(
     browser: Browser, address: str,
 ) -> None:
