@@ -15,6 +15,8 @@ from scipy import stats
 
 CONFIDENCE = 0.95
 LEVEL = 0.05  # of significance, of a family of comparisons or of a single one
+POWER = 0.8  # probability of finding a difference that is there
+HALVINGS = 50  # of a gap, until it is found
 SHARES = 2000  # steps of the common proportion in Barnard's test
 
 
@@ -123,6 +125,79 @@ def least_significant(second: int, problems: int, level: float = LEVEL) -> int |
     """
     return next((first for first in range(second + 1, problems + 1)
                  if fisher(first, second, problems) <= level), None)
+
+
+def needed(share: float, gap: float, level: float = LEVEL, power: float = POWER) -> int:
+    """Problems on which two systems that do not share them are told apart [1].
+
+    Both scores as normal variables, pooled where they are taken as equal; two-sided.
+    Source: Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions (2003), 4.14.
+
+    >>> needed(0.9, 0.05)  # 90% and 85%, four times in five
+    686
+
+    Args:
+        share: that the better system solves [1].
+        gap: by which the other solves less [1].
+        level: of significance [1].
+        power: with which the difference is found [1].
+    """
+    other = share - gap
+    mean = (share + other) / 2
+    alike, apart = 2 * mean * (1 - mean), share * (1 - share) + other * (1 - other)
+    return math.ceil(((_beyond(level / 2) * math.sqrt(alike) + _beyond(1 - power)
+                       * math.sqrt(apart)) / gap) ** 2)
+
+
+def needed_paired(gap: float, differing: float, level: float = LEVEL, power: float = POWER) -> int:
+    """Problems, the same for both, on which two systems are told apart by McNemar's test [1].
+
+    Source: Connor, Sample size for testing differences in proportions for the paired-sample design
+    (1987).
+
+    Args:
+        gap: of what both solve [1].
+        differing: problems that one of the two alone solves, from ``gap`` up [1].
+        level: of significance [1].
+        power: with which the difference is found [1].
+    """
+    if differing < gap:
+        raise ValueError(f"{differing:g} of the problems differ, fewer than the gap of {gap:g}")
+    return math.ceil(((_beyond(level / 2) * math.sqrt(differing) + _beyond(1 - power)
+                       * math.sqrt(differing - gap**2)) / gap) ** 2)
+
+
+def independent(share: float, gap: float) -> float:
+    """Problems that one of two systems alone solves if they fail independently [1].
+
+    Args:
+        share: that the better system solves [1].
+        gap: by which the other solves less [1].
+    """
+    other = share - gap
+    return share * (1 - other) + other * (1 - share)
+
+
+def told(share: float, problems: int, level: float = LEVEL, power: float = POWER) -> float:
+    """Smallest gap below a share that so many problems tell, unpaired [1]; the share if none.
+
+    Args:
+        share: that the better system solves [1].
+        problems: in the set [1].
+        level: of significance [1].
+        power: with which the difference is found [1].
+    """
+    low, high = 0.0, share
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = ((low, middle) if needed(share, middle, level, power) <= problems
+                     else (middle, high))
+    return high
+
+
+def _beyond(exceeded: float) -> float:
+    """What a standard normal variable exceeds with a probability [1]."""
+    return float(stats.norm.isf(exceeded))
 
 
 def _table(first: int, second: int, problems: int) -> list[list[int]]:

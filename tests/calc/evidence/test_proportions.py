@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -112,3 +113,43 @@ class TestData:
                                      "{system: w4a9, benchmark: aime24"), encoding="utf-8")
         with pytest.raises(catalogue.ParamsError, match="'w4a9' is none of 'systems'"):
             catalogue.load("accuracies", path)
+
+
+@pytest.mark.parametrize(("share", "gap"), [(0.9, 0.05), (0.7, 0.05), (0.8, 0.1)])
+def test_as_many_problems_as_are_needed_find_the_difference_as_often_as_promised(share, gap):
+    """The power of the pooled test, summed over all pairs of counts."""
+    problems = proportions.needed(share, gap)
+    solved = np.arange(problems + 1)
+    first, second = (stats.binom.pmf(solved, problems, of) for of in (share, share - gap))
+    mean = (solved[:, None] + solved) / (2 * problems)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = np.abs(solved[:, None] - solved) / np.sqrt(2 * problems * mean * (1 - mean))
+    found = first @ np.nan_to_num(score > stats.norm.isf(proportions.LEVEL / 2)) @ second
+    assert found == pytest.approx(proportions.POWER, abs=0.01)
+
+
+@pytest.mark.parametrize(("gap", "differing"), [(0.05, 0.2), (0.02, 0.04), (0.05, 0.05)])
+def test_as_many_shared_problems_as_are_needed_find_it_too(gap, differing):
+    """McNemar's test on simulated problems that one of two systems alone solves."""
+    problems, runs = proportions.needed_paired(gap, differing), 20_000
+    draw = np.random.default_rng(7)
+    only = draw.multinomial(problems, [(differing + gap) / 2, (differing - gap) / 2,
+                                       1 - differing], size=runs)
+    apart, both = only[:, 0] - only[:, 1], only[:, 0] + only[:, 1]
+    found = np.abs(apart) / np.sqrt(np.maximum(both, 1)) > stats.norm.isf(proportions.LEVEL / 2)
+    assert found.mean() >= proportions.POWER - 0.02
+
+
+def test_fewer_problems_tell_wider_gaps_and_pairs_that_fail_alike_need_fewest():
+    gaps = [0.01, 0.02, 0.05, 0.1]
+    needed = [proportions.needed(0.9, gap) for gap in gaps]
+    assert needed == sorted(needed, reverse=True)
+    for gap in gaps:
+        loose = proportions.needed_paired(gap, proportions.independent(0.9, gap))
+        assert proportions.needed_paired(gap, gap) < loose
+        assert loose == pytest.approx(proportions.needed(0.9, gap), rel=0.02)
+    for problems in (30, 167, 1319):
+        gap = proportions.told(0.9, problems)
+        assert proportions.needed(0.9, gap) <= problems < proportions.needed(0.9, 0.99 * gap)
+    with pytest.raises(ValueError, match="fewer than the gap"):
+        proportions.needed_paired(0.05, 0.01)
