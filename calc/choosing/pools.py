@@ -104,7 +104,7 @@ def together(prefill: Scenario, decode: Scenario) -> Pools:
              "decode": float(found["request_throughput"]),
              "transfer": min(sent, decode.replicas / float(found["kv_port_time"]))}
     groups = [_groups(inputs) for inputs in (first, asked)]
-    whole, whole_rate = _whole_groups(
+    whole, whole_rate = whole_groups(
         prefill.devices + decode.devices,
         [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
         [given / groups[0], rates["decode"] / groups[1]])
@@ -122,7 +122,7 @@ def _groups(inputs: Mapping[str, Any]) -> int:
     return int(inputs["data_parallel"]) // ranks_in_step(inputs)
 
 
-def _whole_groups(devices: int, sizes: list[int], rates: list[float]
+def whole_groups(devices: int, sizes: list[int], rates: list[float]
                   ) -> tuple[tuple[int, int], float]:
     """Groups of each pool that as many cards hold and that together finish most.
 

@@ -1,0 +1,388 @@
+"""Prefill and decode on cards of their own: when it pays, how many of each, what it costs.
+
+Both pools have the layout of the one that they are held against, so that separation alone differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from calc.choosing.pools import together, whole_groups
+from calc.choosing.simulated import system_of
+from calc.deciding.inputs.breakeven import BreakEven, solve
+from calc.deciding.inputs.plans import PER_CARD, Plan
+from calc.quantities.everything import evaluate
+from calc.serving.arrivals import poisson
+from calc.serving.simulation import Transfer, simulate
+from decisions.goals import named
+from engineering import layouts
+from engineering.layouts import LIMIT, MOST, PACE, RATE, plan
+from workbench.showing import figures
+from workbench.showing.display import figure, number, table
+from workbench.showing.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+)
+
+Text = tuple[str, str]
+CASES = (("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1),
+         ("nvidia-h20", "fp8-block", 2), ("nvidia-h200-sxm", "fp8-block", 1))
+LIMITS = (0.03, 0.05, 0.1)  # s per token that are promised
+WORTH = 1.05  # gain from which two pools are worth their trouble
+LEAST, LONGEST = 0.02, 0.2  # s, of the promises that are drawn
+MIXES = ((2048, 1024), (8192, 1024), (512, 2048), (2048, 512))  # prompts and answers
+COUNTS = (2, 3, 4, 6, 8, 12, 16)  # replicas in all
+EXAMPLE, SPLIT = "s0-scenario-3", (3, 5)
+STATED = (2048, 512)  # its prompts and answers
+SERVERS = sum(SPLIT)
+BUSY = 0.8  # of what one pool takes, in the simulated example
+REQUESTS, SEED = 600, 1
+EDGE = 60  # requests at either end that are not counted
+TAIL = 0.99
+MILLI = 1e3
+LENGTHS = (128, 32768)  # tokens of a prompt that are tried
+SMALL = 512  # tokens of a smaller chunk
+TRIED, DRAWN = 16, 256  # lengths of prompts, promises
+QUEUED = 32  # prompts of a replica that prefills: enough for full chunks
+FITS = "precision=w4a8-int8"  # what the example's servers hold
+SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that prefill, the rest
+
+
+@dataclass(frozen=True)
+class Both:
+    """A layout as one pool and as the two of a balanced pair, by users of a replica that decodes.
+
+    Attributes:
+        one: a replica that does both.
+        rates: output tokens per second of a card, one pool and two in balance.
+        paces: time per token of either [s].
+        answered: requests per second of a replica that decodes alone.
+        prompts: requests per second of one that prefills alone.
+    """
+
+    one: Plan
+    rates: tuple[np.ndarray, np.ndarray]
+    paces: tuple[np.ndarray, np.ndarray]
+    answered: np.ndarray
+    prompts: float
+
+    def best(self, pool: int, limit: float) -> int | None:
+        """Where a pool yields most within a promise; None where it cannot keep it."""
+        kept = self.paces[pool] <= limit
+        return int(np.where(kept, self.rates[pool], 0).argmax()) if kept.any() else None
+
+    def gain(self, limit: float) -> float:
+        """Tokens of a card in balance over those of one pool [1]; not a number if either fails."""
+        one, two = self.best(0, limit), self.best(1, limit)
+        if one is None or two is None:
+            return float("nan")
+        return float(self.rates[1][two] / self.rates[0][one])
+
+    def share(self, limit: float) -> float:
+        """Of the cards in balance those that prefill [1]."""
+        two = self.best(1, limit)
+        assert two is not None
+        return float(self.answered[two] / (self.answered[two] + self.prompts))
+
+    def whole(self, replicas: int, limit: float) -> tuple[tuple[int, int], float]:
+        """The best split of so many replicas, and its gain over as many that do both [1].
+
+        Args:
+            replicas: of both pools.
+            limit: of the time per token [s].
+        """
+        one, two = self.best(0, limit), self.best(1, limit)
+        assert one is not None
+        assert two is not None
+        split, rate = whole_groups(replicas, [1, 1], [self.prompts, float(self.answered[two])])
+        answer = float(self.one.inputs["output_tokens"])
+        return split, rate * answer / (replicas * self.one.cards * float(self.rates[0][one]))
+
+
+@cache
+def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int = 0) -> Both:
+    """One pool and two of the same layout.
+
+    Args:
+        device, precision: entries of the catalogue.
+        servers: of a replica.
+        prompt, answer: of a request, the goal's own unless given [token].
+    """
+    one = plan(device, precision, servers, prompt=prompt, answer=answer)
+    two = replace(one, label="two pools", pooled=True)
+    users = np.arange(1.0, MOST + 1)
+    users = users[one.fits({"concurrency": users})]
+    moves = {"concurrency": users}
+    apart = moves | {"separate_pools": 1.0}
+    found = two.at(apart, "request_throughput")
+    alone = evaluate({**one.inputs, "separate_pools": 1.0, "concurrency": float(QUEUED)},
+                     one.scenario.model.attention)
+    return Both(one, (one.at(moves, RATE) / one.cards, two.at(moves, PER_CARD)),
+                (one.at(moves, PACE), two.at(moves, PACE)), found,
+                float(alone["prefill_throughput"]) / float(one.inputs["input_tokens"]))
+
+
+def turn(made: Both) -> BreakEven:
+    """Up to which promise two pools in balance are worth it [s]: ``first`` is two pools."""
+    return solve(lambda limits: np.log(WORTH / np.array([made.gain(each) for each in limits])),
+                 max(LEAST, float(made.paces[0].min())), LONGEST, most=DRAWN)
+
+
+def loosest(made: Both) -> float:
+    """The loosest promise for which two pools in balance are worth it [s]."""
+    return [each.at for each in turn(made).turns if each.before == "first"][-1]
+
+
+def fewest(made: Both, limit: float) -> int | None:
+    """The fewest replicas of which a whole split is worth it; None up to the most that are tried.
+
+    Args:
+        made: one pool and two.
+        limit: of the time per token [s].
+    """
+    return next((count for count in range(2, max(COUNTS) + 1)
+                 if made.whole(count, limit)[1] >= WORTH), None)
+
+
+def even_prompt(case: tuple[str, str, int], replicas: int, limit: float = LIMIT) -> BreakEven:
+    """Lengths of prompts for which a whole split is better than one pool: ``second`` is the split.
+
+    Args:
+        case: card, precision and servers of a replica.
+        replicas: of both pools.
+        limit: of the time per token [s].
+    """
+    def difference(lengths: np.ndarray) -> np.ndarray:
+        return np.array([np.log(both(*case, prompt=int(length)).whole(replicas, limit)[1])
+                         for length in lengths])
+
+    return solve(difference, *LENGTHS, whole=True, most=TRIED)
+
+
+def titled(case: tuple[str, str, int]) -> Text:
+    """Card and precision of a case."""
+    en, zh = named(case[0])
+    return f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    demand = layouts.goal().demand
+    number("se-input", demand.input_tokens)
+    number("se-output", demand.output_tokens)
+    number("se-limit", LIMIT, fmt_quantity, unit="s")
+    number("se-worth", WORTH - 1, fmt_percent, digits=0)
+    for key, case in zip(("int8", "w4a8", "h20", "h200"), CASES, strict=True):
+        made = both(*case)
+        number(f"se-{key}-gain", made.gain(LIMIT) - 1, fmt_percent, digits=0)
+        number(f"se-{key}-turn", MILLI * loosest(made), fmt_fixed, digits=0)
+        number(f"se-{key}-share", made.share(LIMIT), fmt_percent, digits=0)
+    number("se-h20-fewest", fewest(both(*CASES[2]), LIMIT))
+    number("se-int8-fewest", fewest(both(*CASES[0]), LIMIT))
+    split = both(*CASES[2]).whole(3, LIMIT)[0]
+    number("se-h20-one", split[0])
+    number("se-h20-two", split[1])
+
+
+def picture() -> None:
+    """Gain of two pools in balance against the promise."""
+    figure("separation_gain", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    place = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.3)
+    limits = np.geomspace(LEAST, LONGEST, DRAWN)
+    for colour, case in zip(figures.PALETTE, CASES, strict=False):
+        made = both(*case)
+        axes.plot(MILLI * limits, [made.gain(each) for each in limits], color=colour,
+                  label=titled(case)[place].replace("`", ""))
+    axes.axhline(1, color=figures.INK, lw=1)
+    axes.axvline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
+    axes.set(xscale="log", xlim=(MILLI * LEAST, MILLI * LONGEST), ylim=(0.9, 1.7),
+             xlabel=("promised time per token (ms)", "承诺的每 token 时间（ms）")[place],
+             ylabel=("token/s of a card, two pools / one",
+                     "单卡吞吐：两个资源池 / 一个")[place])
+    axes.set_xticks([20, 30, 50, 100, 200], ["20", "30", "50", "100", "200"])
+    axes.minorticks_off()
+    axes.legend(fontsize=8.5)
+    return drawing
+
+
+def decision() -> None:
+    """By card and promise: gain in balance, share that prefills, replicas from which it pays."""
+    rows = []
+    for case in CASES:
+        made = both(*case)
+        row: dict[str, str | Text] = {
+            "case": titled(case), "cards": fmt_int(made.one.cards),
+            "turn": f"{fmt_fixed(MILLI * loosest(made), 0)} ms"}
+        for limit in LIMITS:
+            gain, count = made.gain(limit), fewest(made, limit)
+            if gain < WORTH or count is None:
+                row[f"at{limit}"] = ("one pool", "一个资源池")
+            else:
+                split = "+".join(map(str, made.whole(count, limit)[0]))
+                row[f"at{limit}"] = (f"**two**: +{fmt_percent(gain - 1, 0)}<br>from {split} on",
+                                     f"**两个**：+{fmt_percent(gain - 1, 0)}<br>{split} 起")
+        rows.append(row)
+    table(rows, {"case": ("card, weights", "卡与权重"),
+                 "cards": ("cards of a replica", "每副本卡数"), **{
+        f"at{limit}": (f"{fmt_fixed(MILLI * limit, 0)} ms promised",
+                       f"承诺 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS},
+        "turn": ("pays up to", "划算上限")})
+
+
+def splits() -> None:
+    """How many of each: the share that prefills, by lengths; what whole replicas leave of it."""
+    rows = []
+    for prompt, reply in MIXES:
+        row: dict[str, str | Text] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
+        for index, case in enumerate(CASES):
+            made = both(*case, prompt=prompt, answer=reply)
+            row[f"case{index}"] = (fmt_percent(made.share(LIMIT), 0)
+                                   if made.best(1, LIMIT) is not None else "–")
+        rows.append(row)
+    table(rows, {"mix": ("prompt / answer", "提示 / 回答"), **{
+        f"case{index}": titled(case) for index, case in enumerate(CASES)}})
+    every = [both(*case) for case in CASES]
+    table([{"count": count, **{f"case{index}": _split(each, count)
+                               for index, each in enumerate(every)}} for count in COUNTS],
+          {"count": ("replicas", "副本数"), **{
+              f"case{index}": titled(case) for index, case in enumerate(CASES)}},
+          folded=("Whole replicas: the best split, and its gain", "整副本的最佳拆分与收益"))
+    found = even_prompt(CASES[0], 4)
+    shares = [both(*CASES[2], *mix).share(LIMIT) for mix in MIXES]
+    number("se-share-low", min(shares), fmt_percent, digits=0)
+    number("se-share-high", max(shares), fmt_percent, digits=0)
+    number("se-prompt-low", found.turns[0].at, fmt_int)
+    number("se-prompt-high", found.turns[-1].at, fmt_int)
+    assert [each.after for each in found.turns] == ["second", "first"]
+
+
+def _split(made: Both, count: int) -> str:
+    split, gain = made.whole(count, LIMIT)
+    return f"{split[0]}+{split[1]}: × {fmt_fixed(gain)}"
+
+
+def of_chunks(size: int) -> float:
+    """What one pool of H20 yields within the promise with chunks of so many tokens [token/s]."""
+    one = both(*CASES[2]).one
+    users = np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users, "max_num_batched_tokens": float(size)}
+    kept = one.fits(moves) & (one.at(moves, PACE) <= LIMIT)
+    return float(one.at(moves, RATE)[kept].max())
+
+
+def chunks() -> None:
+    """What smaller chunks do to one pool within the promise."""
+    number("se-chunk-small", SMALL)
+    number("se-chunk-large", layouts.CHUNK)
+    number("se-chunk-loss", 1 - of_chunks(SMALL) / of_chunks(layouts.CHUNK), fmt_percent, digits=0)
+
+
+def transfer() -> None:
+    """What moving the cache takes: bytes, time, and how much slower the network may be."""
+    chunks()
+    rows = []
+    for case in CASES:
+        made = both(*case)
+        found = evaluate({**made.one.inputs, "separate_pools": 1.0},
+                         made.one.scenario.model.attention)
+        prompt, port = float(made.one.inputs["input_tokens"]), float(found["kv_port_time"])
+        rows.append({"case": titled(case), "bytes": fmt_bytes(
+            float(found["kv_bytes_per_token"]) * prompt, "MB", 0),
+            "prefill": fmt_quantity(1 / made.prompts, "s"),
+            "port": f"{fmt_fixed(MILLI * port, 2)} ms",
+            "slack": fmt_int(np.floor(1 / made.prompts / port))})
+    table(rows, {"case": ("card, weights", "卡与权重"),
+                 "bytes": ("cache of a prompt", "单条提示的缓存"),
+                 "prefill": ("prefill of a prompt", "单条提示的预填充"),
+                 "port": ("through the ports", "经网口传输"),
+                 "slack": ("ports may be slower, times", "网口可慢多少倍")})
+
+
+def example() -> None:
+    """The documents' example: as printed, in balance, and simulated in weights that fit."""
+    written = [catalogue.load_scenario(f"{EXAMPLE}-{pool}") for pool in ("prefill", "decode")]
+    short = [-float(calc.estimate(each).everything["headroom_per_device"]) for each in written]
+    number("se-s0-short", max(short), fmt_bytes, digits=0)
+    pools = together(*written)
+    stated = written[1].documented
+    assert stated
+    number("se-s0-printed", stated.inputs["rate_from_prefill"].value, fmt_int)
+    number("se-s0-table", stated.inputs["rate_of_table"].value, fmt_int)
+    number("se-s0-prompt", STATED[0])
+    number("se-s0-answer", STATED[1])
+    number("se-s0-rate", pools.rate * pools.answer, fmt_int_near)
+    number("se-s0-prefill-idle", 1 - pools.rate / pools.rates["prefill"], fmt_percent, digits=0)
+    number("se-s0-users", written[1].inputs()["concurrency"])
+    fitting = together(*(catalogue.load_scenario(each.id, overrides=[FITS]) for each in written))
+    number("se-s0-fit-rate", fitting.rate * fitting.answer, fmt_int_near)
+    number("se-s0-fit-best", "+".join(map(str, fitting.whole)), str)
+    number("se-s0-fit-gain", fitting.whole_rate / fitting.rate - 1, fmt_percent, digits=0)
+    split, gain = both(*CASES[1], *STATED).whole(SERVERS, LIMIT)
+    number("se-s0-balance", "+".join(map(str, split)), str)
+    number("se-s0-against", gain, fmt_fixed)
+    number("se-s0-arriving", arriving(), fmt_fixed, digits=1)
+    number("se-s0-busy", BUSY, fmt_percent, digits=0)
+    number("se-s0-requests", REQUESTS)
+    rows = [_served(split) for split in SPLITS]
+    table(rows, {"split": ("prefill + decode", "预填充 + 解码"),
+                 "pace": ("TPOT, mean", "TPOT 均值"), "slow": ("TPOT, 99%", "TPOT 99%"),
+                 "first": ("TTFT, mean", "TTFT 均值"), "late": ("TTFT, 99%", "TTFT 99%")})
+
+
+def fmt_int_near(value: float) -> str:
+    """A rate to the nearest ten."""
+    return fmt_int(round(value, -1))
+
+
+@cache
+def arriving() -> float:
+    """Requests per second of the simulated example [request/s]."""
+    made = both(*CASES[1], *STATED)
+    one = made.best(0, LIMIT)
+    assert one is not None
+    rate = float(made.rates[0][one]) * made.one.cards * SERVERS / STATED[1]
+    return BUSY * rate
+
+
+@cache
+def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
+    """Mean and tail of what users see of the example's servers [s], simulated.
+
+    Args:
+        split: servers that prefill, none where all do both, and those that decode.
+    """
+    made = plan(*CASES[1], prompt=STATED[0], answer=STATED[1])
+    system = system_of(made.scenario)
+    first, then = (replace(system.pool, replicas=count) if count else None for count in split)
+    found = evaluate({**made.inputs, "separate_pools": 1.0}, made.scenario.model.attention)
+    each = float(found["kv_transfer_time"]) / STATED[0]
+    requests = poisson(arriving(), REQUESTS, list(system.shapes), SEED)
+    assert then
+    run = (simulate(requests, first, then, Transfer(lambda tokens: each * tokens)) if first
+           else simulate(requests, then))
+    middle = run.outcomes[EDGE:-EDGE]
+    seen = {"tpot": [one.tpot for one in middle], "ttft": [one.ttft for one in middle]}
+    return {name: (float(np.mean(values)), float(np.quantile(values, TAIL)))
+            for name, values in seen.items()}
+
+
+def _served(split: tuple[int, int]) -> dict[str, str | Text]:
+    found = served(split)
+    return {"split": "+".join(map(str, split)) if split[0] else ("all do both", "全部兼做"),
+            "pace": fmt_quantity(found["tpot"][0], "s"),
+            "slow": fmt_quantity(found["tpot"][1], "s"),
+            "first": fmt_quantity(found["ttft"][0], "s"),
+            "late": fmt_quantity(found["ttft"][1], "s")}
