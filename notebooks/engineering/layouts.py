@@ -31,7 +31,7 @@ def goal(prompt: int = 0, answer: int = 0) -> Goal:
 @cache
 def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: int = 0,
          pipeline: int = 0, expert: int = 1, spares: int = 0, drafts: int = 1,
-         halves: int = 1, prompt: int = 0, answer: int = 0) -> Plan:
+         halves: int = 1, prompt: int = 0, answer: int = 0, pool: str | None = None) -> Plan:
     """Whole servers of a card; replicas take what tensor and pipeline parallelism leave.
 
     Args:
@@ -42,6 +42,7 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         expert, spares: expert-parallel size, redundant experts.
         drafts, halves: draft tokens, half-batches of a step.
         prompt, answer: of a request, the goal's own unless given [token].
+        pool: ``decode`` for cards that do nothing else.
     """
     node = catalogue.load_device(device).node
     assert node
@@ -49,7 +50,7 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
     cards, tensor, pipeline = servers * per_node, tensor or per_node, pipeline or servers
     choice = Choice(device, node, None, precision, cards, tensor, pipeline,
                     cards // (tensor * pipeline), expert, spares, CHUNK, halves, drafts,
-                    UTILIZATION, users)
+                    UTILIZATION, users, pool)
     made = scenario(goal(prompt, answer), choice)
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 
