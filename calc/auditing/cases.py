@@ -42,6 +42,8 @@ class Case:
         moved: letter -> the document's input and the sourced one, where they differ.
         bound: the claim is a limit.
         fits: whether the deployment that it is of can exist; None of what is of none.
+        deployment: that it is of, where it says so.
+        missing, assumed: as the claim has them, or the one that it restates.
         formula: of ``params/formulas/``, if it is one of them.
         letters: unit and names of inputs, where they have any.
     """
@@ -57,6 +59,9 @@ class Case:
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     bound: str | None = None
     fits: bool | None = None
+    deployment: str | None = None
+    missing: Text | None = None
+    assumed: bool = False
     formula: DocumentFormula | None = None
     note: Text | None = None
     setting: EngineSetting | None = None
@@ -104,7 +109,8 @@ class Cases:
             case = self._of_scenario(listed, *_claimed(claim.claim))
         else:
             case = self._of_row(listed)
-        return replace(case, fits=_fits(claim.on, case.truth))
+        named = claim.deployment or case.deployment
+        return replace(case, fits=_fits(named, case.truth), deployment=named)
 
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
@@ -148,10 +154,11 @@ class Cases:
             righted = _tried(right, free | own)
         ours = given | {name: three.value for name in given
                         if (three := sourced.get(name) or lent(name)) is not None}
-        return Case(listed, claim.what or example.label or formula.quantity, example.section,
-                    of_value(example.printed), float(formula.recomputed(example)),
+        return Case(listed, claim.what or example.label or formula.quantity,
+                    claim.section or example.section,
+                    of_value(example.printed, example.percent), float(formula.recomputed(example)),
                     _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}), righted,
-                    truth, _moved(given, ours), claim.bound, None, formula, claim.note,
+                    truth, _moved(given, ours), claim.bound, formula=formula, note=claim.note,
                     letters={**catalogue.symbols(), **file.symbols})
 
     def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
@@ -167,7 +174,7 @@ class Cases:
                         for letter, where in row.sourced.items()}
         own = documented.recomputed(claim)
         used = trees.symbols_of(claim.formula) if claim.formula is not None else set()
-        return Case(listed, row.what or claim.label, claim.value.section or "",
+        return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
                     of_value(claim.value), None if own is None else float(own),
                     _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
@@ -199,7 +206,8 @@ class Cases:
                     None if formula is None else float(trees.evaluate(formula, given)),
                     _tried(formula, own | free) if sourced else None,
                     _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
-                    note=claim.note, setting=claim.setting, alert=claim.alert,
+                    note=claim.note, missing=claim.missing, assumed=claim.assumed,
+                    setting=claim.setting, alert=claim.alert,
                     letters=listed.letters)
 
 

@@ -66,14 +66,13 @@ def judge(case: Case) -> Judgement:
 def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     """The first of the verdicts that holds, in the order of the module's sentence."""
     printed, truth = case.printed, case.truth
-    claim = case.listed.claim
     if printed is not None and case.own is not None and not printed.holds(case.own):
         return ARITHMETIC, ()
     if truth is None or printed is None:
-        if claim.missing is None and case.own is not None:
+        if case.missing is None and case.own is not None:
             return REPRODUCED, ()
-        return (ASSUMPTION if claim.assumed else UNVERIFIABLE), ()
-    restated = truth.listed and claim.formula is None and case.formula is None
+        return (ASSUMPTION if case.assumed else UNVERIFIABLE), ()
+    restated = truth.listed and case.own is None and case.formula is None
     cannot = case.fits is False and not restated
     if meets(printed, truth.three, case.bound):
         return (SPECIFICATION, (RIGHT,)) if restated else (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from calc.auditing.cases import Case
+from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,
@@ -59,8 +59,9 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
     if judgement.clashes:
         listed = ", ".join(judgement.clashes[:MOST])
         more = len(judgement.clashes) > MOST
-        said = (f"{said[0]} {listed}{' and others' * more} say otherwise.",
-                f"{said[1]}{listed.replace(', ', '、')}{' 等' * more}另有说法。")
+        says = "says" if len(judgement.clashes) == 1 else "say"
+        said = (f"{said[0]} {listed}{' and others' * more} {says} otherwise.",
+                f"{said[1]}{listed.replace(', ', '、')} {'等' * more}另有说法。")
     step = case.formula.step if case.formula is not None and judgement.wrong else None
     note = case.note or step or {"en": "", "zh": ""}
     return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
@@ -97,6 +98,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     en, zh = _ours(case)
+    if case.listed.claim.known is not None:
+        return ((f"Its source has {en}.", f"来源为 {zh}。") if WRONG in judgement.also
+                else (f"So has its source: {en}.", f"与来源一致：{zh}。"))
     return ((f"The catalogue has {en}.", f"目录值为 {zh}。") if WRONG in judgement.also
             else (f"So has the catalogue: {en}.", f"与目录一致：{zh}。"))
 
@@ -118,6 +122,8 @@ def _formula(case: Case, _: Judgement) -> Pair:
 def _both(case: Case, _: Judgement) -> Pair:
     en, zh = _ours(case)
     named = _inputs(case)
+    if not case.moved:
+        return (f"Its formula does not lead to ours, {en}.", f"其算式得不到本书的 {zh}。")
     return (f"Neither the formula holds nor what goes in{named[0]}; ours is {en}.",
             f"公式与输入均不成立{named[1]}；本书得 {zh}。")
 
@@ -126,6 +132,8 @@ def _infeasible(case: Case, _: Judgement) -> Pair:
     if case.truth is None:
         return "The deployment does not run as written.", "所属部署照所写无法运行。"
     en, zh = _ours(case)
+    if case.truth.unit not in OF_RUNNING:
+        return "The deployment does not run as written.", "所属部署照所写无法运行。"
     return (f"The deployment does not run as written; on cards with room for it, {en}.",
             f"所属部署照所写无法运行；若显存足够，应为 {zh}。")
 
@@ -144,7 +152,7 @@ def _threshold(case: Case, judgement: Judgement) -> Pair:
 
 
 def _missing(case: Case, _: Judgement) -> Pair:
-    missing = case.listed.claim.missing
+    missing = case.missing
     if missing is None:
         return "Nothing decides it.", "没有可据以判断的来源。"
     return f"Missing: {missing['en']}", f"缺：{missing['zh']}"

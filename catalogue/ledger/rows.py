@@ -75,7 +75,7 @@ class EngineSetting(Entry):
     program: Words
     engine: Literal["vllm", "vllm-ascend", "sglang"] | None = None
     name: Words
-    value: str | int | float | bool | list[Any] | None = None
+    value: bool | int | float | Words | list[bool | int | float | Words] | None = None
 
 
 class Alert(Entry):
@@ -107,7 +107,7 @@ class Claim(Entry):
         right: the right formula; ``truth`` where one number of ours is it; ``known`` a number with
             its source, of what has no entry of its own.
         setting, alert: judged against the catalogue of an engine, or against a prediction.
-        on: the deployment it is of, where no reference names it.
+        deployment: that it is of, where no reference names it.
         missing: the source that it would take to decide; ``assumed`` where the document puts it
             in as an assumption.
         topic: claims of one topic speak of the same thing; without it those of one ``truth``.
@@ -135,11 +135,11 @@ class Claim(Entry):
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
     alert: Alert | None = None
-    on: ScenarioName | None = None
+    deployment: ScenarioName | None = None
     missing: Text | None = None
     assumed: Flag = False
     topic: Identifier | None = None
-    cause: str | None = None
+    cause: Identifier | None = None
     note: Text | None = None
     transcribed: Text | None = None
 

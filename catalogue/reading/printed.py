@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -94,8 +95,16 @@ def _three(number: float) -> str:
     """Three digits that count, thousands apart: ``58,000``, ``0.328``."""
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
+    if number == int(number):
+        return f"{number:,.0f}"
     rounded = float(f"{number:.3g}")
     return f"{rounded:,.0f}" if abs(rounded) >= HUNDRED else f"{rounded:.3g}"
+
+
+def _as_percent(share: str) -> str:
+    """``0.966`` -> ``96.6 %``, with the digits that it has."""
+    digits = max(0, len(share.partition(".")[2]) - 2)
+    return f"{Decimal(share) * 100:.{digits}f} {PERCENT}"
 
 
 def scientific(number: float) -> str:
@@ -104,8 +113,11 @@ def scientific(number: float) -> str:
     return f"{mantissa}×10{str(int(power)).translate(RAISED)}"
 
 
-def of_value(value: Value) -> Printed:
-    """A value of a file as a printed number."""
+def of_value(value: Value, percent: bool = False) -> Printed:
+    """A value of a file as a printed number; ``percent`` of a share that is printed as one."""
+    if percent:
+        ends = [value.written] if value.low == value.high else [value.low, value.high]
+        return read([_as_percent(str(end)) for end in ends])
     unit = units.split(value.written)[1]
     if value.low == value.high:
         return Printed(float(value.low), float(value.high), value.unit, (value.written,),

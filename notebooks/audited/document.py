@@ -88,7 +88,7 @@ def open_ones(page: Page) -> None:
     """What cannot be decided, by the source that is missing."""
     missing: dict[Text, list[str]] = defaultdict(list)
     for row in page.rows:
-        text = row.case.listed.claim.missing
+        text = row.case.missing
         if group(row) == OPEN and text is not None:
             missing[text["en"], text["zh"]].append(row.id)
     rows = [{"missing": text, "claims": len(ids), "first": ", ".join(

@@ -85,7 +85,7 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 64 GB, truth: devices/ascend-910b2/memory_capacity",
      (SPECIFICATION, (RIGHT, BINARY))),
     ("printed: 8, truth: 's1-plan-c:tensor_parallel'", (REPRODUCED, ())),
-    ("printed: 8, truth: 's1-plan-c:tensor_parallel', on: s1-plan-c", (INFEASIBLE, ())),
+    ("printed: 8, truth: 's1-plan-c:tensor_parallel', deployment: s1-plan-c", (INFEASIBLE, ())),
     ("printed: 40 ms, truth: 's1-plan-c:ttft'", (INFEASIBLE, ())),
     ("printed: 80 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
     ("printed: 77 ms, truth: 's2-910b1-awq:tpot'", (COMPATIBLE, ())),
