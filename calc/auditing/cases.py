@@ -10,7 +10,7 @@ from typing import Any
 import catalogue
 from calc.auditing.listing import Listed
 from calc.auditing.truths import Deployment, Truth, Truths, deployment
-from calc.choosing.answers import counted
+from calc.choosing.answers import counted, parameters
 from calc.costing.spread import Three, exactly, spread
 from catalogue import ParamsError
 from catalogue.entries import trees
@@ -43,7 +43,7 @@ class Case:
         bound: the claim is a limit.
         fits: whether the deployment that it is of can exist; None of what is of none.
         deployment: that it is of, where it says so.
-        missing, assumed: as the claim has them, or the one that it restates.
+        missing, assumed, cause: as the claim has them, or the one that it restates.
         formula: of ``params/formulas/``, if it is one of them.
         letters: unit and names of inputs, where they have any.
     """
@@ -62,6 +62,7 @@ class Case:
     deployment: str | None = None
     missing: Text | None = None
     assumed: bool = False
+    cause: str | None = None
     formula: DocumentFormula | None = None
     note: Text | None = None
     setting: EngineSetting | None = None
@@ -74,7 +75,8 @@ class Case:
         claim = self.listed.claim
         if claim.topic is not None or self.truth is None or self.alert is not None:
             return claim.topic
-        return self.truth.where if "/" in self.truth.where or ":" in self.truth.where else None
+        named = self.listed.claim.known is None and {"/", ":"} & set(self.truth.where)
+        return self.truth.where if named else None
 
 
 @functools.cache
@@ -110,7 +112,8 @@ class Cases:
         else:
             case = self._of_row(listed)
         named = claim.deployment or case.deployment
-        return replace(case, fits=_fits(named, case.truth), deployment=named)
+        return replace(case, fits=_fits(named, case.truth), deployment=named,
+                       cause=claim.cause or case.cause, alert=claim.alert or case.alert)
 
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
@@ -188,7 +191,7 @@ class Cases:
         sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
         own = {name: exactly(value) for name, value in given.items()}
         free = {name: each.three for name, each in sourced.items()}
-        where = claim.truth if claim.alert is None else claim.alert.of
+        where = claim.alert.of if claim.alert is not None else claim.truth
         truth = None if where is None else self.truths.of(where)
         if claim.known is not None:
             value = claim.known
@@ -271,8 +274,11 @@ def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Three |
         found = deployment(example.scenario)
         return lambda name: (found.three(name) if name not in file.symbols and found.knows(name)
                              else None)
-    shapes = (catalogue.model_inputs(catalogue.load_model(example.model)) if example.model
-              else {})
+    if example.model is None:
+        return lambda name: None
+    model = catalogue.load_model(example.model)
+    shapes = catalogue.model_inputs(model) | {
+        f"{name}_parameters": count for name, count in parameters(model).items()}
     return lambda name: (exactly(shapes[name]) if name in shapes and name not in file.symbols
                          else None)
 

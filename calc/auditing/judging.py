@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from calc.auditing.cases import Case
-from calc.auditing.settings import state_of
+from calc.auditing.settings import ELSEWHERE, state_of
 from calc.costing.spread import Three
 from catalogue.reading.printed import Printed
 
@@ -24,6 +24,8 @@ VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, B
             INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
 ALWAYS, PERHAPS, SOUND, LATE = "always-fires", "may-fire", "sound", "too-late"
+HOLDS, FAILS, OPEN = "holds", "wrong", "open"
+FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE)  # of settings and alerts
 CLOSE = 0.01  # relative difference below which two computed numbers are called the same
 FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
@@ -46,9 +48,12 @@ class Judgement:
     clashes: tuple[str, ...] = field(default=())
 
     @property
-    def wrong(self) -> bool:
-        """Whether the claim does not hold."""
-        return self.verdict in WRONGS or WRONG in self.also
+    def standing(self) -> str:
+        """Whether the claim holds, does not, or cannot be decided."""
+        if self.verdict in (ASSUMPTION, UNVERIFIABLE) or ELSEWHERE in self.also:
+            return OPEN
+        faulty = self.verdict in WRONGS or {WRONG, *FAULTY} & set(self.also)
+        return FAILS if faulty else HOLDS
 
 
 def judge(case: Case) -> Judgement:
@@ -108,8 +113,7 @@ def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
         return bool(ours.low <= printed.high + printed.last[-1] / 2)
     if bound == "at_least":
         return bool(ours.high >= printed.low - printed.last[0] / 2)
-    return bool(ours.low <= printed.high + printed.last[-1] / 2
-                and printed.low - printed.last[0] / 2 <= ours.high)
+    return meets(printed, ours, None) or bool(ours.low <= printed.value <= ours.high)
 
 
 def fired(printed: Printed, ours: Three, fires: str) -> str:
@@ -121,7 +125,7 @@ def fired(printed: Printed, ours: Three, fires: str) -> str:
         inside = printed.low <= ours.value <= printed.high
         if inside and printed.low <= ours.low and ours.high <= printed.high:
             return SOUND
-        return PERHAPS if reaches(printed, ours, None) else ALWAYS
+        return PERHAPS if ours.low <= printed.high and printed.low <= ours.high else ALWAYS
     above = fires == "above"
     limit = printed.value
     if (ours.low > limit) if above else (ours.high < limit):

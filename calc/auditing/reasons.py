@@ -12,6 +12,7 @@ from calc.auditing.judging import (
     BINARY,
     BOTH,
     COMPATIBLE,
+    FAILS,
     FORMULA,
     INFEASIBLE,
     INPUT,
@@ -62,7 +63,7 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
         says = "says" if len(judgement.clashes) == 1 else "say"
         said = (f"{said[0]} {listed}{' and others' * more} {says} otherwise.",
                 f"{said[1]}{listed.replace(', ', '、')} {'等' * more}另有说法。")
-    step = case.formula.step if case.formula is not None and judgement.wrong else None
+    step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
     note = case.note or step or {"en": "", "zh": ""}
     return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
 
@@ -129,11 +130,9 @@ def _both(case: Case, _: Judgement) -> Pair:
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
-    if case.truth is None:
+    if case.truth is None or case.truth.unit not in OF_RUNNING or not case.truth.three.value:
         return "The deployment does not run as written.", "所属部署照所写无法运行。"
     en, zh = _ours(case)
-    if case.truth.unit not in OF_RUNNING:
-        return "The deployment does not run as written.", "所属部署照所写无法运行。"
     return (f"The deployment does not run as written; on cards with room for it, {en}.",
             f"所属部署照所写无法运行；若显存足够，应为 {zh}。")
 

@@ -82,11 +82,12 @@ class Alert(Entry):
     """A limit at which something is to be told, or the range that is called normal.
 
     Attributes:
-        of: what it watches, as predicted of a deployment.
+        of: what it watches, as predicted of a deployment; ``right`` of the claim where that is no
+            single number.
         fires: above the limit, below it, or outside of the normal range.
     """
 
-    of: Annotated[str, _matching(_REFERENCE, "a reference")]
+    of: Reference | None = None
     fires: Literal["above", "below", "outside"]
 
 
@@ -154,8 +155,11 @@ class Claim(Entry):
             raise ValueError(f"'{'what' if self.what is None else 'section'}' is missing")
         if (self.printed is None) == (self.words is None):
             raise ValueError("'printed' is missing, or words where it is no number")
+        watched = self.alert is not None and self.alert.of is None
+        if watched and self.right is None:
+            raise Misplaced("'of' is missing, what the alert watches (or right)", "alert")
         against = [key for key in ("right", "truth", "known", "setting", "alert")
-                   if getattr(self, key) is not None]
+                   if getattr(self, key) is not None and not (watched and key == "alert")]
         if len(against) > 1:
             raise Misplaced(f"'{against[1]}' is given beside {against[0]}", against[1])
         if not against and self.formula is None and self.missing is None:

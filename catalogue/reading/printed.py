@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -14,7 +15,8 @@ from catalogue.reading.values import Value
 PERCENT = "%"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COUNTED = 2  # digits of a whole number that count, be they zeros
-SMALL, HUNDRED, LARGE = 1e-4, 100, 1e9  # from where on numbers are written otherwise
+SMALL, LARGE = 1e-4, 1e9  # from where on numbers are written otherwise
+DIGITS, MOST = 3, 5  # that are shown of a computed number
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
 
@@ -49,12 +51,13 @@ class Printed:
         return f"{'–'.join(digits)} {parts[-1][2]}".rstrip()
 
     def like(self, number: float) -> str:
-        """Another number (SI) in the unit of this one, with three digits that count."""
+        """Another number (SI) in the unit of this one, with three digits or as many."""
         text = self.written[-1].strip()
         if text.endswith(PERCENT):
-            return f"{_three(number * 100)} {PERCENT}"
-        unit = units.split(text)[1]
-        shown = _three(number / units.factor(unit))
+            return f"{_shown(number * 100, DIGITS)} {PERCENT}"
+        mantissa, unit = units.split(text)
+        counted = len(mantissa.lower().partition("e")[0].replace(".", "").strip("+-").lstrip("0"))
+        shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
         return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
@@ -91,14 +94,16 @@ def read(raw: Any) -> Printed:
                    tuple(last for _, _, last in parts))
 
 
-def _three(number: float) -> str:
-    """Three digits that count, thousands apart: ``58,000``, ``0.328``."""
+def _shown(number: float, digits: int) -> str:
+    """So many digits that count, thousands apart: ``58,000``, ``0.328``."""
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
     if number == int(number):
         return f"{number:,.0f}"
-    rounded = float(f"{number:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= HUNDRED else f"{rounded:.3g}"
+    rounded = float(f"{number:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _as_percent(share: str) -> str:

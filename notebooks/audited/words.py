@@ -7,10 +7,11 @@ import functools
 import catalogue
 from calc.auditing import judging
 from calc.auditing.audit import Audit, Audited, audit
+from calc.auditing.judging import FAILS as WRONG
+from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
 
 Text = tuple[str, str]
-HOLDS, WRONG, OPEN = "holds", "wrong", "open"
 VERDICTS: dict[str, Text] = {
     judging.REPRODUCED: ("reproduced", "可复现"),
     judging.COMPATIBLE: ("within our interval", "在区间内"),
@@ -37,7 +38,6 @@ ALSO: dict[str, Text] = {
     ELSEWHERE: ("no catalogue", "不在目录")}
 GROUPS: dict[str, Text] = {HOLDS: ("holds", "成立"), WRONG: ("does not hold", "不成立"),
                            OPEN: ("cannot be decided", "无法判定")}
-FAULTY = ("unknown", "type", "choice", judging.ALWAYS, judging.PERHAPS, judging.LATE)
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -58,10 +58,7 @@ def of_document(document: str) -> list[Audited]:
 
 def group(row: Audited) -> str:
     """Whether a claim holds, does not, or cannot be decided."""
-    verdict, also = row.judgement.verdict, row.judgement.also
-    if verdict in (judging.ASSUMPTION, judging.UNVERIFIABLE) or ELSEWHERE in also:
-        return OPEN
-    return WRONG if row.judgement.wrong or set(also) & set(FAULTY) else HOLDS
+    return row.judgement.standing
 
 
 def called(row: Audited) -> Text:
