@@ -43,7 +43,8 @@ class Case:
         bound: the claim is a limit.
         fits: whether the deployment that it is of can exist; None of what is of none.
         deployment: that it is of, where it says so.
-        missing, assumed, cause: as the claim has them, or the one that it restates.
+        missing, assumed, cause, named: as the claim has them, or the one that it restates;
+            ``named`` is its topic, where it says so.
         formula: of ``params/formulas/``, if it is one of them.
         letters: unit and names of inputs, where they have any.
     """
@@ -63,6 +64,7 @@ class Case:
     missing: Text | None = None
     assumed: bool = False
     cause: str | None = None
+    named: str | None = None
     formula: DocumentFormula | None = None
     note: Text | None = None
     setting: EngineSetting | None = None
@@ -72,9 +74,8 @@ class Case:
     @property
     def topic(self) -> str | None:
         """What it speaks of, the same for all claims that do."""
-        claim = self.listed.claim
-        if claim.topic is not None or self.truth is None or self.alert is not None:
-            return claim.topic
+        if self.named is not None or self.truth is None or self.alert is not None:
+            return self.named
         named = self.listed.claim.known is None and {"/", ":"} & set(self.truth.where)
         return self.truth.where if named else None
 
@@ -113,7 +114,8 @@ class Cases:
             case = self._of_row(listed)
         named = claim.deployment or case.deployment
         return replace(case, fits=_fits(named, case.truth), deployment=named,
-                       cause=claim.cause or case.cause, alert=claim.alert or case.alert)
+                       cause=claim.cause or case.cause, named=claim.topic or case.named,
+                       alert=claim.alert or case.alert)
 
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""

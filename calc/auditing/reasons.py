@@ -82,6 +82,8 @@ def _ours(case: Case) -> Pair:
     if three.low == three.high:
         return value, value
     low, high = _shown(case, three.low), _shown(case, three.high)
+    if low == high:
+        return value, value
     return f"{value} ({low} to {high})", f"{value}（{low} 至 {high}）"
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries import trees
-from catalogue.entries.entry import Entry, ScenarioName
+from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import Letter
 from catalogue.reading.printed import Printed, PrintedNumber
 from catalogue.reading.shared import causes
@@ -136,7 +136,7 @@ class Claim(Entry):
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
     alert: Alert | None = None
-    deployment: ScenarioName | None = None
+    deployment: Identifier | None = None
     missing: Text | None = None
     assumed: Flag = False
     topic: Identifier | None = None

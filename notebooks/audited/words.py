@@ -25,6 +25,7 @@ VERDICTS: dict[str, Text] = {
     judging.THRESHOLD: ("threshold", "阈值"),
     judging.ASSUMPTION: ("assumption", "假设"),
     judging.UNVERIFIABLE: ("unverifiable", "无法核实")}
+NUMBER = ("wrong number", "数值错误")  # where the document has no formula
 ALSO: dict[str, Text] = {
     judging.RIGHT: ("right", "正确"), judging.WRONG: ("wrong", "错误"),
     judging.BINARY: ("GB for GiB", "GB 实为 GiB"),
@@ -64,6 +65,8 @@ def group(row: Audited) -> str:
 def called(row: Audited) -> Text:
     """The verdict in words, with what else holds."""
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also
+    if row.judgement.verdict == judging.FORMULA and row.case.own is None:
+        name = NUMBER
     said = [", ".join(ALSO[each][0] for each in also), "、".join(ALSO[each][1] for each in also)]
     return (f"{name[0]}: {said[0]}" if also else name[0],
             f"{name[1]}：{said[1]}" if also else name[1])
