@@ -16,7 +16,7 @@ from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
-from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example
+from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
 from catalogue.ledger.dimensions import of_tree, of_unit, text
 from catalogue.ledger.rows import Alert, Claim, EngineSetting
 from catalogue.reading import units
@@ -175,6 +175,7 @@ class Cases:
             truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
                           claim.value.unit, f"{found.scenario.id}:{name}", found.scenario.id)
         given = {letter: value.value for letter, value in documented.inputs.items()}
+        given_units = {letter: value.unit for letter, value in documented.inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
                         for letter, where in row.sourced.items()}
         own = documented.recomputed(claim)
@@ -184,7 +185,8 @@ class Cases:
                     _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
                     _moved({letter: given[letter] for letter in given if letter in used}, ours),
-                    row.bound or claim.bound, note=row.note or claim.note)
+                    row.bound or claim.bound, note=row.note or claim.note,
+                    letters=_letters(listed, given_units))
 
     def _of_row(self, listed: Listed) -> Case:
         """Of a number that stands nowhere else."""
@@ -213,7 +215,8 @@ class Cases:
                     _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
                     note=claim.note, missing=claim.missing, assumed=claim.assumed,
                     setting=claim.setting, alert=claim.alert,
-                    letters=listed.letters)
+                    letters=_letters(listed, {letter: value.unit for letter, value
+                                              in claim.inputs.items()}))
 
 
 def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
@@ -225,7 +228,7 @@ def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) 
     free = {name: each.unit for name, each in sourced.items()}
     for key, tree, known in (("formula", claim.formula, given),
                              ("right", claim.right, given | free)):
-        if tree is not None and (found := of_tree(tree, known)) != printed:
+        if tree not in (None, 0) and (found := of_tree(tree, known)) != printed:
             raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
                              f"{text(printed)}")
     for name in given.keys() & free.keys():
@@ -244,6 +247,15 @@ def _fits(named: str | None, truth: Truth | None) -> bool | None:
     if truth is None or truth.scenario is None or truth.unit not in OF_RUNNING:
         return None
     return deployment(truth.scenario).fits
+
+
+def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
+    """Names and units of inputs: the file's own, else those of the document's formulas."""
+    files = [file for _, file in _formulas().values() if file.id == listed.document]
+    known = {**catalogue.symbols(), **(files[0].symbols if files else {})}
+    return {**{name: known[name] if name in known else Letter(
+        latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
+        for name, unit in given.items()}, **listed.letters}
 
 
 def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:

@@ -11,6 +11,7 @@ from typing import Any
 import catalogue
 from calc.choosing.advice import reasons
 from calc.choosing.answers import counted_of
+from calc.costing.owning import YEAR
 from calc.costing.spread import Three, exactly
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
@@ -202,5 +203,7 @@ def _of_cost(name: str, keys: list[str], reference: str) -> Truth:
     amounts = made.corrected.amounts | made.amounts()
     if len(keys) != 1 or keys[0] not in amounts:
         raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(amounts))}")
-    return Truth(amounts[keys[0]], costs.UNITS.get(keys[0], "USD"), reference, costs.PLAN)
+    unit = costs.UNITS.get(keys[0], "USD")
+    scale = YEAR if keys[0] == "payback" else 1.0
+    return Truth(amounts[keys[0]].scaled(scale), unit, reference)
 

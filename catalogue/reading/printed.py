@@ -96,6 +96,8 @@ def read(raw: Any) -> Printed:
 
 def _shown(number: float, digits: int) -> str:
     """So many digits that count, thousands apart: ``58,000``, ``0.328``."""
+    if not math.isfinite(number):
+        return "∞" if number > 0 else "−∞"
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
     if number == int(number):
