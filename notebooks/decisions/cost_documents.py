@@ -10,10 +10,10 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import estimate
 from calc.costing.answer import Asked, Cost, cost
-from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three, exactly, spread
 from catalogue.entries.claims import DocumentFormula
+from catalogue.reading.units import YEAR
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.reading.amounts import human
-from catalogue.reading.units import parse
+from catalogue.reading.units import DAY, HOUR, MINUTE, parse
 
 USUAL_SHARE = "99"  # percentile, unless told otherwise
 GROWTH = (0.7, 1.0, 1.5)  # of the load, low, as expected and high, unless told otherwise
@@ -256,7 +256,7 @@ def span(seconds: float | None) -> str:
     """
     if seconds is None:
         return "–"
-    for name, length in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+    for name, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {name}"
     return human(seconds, "s")

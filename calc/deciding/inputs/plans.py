@@ -18,7 +18,6 @@ from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.reading import units
 
-HOUR = 3600.0  # s
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
 POOLS = "pools"
@@ -88,7 +87,7 @@ class Plan:
             return self._asked(moves, (name,), {"separate_pools": 1.0} if self.pooled else {})[name]
         rate = self._pooled_rate(moves) if self.pooled else self._asked(
             moves, ("output_throughput",))["output_throughput"]
-        return self.cards * MILLION / HOUR / rate if name == CARD_HOURS else rate / self.cards
+        return self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS else rate / self.cards
 
     def within(self, moves: Moves, name: str, limit: Limit) -> np.ndarray:
         """The best of a quantity over the requests in flight that a limit and memory allow.

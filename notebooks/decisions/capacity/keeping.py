@@ -14,6 +14,7 @@ from calc.deciding.tiers import Population, Talk, needed
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
+from catalogue.reading.units import MINUTE
 from decisions.capacity import day_figures
 from decisions.capacity.days import Asked
 from workbench.showing.display import draw, number, show, table
@@ -27,7 +28,6 @@ USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
 GROWTH = {"low": 0.7, "central": 1.0, "high": 1.5}
 LATER = (1.0, 1.25, 1.5, 2.0, 3.0)  # price of a card's hour found later, over one bought now
 MOST_FOUND = 0.95
-MINUTE = 60.0
 
 
 def population(page: Asked, turns: int) -> Population:
