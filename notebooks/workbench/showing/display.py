@@ -5,6 +5,8 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -92,6 +94,27 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
     show(*in_dropdown(texts, folded))
+
+
+def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
+    """A link to all of a table as a file of its own; on a page outside of the book nothing.
+
+    Args:
+        name: of the file, which ends in ``.csv``; the build writes it, see ``book/_ext``.
+        rows: their keys are the first line of the file; what a row lacks is left empty.
+        label: of the link.
+    """
+    if not in_book():
+        return
+    rows, text = list(rows), io.StringIO()
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    for lang, title in zip(LANGUAGES, label, strict=True):
+        if lang in _spoken:
+            display(Markdown(f"{{download}}`{title} <{name}>`"),
+                    metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:
