@@ -116,7 +116,7 @@ def in_money(found: Chosen, hour: Rate) -> list[tuple[float, float, float] | Non
     Returns central value, low and high; None for a candidate that cannot serve in some case.
     """
     prices = np.array(hour.per(f"{hour.currency}/h"))
-    return [tuple((worst * prices).tolist()) if math.isfinite(worst) else None  # type: ignore[misc]
+    return [tuple((worst * prices).tolist()) if math.isfinite(worst) else None
             for worst in found.regrets.max(axis=1)]
 
 
