@@ -41,7 +41,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
              *precision(scenario, release, _methods(scenario, release), CACHED),
              *_limits(scenario, release), *_steps(scenario, release),
-             *_pool(scenario, release, role)]
+             *_pool(release, role)]
     return [*found, *answering(scenario, part, release)]
 
 
@@ -57,8 +57,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
               ) -> list[Setting]:
     """The environment of one node."""
     found: list[Setting] = []
+    cards = ",".join(map(str, range(part.first, part.first + part.cards)))
     if len(of.of_node(part.node)) > 1:
-        cards = ",".join(map(str, range(part.first, part.first + part.cards)))
         why = "cards of this server; others of the node run another"
         # of CANN, not of the plug-in, whose platform selects devices by it
         found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
@@ -68,8 +68,11 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
-    if of.span > 1:
+    caches = role != "both" and release.name == ASCEND  # whose connector goes by it
+    if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
+    if caches and release.has("PHYSICAL_DEVICES", cards):
+        found.append(release.take("PHYSICAL_DEVICES", cards, "between which caches are sent"))
     if role != "both" and release.name != ASCEND:
         found += [
             release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
@@ -267,17 +270,43 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     return found
 
 
-def _pool(scenario: Scenario, release: Release, role: str) -> list[Setting]:
-    """How a cache goes from a prefill pool to a decode pool."""
-    if role == "both":
+def _pool(release: Release, role: str) -> list[Setting]:
+    """How a cache goes from a prefill pool to a decode pool; on Ascend see ``mooncake``."""
+    if role == "both" or release.name == ASCEND:
         return []
-    if release.name == ASCEND:
-        config = {"kv_connector": "MooncakeConnectorV1",
-                  "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
-                  "kv_port": str(SIDE_PORT)}
-    else:
-        config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
+    config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
     return [release.take("--kv-transfer-config", config, f"the {role} pool of two")]
+
+
+def mooncake(release: Release, part: Part, role: str, pools: Mapping[str, Layout]) -> Setting:
+    """How a cache goes from a prefill pool to a decode pool of vLLM Ascend.
+
+    A server listens on a port for each of its cards, and is told the sizes of both pools.
+
+    Args:
+        release: of vLLM Ascend.
+        part: what this node runs.
+        role: ``prefill`` or ``decode``.
+        pools: how both lie on their nodes.
+
+    Raises ParamsError, one sentence, for pools between which the connector sends nothing.
+    """
+    for name, of in pools.items():
+        if of.pp > 1 or of.tp > of.parts[0].cards:
+            raise ParamsError(f"{release}: replicas of the {name} pool of TP{of.tp}×PP{of.pp}, "
+                              "expected each on one node and without stages: how the connector is "
+                              "told of others is in no catalogue.")
+    prefill, decode = pools["prefill"], pools["decode"]
+    if prefill.tp % decode.tp:
+        raise ParamsError(f"{release}: caches go from TP{prefill.tp} to TP{decode.tp}, expected a "
+                          "tensor_parallel of the prefill pool that is a multiple of the decode "
+                          "pool's.")
+    return release.take("--kv-transfer-config", {
+        "kv_connector": "MooncakeConnectorV1",
+        "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
+        "kv_port": SIDE_PORT + part.first, "engine_id": f"{role}-{part.server}",
+        "kv_connector_extra_config": {name: {"dp_size": of.joined, "tp_size": of.tp}
+                                      for name, of in pools.items()}}, f"the {role} pool of two")
 
 
 def _exchange(scenario: Scenario) -> str:
