@@ -48,7 +48,7 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     """
     chosen = [scenario]
     for size in sizes_of(int(scenario.node.devices_per_node.value), largest):
-        found = best(scenario, size, limits)
+        found = best(scenario, size, limits, own=True)
         if found:
             tp, pp, dp, ep = found.cut
             ranks = max(1, ep // tp)  # that step together; the others are replicas of their own

@@ -365,9 +365,16 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
     found = answer["cards"]
     for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
         cells = ["–"] * 6 if one is None else [
-            one["layout"], f"{one['per_device']:.4g}", human(one["ttft"], "s"),
+            one["layout"] + _way(one), f"{one['per_device']:.4g}", human(one["ttft"], "s"),
             human(one["tpot"], "s"), one["binds"], one["resource"]]
         table.add_row(f"{size}", *cells, "–" if two is None else
                       f"{two['per_device']:.4g} ({two['prefill'][0]}×{two['prefill'][1]} + "
-                      f"{two['decode'][0]}×{two['decode'][1]})")
+                      f"{two['decode'][0]}×{two['decode'][1]}{_way(two)})")
     screen.print(table)
+
+
+def _way(found: dict[str, Any]) -> str:
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    drafts, batches = found["way"]["draft_tokens"], found["way"]["micro_batches"]
+    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0)
+            + ", two half-batches" * (batches > 1))
