@@ -11,7 +11,6 @@ from typing import Any
 import catalogue
 from calc.choosing.advice import reasons
 from calc.choosing.answers import counted_of
-from calc.costing.owning import YEAR
 from calc.costing.spread import Three, exactly
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
@@ -19,6 +18,7 @@ from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.printed import Printed
+from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")

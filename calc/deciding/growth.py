@@ -5,10 +5,12 @@ best here is best of all that the runtime can lay out. Users come independently 
 limits hold for the means of a steady state in closed form. Where prompts are prefilled beside
 decode, ranks that step together in a pipeline are left out: there the closed form is too fast near
 saturation (by a third, held against the simulation). A decode pool has no prompts, and all cuts.
+A step may draft a token, and overlap two half-batches; redundant experts are not tried.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ REQUESTS = 48  # numbers of requests that are tried of each layout
 STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
+Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
 
 
@@ -53,6 +56,7 @@ class Best:
         resource: that binds the largest part of its decode step.
         wide: whether its experts lie on more cards than one server has.
         tried: layouts and numbers of requests that were evaluated [1].
+        way: drafted tokens of a step, and the half-batches that it is run in [1].
     """
 
     devices: int
@@ -66,6 +70,7 @@ class Best:
     resource: str
     wide: bool
     tried: int
+    way: Way
 
     @property
     def layout(self) -> str:
@@ -75,7 +80,8 @@ class Best:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        return {**vars(self), "cut": list(self.cut), "layout": self.layout}
+        return {**vars(self), "cut": list(self.cut), "layout": self.layout,
+                **_told(self.way)}
 
 
 def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
@@ -111,19 +117,41 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
                               cut) is None]
 
 
+def ways(scenario: Scenario, cut: Cut) -> list[Way]:
+    """How steps of a cut are tried: with the deployment's own drafts, none, and one where the model
+    has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
+    """
+    layers = scenario.model.num_nextn_predict_layers
+    drafts = {int(scenario.inputs()["draft_tokens"])} | ({0, 1} if layers and layers.value
+                                                         else set())
+    return list(itertools.product(sorted(drafts), (1, 2) if cut[3] > cut[0] else (1,)))
+
+
+def _own(scenario: Scenario) -> Way:
+    inputs = scenario.inputs()
+    return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
+
+
+def _told(way: Way) -> dict[str, Any]:
+    return {"way": {"draft_tokens": way[0], "micro_batches": way[1]}}
+
+
 def _requests(cut: Cut) -> np.ndarray:
     """Numbers of requests in flight that are tried: as many on each rank [request]."""
     return np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round()) * cut[2]
 
 
-def _table(scenario: Scenario, devices: int, choices: Sequence[Cut], names: Sequence[str],
-           **given: float) -> tuple[np.ndarray, dict[str, np.ndarray], list[dict[str, Any]]]:
-    """Quantities of every cut (rows) at every number of requests (columns).
+def _table(scenario: Scenario, devices: int, choices: Sequence[tuple[Cut, Way]],
+           names: Sequence[str], **given: float
+           ) -> tuple[np.ndarray, dict[str, np.ndarray], list[dict[str, Any]]]:
+    """Quantities of every cut and way (rows) at every number of requests (columns).
 
-    Returns the requests, shape (cuts, numbers), the quantities, and the inputs of each cut.
+    Returns the requests, shape (choices, numbers), the quantities, and the inputs of each choice.
     """
-    rows = [dict(on(scenario, devices, cut).inputs()) | given for cut in choices]
-    counts = np.array([_requests(cut) for cut in choices])
+    of_cuts = {cut: on(scenario, devices, cut).inputs() for cut in dict(choices)}
+    rows = [{**of_cuts[cut], "draft_tokens": drafts, "micro_batches": batches} | given
+            for cut, (drafts, batches) in choices]
+    counts = np.array([_requests(cut) for cut, _ in choices])
     columns: dict[str, Any] = {}
     for name in rows[0]:
         values = np.array([row[name] for row in rows], float)
@@ -134,7 +162,8 @@ def _table(scenario: Scenario, devices: int, choices: Sequence[Cut], names: Sequ
     return counts, {name: column.reshape(counts.shape) for name, column in found.items()}, rows
 
 
-def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False) -> Best | None:
+def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
+         own: bool = False) -> Best | None:
     """The best layout of so many cards; None where none holds the model within limits.
 
     Args:
@@ -142,8 +171,10 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False)
         devices: cards [1].
         limits: of the means; ``limits.share`` is not looked at.
         narrow: whether the experts of a replica stay in one server.
+        own: whether steps are the deployment's own: neither drafts nor half-batches are tried.
     """
-    choices = layouts(scenario, devices, narrow, mixed=True)
+    choices = [(cut, way) for cut in layouts(scenario, devices, narrow, mixed=True)
+               for way in ([_own(scenario)] if own else ways(scenario, cut))]
     if not choices:
         return None
     counts, found, rows = _table(scenario, devices, choices, STEADY, open_arrivals=1,
@@ -160,10 +191,11 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False)
     answer = float(inputs["output_tokens"])
     ttft, tpot, rate = (float(found[name][row, column]) for name in (
         "steady_ttft", "steady_tpot", "steady_request_throughput"))
-    return Best(devices, choices[row], int(counts[row, column]), rate, rate * answer / devices,
+    cut, way = choices[row]
+    return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
                 ttft, tpot, _binding(found, room, row, column, limits),
                 bottleneck(inputs, evaluate(inputs, scenario.model.attention)),
-                choices[row][3] > int(scenario.node.devices_per_node.value), counts.size)
+                cut[3] > int(scenario.node.devices_per_node.value), counts.size, way)
 
 
 def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,
@@ -190,6 +222,7 @@ class TwoPools:
         per_device: output tokens per card of all of them [token/s].
         ttft, tpot: means [s].
         binds: ``prefill`` or ``decode``.
+        way: drafted tokens of a step of the decode pool, and its half-batches [1].
     """
 
     devices: int
@@ -200,10 +233,11 @@ class TwoPools:
     ttft: float
     tpot: float
     binds: str
+    way: Way
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        return vars(self)
+        return vars(self) | _told(self.way)
 
 
 @dataclass(frozen=True)
@@ -212,6 +246,7 @@ class _Group:
     cut: Cut
     rate: float
     time: float
+    way: Way = (0, 1)
 
 
 def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool
@@ -219,7 +254,8 @@ def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: 
     """Of each size the group that decodes most requests within TPOT."""
     groups = []
     for size in sizes:
-        if choices := layouts(scenario, size, narrow):
+        if choices := [(cut, way) for cut in layouts(scenario, size, narrow)
+                       for way in ways(scenario, cut)]:
             counts, found, rows = _table(
                 scenario, size, choices, ("headroom_per_device", "decode_step_time",
                                           "tokens_per_step", "draft_time"), separate_pools=1)
@@ -231,8 +267,9 @@ def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: 
             rates = np.where(good, counts / (later * pace), -1.0)
             row, column = np.unravel_index(rates.argmax(), rates.shape)
             if rates[row, column] > 0:
-                groups.append(_Group(size, choices[row], float(rates[row, column]),
-                                     float(pace[row, column])))
+                cut, way = choices[row]
+                groups.append(_Group(size, cut, float(rates[row, column]),
+                                     float(pace[row, column]), way))
     return groups
 
 
@@ -286,7 +323,7 @@ def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
             found[devices] = TwoPools(
                 devices, (a, p.devices, p.cut), (b, d.devices, d.cut), rate,
                 rate * float(inputs["output_tokens"]) / devices, p.time, d.time,
-                "prefill" if a * p.rate < b * d.rate else "decode")
+                "prefill" if a * p.rate < b * d.rate else "decode", d.way)
     return found
 
 

@@ -12,6 +12,7 @@ from calc.searching.answers import Answer
 from calc.searching.search import Row
 from calc.searching.sure import drawn, groups
 from calc.searching.wishes import MILLION
+from catalogue.reading.units import HOUR
 from decisions import goal_figures
 from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, named, plan
 from workbench.entries.deployments import RESOURCES
@@ -20,7 +21,6 @@ from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
-HOUR = 3600
 
 
 def picture(page: Page) -> None:

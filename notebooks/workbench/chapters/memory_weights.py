@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.reading.units import MINUTE
 from workbench.formulas.derivation import Derivation
 from workbench.formulas.symbols import latex
 from workbench.showing import figures
@@ -20,7 +21,7 @@ from workbench.showing.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, 
 Text = tuple[str, str]
 Experts = Callable[[float], float]  # distinct experts among so many tokens
 Values = Mapping[str, Any]  # quantities and inputs by name (SI)
-GB, GIB, MINUTE = 1e9, 2**30, 60
+GB, GIB = 1e9, 2**30
 MODEL, ATTENTION, DRIVE = "deepseek-v3", "mla", "nvme-gen4"
 BF16, FP8, W8A8 = "bf16", "fp8-block", "w8a8-int8"
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,

@@ -20,7 +20,8 @@ from workbench.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
 VARIANTS = ("mla", "gqa")
-DECIDING = ("cost", "day", "scale")  # notebooks of decisions, not of a step of a deployment
+COST = "cost"
+DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -149,6 +151,25 @@ def _plain(value: Any, lang: int) -> str:
     text = (value.text if isinstance(value, Ordered)
             else value[lang] if isinstance(value, tuple) else value)
     return html.escape(words.revealed(str(text)))
+def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
+    """A link to all of a table as a file of its own; on a page outside of the book nothing.
+
+    Args:
+        name: of the file, which ends in ``.csv``; the build writes it, see ``book/_ext``.
+        rows: their keys are the first line of the file; what a row lacks is left empty.
+        label: of the link.
+    """
+    if not in_book():
+        return
+    rows, text = list(rows), io.StringIO()
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    for lang, title in zip(LANGUAGES, label, strict=True):
+        if lang in _spoken:
+            display(Markdown(f"{{download}}`{title} <{name}>`"),
+                    metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:
