@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.advice import changed
-from calc.choosing.layouts import Cut, cuts
+from calc.choosing.layouts import Cut, cuts, staged_group
 from calc.choosing.sweeps import sweep
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
 from calc.physics.breakdown import bottleneck
@@ -102,11 +102,9 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     per_node = int(scenario.node.devices_per_node.value)
-    found = [cut for cut in cuts(inputs, attention, scenario.model.id, devices,
-                                 max(per_node, scale_up_domain(scenario.node)))
-             if cut[0] <= per_node or cut[0] <= scale_up_domain(scenario.node)]
+    found = cuts(inputs, attention, scenario.model.id, devices, scale_up_domain(scenario.node))
     return [cut for cut in found if (not narrow or cut[3] <= per_node)
-            and (not mixed or cut[1] == 1 or cut[3] <= cut[0])
+            and not (mixed and staged_group(cut[0], cut[1], cut[3]))
             and block_problem(inputs, attention, scenario.model.id, scenario.precision,
                               cut) is None]
 

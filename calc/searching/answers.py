@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.advice import MEMORY
 from calc.choosing.pools import Pools, together
 from calc.searching.choices import scenario
 from calc.searching.pairs import Pair
-from calc.searching.percentiles import Simulated, verified
-from calc.searching.search import MISS, Found, Row
+from calc.searching.percentiles import MOST_SIMULATED, Simulated, verified
+from calc.searching.search import MISS, SHORT, Found, Row
 from calc.searching.sure import Drawn, drawn, groups
+from calc.searching.trying import DEGREES
 from calc.searching.wishes import MEAN
 from catalogue import load_precision, load_scenario
 from catalogue.planning.goals import OBJECTIVES
@@ -27,8 +29,6 @@ from catalogue.planning.goals import OBJECTIVES
 MOST_TOLD = 24  # deployments of a front that are told
 MOST_PAIRS = 8  # of two pools
 PUBLISHED = ("fp8-block", "mxfp4-w4a16")  # of several published ones the first
-DEGREES = ("tensor", "pipeline", "data", "expert")
-MEMORY = "memory_capacity"
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Answer:
 
     Attributes:
         found: the search.
-        threads: that it took.
+        told: most deployments of the front that are told.
     """
 
     found: Found
@@ -53,7 +53,7 @@ class Answer:
     @cached_property
     def front(self) -> list[list[Drawn]]:
         """The front, the best in the first objective first, in groups that cannot be told apart."""
-        rows = self.found.rows(self.found.front)[:self.told]
+        rows = self.found.rows(self.found.front, self.told)
         return groups(self.found, drawn(self.found, rows))
 
     @cached_property
@@ -71,17 +71,17 @@ class Answer:
         found, goal = self.found, self.found.wishes.goal
         if goal.limits.at == MEAN or not found.front.rows:
             return []
-        return verified(goal, found.rows(found.front))
+        return verified(goal, found.rows(found.front, MOST_SIMULATED))
 
     @property
     def best(self) -> Row | None:
         """The best in the first objective."""
-        rows = self.found.rows(self.found.front)
-        return rows[0] if rows else None
+        rows = self.found.front.rows
+        return self.found.row(rows, 0) if rows else None
 
     def of_precision(self, precision: str) -> Row | None:
         """The best of all offers in one precision."""
-        tops = [self.found.rows(kept.front)[0]
+        tops = [self.found.row(kept.front.rows, 0)
                 for base, kept in zip(self.found.bases, self.found.kept, strict=True)
                 if base.precision == precision and kept.front.rows]
         return self._first(tops)
@@ -98,7 +98,7 @@ class Answer:
         tops: dict[str, list[Row]] = {}
         for base, kept in zip(self.found.bases, self.found.kept, strict=True):
             if kept.front.rows:
-                tops.setdefault(base.device, []).append(self.found.rows(kept.front)[0])
+                tops.setdefault(base.device, []).append(self.found.row(kept.front.rows, 0))
         return self._sorted([row for rows in tops.values() if (row := self._first(rows))])
 
     @property
@@ -169,20 +169,17 @@ class Answer:
     @property
     def nearest_miss(self) -> Row | None:
         """Where nothing meets the goal: what is least over a limit, else least short of memory."""
-        for kind in ("miss", "short"):
-            every = [(kept, getattr(kept, kind)) for kept in self.found.kept
-                     if getattr(kept, kind).rows]
+        for name in (MISS, SHORT):
+            every = [rows for kept in self.found.kept if (rows := getattr(kept, name).rows)]
             if every:
-                name = MISS if kind == "miss" else "short"
-                _, least = min(every, key=lambda pair: float(pair[1].rows[name][0]))
-                return self.found.rows(least)[0]
+                return self.found.row(min(every, key=lambda rows: float(rows[name][0])), 0)
         return None
 
     def binds(self, row: Row) -> str:
         """The limit that a deployment keeps most narrowly, or that its near miss breaks most."""
         if row.over:
             return max(row.over, key=lambda name: row.over[name])
-        if "short" in row.quantities:
+        if SHORT in row.quantities:
             return MEMORY
         left = {}
         for name, limit in self.found.wishes.limits.items():

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import changed
-from calc.choosing.layouts import divisors
+from calc.choosing.advice import ON_PROCESSORS, changed
+from calc.choosing.layouts import divisors, staged_group
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -38,9 +38,6 @@ from catalogue.planning.goals import MOST_CARDS, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
-ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
-
-
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
         "drafts", "utilization")
 LAYOUT = AXES[:6]
@@ -222,7 +219,7 @@ class Space:
                                        and meant(dp, space.data) and fits(1, pp, 1, 1, 0)):
                     continue
                 for ep in (ep for ep in divisors(tp * dp) if meant(ep, space.expert)):
-                    if pp > 1 and ep > tp and not space.staged_groups:
+                    if staged_group(tp, pp, ep) and not space.staged_groups:
                         self.dropped["stages"] += 1
                         continue
                     for spares in _spares(self.goal, self.shapes, ep):

@@ -178,11 +178,10 @@ def _rounded(numbers: np.ndarray) -> np.ndarray:
     return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
 
 
-def slabs(cells: Cells, counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
+def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
     """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
 
     Args:
-        cells: settings by name, shape (n,).
         counts: deployments of each, shape (n,) [1].
         most: of a piece.
     """
@@ -212,20 +211,28 @@ def batches(most: int, listed: list[int] | None) -> np.ndarray:
     return tried[tried <= most]
 
 
-def filled(cells: Cells, most: np.ndarray, tried: np.ndarray) -> Cells:
-    """Every cell with every batch that it holds: so many requests on each of its ranks.
+def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int = SLAB
+           ) -> Iterator[Cells]:
+    """Every cell with every batch that it holds, so many requests on each of its ranks.
+
+    Some at a time; ``row`` tells the cells of each part apart.
 
     Args:
         cells: settings by name, shape (n,).
         most: requests in flight that each holds, shape (n,).
-        tried: requests of a rank, ascending.
+        listed: requests of a rank, by the goal.
+        slab: deployments of a part.
     """
-    counts = np.searchsorted(tried, most // cells["data"], side="right")
-    rows = np.repeat(np.arange(len(counts)), counts)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    found = {name: cells[name][rows] for name in AXES}
-    return found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
-                    "row": rows}
+    of_rank = most // cells["data"]
+    tried = batches(int(of_rank.max(initial=0)), listed)
+    every = np.searchsorted(tried, of_rank, side="right")
+    for part in slabs(every, slab):
+        counts = every[part]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        found = {name: cells[name][part][rows] for name in AXES}
+        yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
+                       "row": rows}
 
 
 def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int

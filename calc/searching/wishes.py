@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.costing.rates import Rate, card_hour, converted, prices_of
+from calc.costing.tokens import MILLION
 from calc.searching.space import Space
 from catalogue import ParamsError
 from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
 from catalogue.reading.amounts import human
 
-MILLION = 10**6
 MEAN = "mean"
 TIMES = ("ttft", "tpot", "e2e")
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 import catalogue
+from calc.costing.tokens import MILLION
 from calc.searching.answers import Answer
 from calc.searching.search import Row
 from calc.searching.sure import drawn, groups
-from calc.searching.wishes import MILLION
 from decisions import goal_figures
 from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, named, plan
 from workbench.entries.deployments import RESOURCES

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from calc.choosing.advice import set_line
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
@@ -148,8 +148,8 @@ def _print_front(screen: Console, answer: Answer) -> None:
     total, told = len(answer.found.front.rows["base"]), len(_told(answer))
     if total > told:
         screen.print(f"The first {told} of {total} deployments on the front.", highlight=False)
-    screen.print(f"The first one: {_settings(answer.front[0][0].row)}", highlight=False,
-                 soft_wrap=True)
+    first = answer.front[0][0].row.choice
+    screen.print(f"The first one: {set_line(first.settings())}", highlight=False, soft_wrap=True)
 
 
 def _named(row: Row) -> str:
@@ -170,10 +170,6 @@ def _interval(each: Drawn, name: str, currency: str) -> str:
         return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
     unit = UNITS[name]
     return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
-
-
-def _settings(row: Row) -> str:
-    return str(row.as_json()["set"])
 
 
 def _brief(row: Row, currency: str) -> str:
@@ -241,9 +237,7 @@ def _print_others(screen: Console, answer: Answer) -> None:
         lines.append(f"Another layout: {_brief(answer.runner_up, currency)}")
     if answer.least_change is not None:
         row, changed = answer.least_change
-        settings = " ".join(f"--set {shlex.quote(f'{key}={value}')}"
-                            for key, value in changed.items())
-        lines += [f"Least change: {_brief(row, currency)}", f"    {settings}"]
+        lines += [f"Least change: {_brief(row, currency)}", f"    {set_line(changed)}"]
     for title, rows in (("By precision", answer.precisions), ("By device", answer.devices)):
         if len(rows) > 1:
             lines += [f"{title}:", *(f"    {_brief(row, currency)}" for row in rows)]
@@ -268,7 +262,7 @@ def _print_miss(screen: Console, answer: Answer) -> None:
         how = f"{HEADS[at]} {told[0]}, the limit is {told[1]}, off by {miss.over[at]:.1%}"
     screen.print(f"Nothing meets the goal. Nearest: {_named(miss)}: {how}.", highlight=False,
                  soft_wrap=True)
-    screen.print(f"    {_settings(miss)}", highlight=False, soft_wrap=True)
+    screen.print(f"    {set_line(miss.choice.settings())}", highlight=False, soft_wrap=True)
 
 
 def _funnel(answer: Answer) -> str:
