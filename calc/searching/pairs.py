@@ -97,7 +97,7 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
         asked: its objectives and limits.
         threads: that share the work.
     """
-    bases, firsts, thens = list(space.bases()), [], []
+    bases, firsts, thens = space.bases(), [], []
     counts = [0, 0, 0]
     for number, base in enumerate(bases):
         kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}

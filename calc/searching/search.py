@@ -152,7 +152,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     """
     space = space or Space(goal)
     asked = wishes(space)
-    bases = list(space.bases()) if "one" in goal.space.pools else []
+    bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
     found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
     for number, part, funnel in _done(space, asked, bases, workers, slab):

@@ -96,11 +96,18 @@ class Space:
         return [Offer.model_construct(device=device.id) for device in devices
                 if device.type != "host" and device.node and not device.dies]
 
-    def bases(self) -> Iterator[Base]:
+    def bases(self) -> list[Base]:
         """Each offer in each precision that its device multiplies.
 
         Raises ParamsError for an offer without a server, or of what is no card.
         """
+        return self._bases
+
+    @cached_property
+    def _bases(self) -> list[Base]:
+        return list(self._every_base())
+
+    def _every_base(self) -> Iterator[Base]:
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)

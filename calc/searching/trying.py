@@ -20,7 +20,8 @@ from calc.costing.power import (
 )
 from calc.costing.rates import prices_of
 from calc.physics.arrays import Number, ceil_div
-from calc.searching.space import AXES, Cells
+from calc.searching.choices import Choice, scenario
+from calc.searching.space import AXES, Cells, Space, chosen
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -128,6 +129,54 @@ class Tried:
                              threads=self.threads)
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
+
+
+@dataclass(frozen=True)
+class Least:
+    """The deployment whose decode steps alone give a token soonest.
+
+    Attributes:
+        pace: its time per token without the prompts of others [s].
+        choice: its settings.
+        deployed: it.
+    """
+
+    pace: float
+    choice: Choice
+    deployed: Scenario
+
+
+def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
+    """The least time per token of all deployments that fit; None where none does.
+
+    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
+    with which most fits, since decode steps do not depend on them.
+
+    Args:
+        space: what a goal allows, in one pool.
+        users: requests in flight.
+        enough: a pace at which there is no need to look further [s].
+    """
+    least = None
+    for base in space.bases():
+        for cells in space.cells(base):
+            some = (cells["chunk"] == cells["chunk"].min()) & (
+                cells["utilization"] == cells["utilization"].max())
+            cells = at(cells, np.flatnonzero(some))
+            cells["concurrency"] = np.full(len(cells["data"]), users)
+            first = space.first(base, cells)
+            tried = Tried(first.inputs(), first.model.attention, space.goal.demand)
+            cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+            if not len(cells["data"]):
+                continue
+            paces = tried.pace(cells)
+            row = int(paces.argmin())
+            if least is None or paces[row] < least.pace:
+                choice = chosen(base, cells, row, users)
+                least = Least(float(paces[row]), choice, scenario(space.goal, choice))
+            if least.pace <= enough:
+                return least
+    return least
 
 
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,

@@ -19,7 +19,9 @@ from calc.searching.asking import load_goal
 from calc.searching.choices import UTILIZATION, Choice, scenario
 from calc.searching.funnel import BOUNDS, COUNTED
 from calc.searching.search import Row, search
+from calc.searching.space import Space
 from calc.searching.sure import DRAWS, SURE, Drawn
+from calc.searching.trying import least_pace
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
 from decisions.goals import Page, cards, cell, goal_of, miss, plan
@@ -223,8 +225,11 @@ def contradiction() -> None:
         search(goal)
     except ParamsError as error:
         sentence = str(error)
+    least = least_pace(Space(goal), users)
+    assert least
     for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
-                             ("asked", rate, "token/s"), ("needed", users / rate, "s")):
+                             ("asked", rate, "token/s"), ("needed", users / rate, "s"),
+                             ("least", least.pace, "s")):
         number(f"which-{key}", value, fmt_quantity, unit=unit)
     number("which-users", users)
     show(*[f"> {sentence}"] * 2)

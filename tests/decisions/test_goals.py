@@ -223,6 +223,7 @@ class TestBounds:
         assert "1,600 token/s" in sentence[0]
         assert printed[1]["which-rate"] == "1,600 token/s"
         assert printed[1]["which-needed"] == "1.6 ms"
+        assert f"one every {float(printed[1]['which-least'].split()[0]):g}" in sentence[0]
         name, settings = bounds.CLAIMED
         with pytest.raises(ParamsError):
             search(load_goal(name, settings))
