@@ -20,7 +20,7 @@ from calc.searching.choices import scenario
 from calc.searching.pairs import Pair
 from calc.searching.percentiles import MOST_SIMULATED, Simulated, verified
 from calc.searching.search import MISS, SHORT, Found, Row
-from calc.searching.sure import Drawn, drawn, groups
+from calc.searching.sure import SURE, Drawn, Sure, drawn, groups, keeps, surely
 from calc.searching.trying import DEGREES
 from calc.searching.wishes import MEAN
 from catalogue import load_precision, load_scenario
@@ -46,15 +46,39 @@ class Answer:
     @property
     def met(self) -> bool:
         """Whether anything meets the goal."""
+        if self.sure:
+            return bool(self.sure.front)
         if self.verified:
             return self.verified[-1].keeps
         return bool(self.found.front.rows or (self.found.pairs and self.found.pairs.front.rows))
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
-        """The front, the best in the first objective first, in groups that cannot be told apart."""
-        rows = self.found.rows(self.found.front, self.told)
-        return groups(self.found, drawn(self.found, rows))
+        """The front, the best in the first objective first, in groups that cannot be told apart.
+
+        Where a share is asked in which limits hold, that of the deployments which keep them so.
+        """
+        told = (self.sure.front[:self.told] if self.sure else
+                drawn(self.found, self.found.rows(self.found.front, self.told)))
+        return groups(self.found, told)
+
+    @cached_property
+    def sure(self) -> Sure | None:
+        """Those that keep the limits in the share that is asked; None where none is."""
+        share = self.found.wishes.goal.limits.sure
+        return None if share is None else surely(self.found, share)
+
+    def keeps(self, each: Drawn) -> float | None:
+        """In which share of the draws a deployment keeps all limits [1]; None without limits."""
+        return keeps(self.found, each)
+
+    @cached_property
+    def first_sure(self) -> Drawn | None:
+        """The first told on the front that keeps all limits in the share that is asked, or in nine
+        of ten draws where none is; None without limits."""
+        share = self.sure.share if self.sure else SURE
+        return next((each for group in self.front for each in group
+                     if (often := self.keeps(each)) is not None and often >= share), None)
 
     @cached_property
     def pairs(self) -> list[tuple[Pair, Pools]]:
@@ -75,7 +99,9 @@ class Answer:
 
     @property
     def best(self) -> Row | None:
-        """The best in the first objective."""
+        """The best in the first objective, of those that are sure where that is asked."""
+        if self.sure:
+            return self.sure.front[0].row if self.sure.front else None
         rows = self.found.front.rows
         return self.found.row(rows, 0) if rows else None
 
@@ -94,7 +120,8 @@ class Answer:
 
     @property
     def devices(self) -> list[Row]:
-        """The best of each device, the best first."""
+        """The best of each device, the best first; where cost is an objective, those without a
+        price after those with one, in the order of the other objectives."""
         tops: dict[str, list[Row]] = {}
         for base, kept in zip(self.found.bases, self.found.kept, strict=True):
             if kept.front.rows:
@@ -190,13 +217,7 @@ class Answer:
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         objectives = self.found.wishes.objectives
-
-        def key(row: Row) -> tuple[float, ...]:
-            values = row.quantities | {"cards": row.choice.devices}
-            return tuple(-sign * values.get(name, math.inf * -sign)
-                         for name, sign in objectives.items())
-
-        return sorted(rows, key=key)
+        return sorted(rows, key=lambda row: row.worth(objectives), reverse=True)
 
     def _first(self, rows: Sequence[Row]) -> Row | None:
         ordered = self._sorted(rows)
@@ -209,6 +230,11 @@ class Answer:
             "goal": wishes.goal.id, "met": self.met, "objectives": list(wishes.objectives),
             "limits": wishes.limits, "unpriced": list(wishes.unpriced),
             "funnel": self.found.funnel.as_json()}
+        if self.sure:
+            answer["sure"] = self.sure.as_json() | (
+                {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
+            if not self.met:
+                return answer
         if not self.met and not self.verified:
             miss = self.nearest_miss
             return answer | {"nearest_miss": None if miss is None else
@@ -217,9 +243,7 @@ class Answer:
                            for pair, loop in self.pairs]} if self.found.pairs else {}
         if not self.found.front.rows:
             return answer | pools
-        groups_ = [[each.row.as_json() | {"binds": self.binds(each.row),
-                                          "intervals": each.intervals} for each in group]
-                   for group in self.front]
+        groups_ = [[self._told(each) for each in group] for group in self.front]
         change = self.least_change
         if self.verified:
             pools["at"] = {"percentile": wishes.goal.limits.at, "simulated": [
@@ -228,11 +252,17 @@ class Answer:
         rows = {"official": self.official, "runner_up": self.runner_up}
         return answer | pools | {
             "front": groups_, "front_size": len(np.atleast_1d(self.found.front.rows["base"])),
+            "first_sure": self._told(self.first_sure) if self.first_sure else None,
             **{name: row.as_json() if row else None for name, row in rows.items()},
             "official_precision": self.official_precision,
             "by_precision": [row.as_json() for row in self.precisions],
             "by_device": [row.as_json() for row in self.devices],
             **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
+
+    def _told(self, each: Drawn) -> dict[str, Any]:
+        """A deployment with its intervals and how often it keeps its limits, as plain data."""
+        return each.row.as_json() | {"binds": self.binds(each.row), "intervals": each.intervals,
+                                     "keeps": self.keeps(each)}
 
 
 def _cut(row: Row) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ is computed whole. Each of these bounds is exact, so the front is that of all de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -56,6 +57,18 @@ class Row:
     choice: Choice
     quantities: dict[str, float]
     over: dict[str, float] = field(default_factory=dict)
+
+    def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
+        """Its objectives, each the larger the better; one that is not known is the worst.
+
+        So among deployments without a price those after the cost decide, and all of them come
+        after those with one.
+
+        Args:
+            objectives: name -> +1 to have it large, -1 to have it small.
+        """
+        known = self.quantities | {"cards": float(self.choice.devices)}
+        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -201,6 +214,7 @@ def _part(task: tuple[int, int, int]) -> Part:
     kept, funnel = Kept.new(asked.objectives), Funnel()
     if share == 0:
         funnel.counts["blocks"] += space.blocked(base)
+        funnel.counts["drafts"] += space.undrafted(base)
     for cells in space.cells(base)[share::shares]:
         first = space.first(base, cells)
         tried = Tried(first.inputs(), first.model.attention, asked.goal.demand)

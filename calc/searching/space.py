@@ -31,7 +31,7 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
-from catalogue.deployments.profiles import AT, fitting
+from catalogue.deployments.profiles import AT, drafts_in_stages, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import MOST_CARDS, Goal, Offer
@@ -134,7 +134,8 @@ class Space:
         cards into slices that engines load, each with every chunk, half-batch and draft."""
         layouts = self.layouts(base)
         loads = self._loads(base, layouts)
-        cells = self._every({name: column[loads] for name, column in layouts.items()})
+        cells = self._every({name: column[loads] for name, column in layouts.items()},
+                            self._drafts_in_stages(base))
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -150,14 +151,27 @@ class Space:
         """Layouts of a base that cut a block of scales [1]."""
         return int((~self._loads(base, self.layouts(base))).sum())
 
+    def undrafted(self, base: Base) -> int:
+        """Layouts of a base that engines load, but with which none of the drafts is tried [1]."""
+        layouts = self.layouts(base)
+        if not any(self.drafts()) or self._drafts_in_stages(base):
+            return 0
+        return int((self._loads(base, layouts) & (layouts["pipeline"] > 1)).sum())
+
+    def _drafts_in_stages(self, base: Base) -> bool:
+        """Whether drafts are tried in pipeline stages."""
+        allowed = self.goal.space.staged_drafts
+        return (drafts_in_stages(load_device(base.device), self.model, base.engine)
+                if allowed is None else allowed)
+
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
         space = self.goal.space
         return (self.chunks(), list(space.micro_batches), self.drafts(),
                 space.memory_utilization or [UTILIZATION])
 
-    def _every(self, layouts: Cells) -> Cells:
-        """Layouts with every value of the other axes."""
+    def _every(self, layouts: Cells, staged: bool) -> Cells:
+        """Layouts with every value of the other axes; with drafts in stages only if they may be."""
         axes = self._axes()
         shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
@@ -167,6 +181,7 @@ class Space:
         # half-batches hide an exchange, where there is one
         exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
+        keep &= (cells["pipeline"] == 1) | (cells["drafts"] == 0) | staged
         return {name: column[keep] for name, column in cells.items()}
 
     def layouts(self, base: Base) -> Cells:

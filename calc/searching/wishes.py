@@ -29,13 +29,16 @@ class Wishes:
 
     Attributes:
         goal: the goal.
-        objectives: name -> +1 to have it large, -1 to have it small.
+        objectives: name -> +1 to have it large, -1 to have it small; those of the goal first, then
+            those by which a limit may hold where a mean at central values does not tell.
+        own: how many of them are the goal's.
         hours: device -> price of a card [money/s], of those that have one.
         unpriced: devices without a price.
     """
 
     goal: Goal
     objectives: dict[str, int]
+    own: int
     hours: Mapping[str, Rate]
     unpriced: tuple[str, ...]
 
@@ -47,9 +50,12 @@ class Wishes:
     @property
     def limits(self) -> dict[str, float]:
         """Limits by name, of those that the goal states."""
-        stated = self.goal.limits
-        found = {name: getattr(stated, name) for name in (*TIMES, "throughput", "cost", "power")}
-        return {name: float(limit) for name, limit in found.items() if limit is not None}
+        return stated_limits(self.goal)
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """The objectives of the goal itself."""
+        return dict(list(self.objectives.items())[:self.own])
 
     def with_derived(self, columns: Mapping[str, np.ndarray], device: str) -> dict[str, np.ndarray]:
         """What objectives and limits need besides what users see.
@@ -101,6 +107,12 @@ class Wishes:
         return found
 
 
+def stated_limits(goal: Goal) -> dict[str, float]:
+    """Limits by name, of those that a goal states of what a deployment comes to."""
+    found = {name: getattr(goal.limits, name) for name in (*TIMES, "throughput", "cost", "power")}
+    return {name: float(limit) for name, limit in found.items() if limit is not None}
+
+
 def wishes(space: Space) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
 
@@ -124,9 +136,12 @@ def wishes(space: Space) -> Wishes:
                           f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
         asked.remove("cost")  # a front of some devices only would leave the others out
+    own = len(asked)
     if goal.limits.at != MEAN:  # what is best in the mean need not be at a percentile
         asked += [name for name in ("ttft", "tpot") if name not in asked]
-    return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, hours, tuple(unpriced))
+    if goal.limits.sure is not None:  # nor what is best at central values be sure
+        asked += [name for name in stated_limits(goal) if name not in asked]
+    return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
 
 
 def _contradictions(space: Space) -> None:

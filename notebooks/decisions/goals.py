@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 import catalogue
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
@@ -115,25 +113,6 @@ def limited(answer: Answer, row: Row) -> Text:
     return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
 
 
-def keeps(answer: Answer, each: Drawn) -> float | None:
-    """In which share of the draws a deployment keeps all limits [1]; None without limits."""
-    limits = {name: limit for name, limit in answer.found.wishes.limits.items()
-              if name in each.quantities}
-    if not limits:
-        return None
-    kept = np.ones(len(next(iter(each.quantities.values()))), bool)
-    for name, limit in limits.items():
-        sign = OBJECTIVES[name]
-        kept &= sign * each.quantities[name] >= sign * limit
-    return float(kept.mean())
-
-
-def surest(answer: Answer) -> Drawn | None:
-    """The first on the front that keeps all limits in nine of ten draws; None without limits."""
-    return next((each for group in answer.front for each in group
-                 if (share := keeps(answer, each)) is not None and share >= SURE), None)
-
-
 def official(answer: Answer) -> Drawn | None:
     """The best in the published weights, under the same draws; None where there is none."""
     row = answer.official
@@ -197,7 +176,7 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     pairs = [_pair(answer)] if answer.pairs else []
     if not answer.found.front.rows:
         return pairs or [_missed(answer)]
-    best, sure, published = answer.front[0][0], surest(answer), official(answer)
+    best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
     lines = [_line(answer, best, ("best", "最优"))]
     if sure is not None and sure.row.choice != best.row.choice:
         lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
@@ -248,7 +227,7 @@ def _simulated(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
-    share = keeps(answer, each)
+    share = answer.keeps(each)
     row = each.row
     return {"which": which, "cards": cards(row.choice), "plan": plan(row.choice),
             **{name: cell(each, name) for name in TOLD}, "limited": limited(answer, row),

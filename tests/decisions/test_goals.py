@@ -71,19 +71,19 @@ class TestTheAnswer:
     def test_a_limit_is_kept_in_the_share_of_draws_that_lie_within_it(self, users):
         each = users.front[0][0]
         within = (each.quantities["tpot"] <= 0.05) & (each.quantities["ttft"] <= 2)
-        assert goals.keeps(users, each) == within.mean()
-        assert goals.keeps(users, each) < 1
+        assert users.keeps(each) == within.mean()
+        assert users.keeps(each) < 1
 
     def test_a_goal_without_limits_has_no_such_share(self, money):
-        assert goals.keeps(money, money.front[0][0]) is None
-        assert goals.surest(money) is None
+        assert money.keeps(money.front[0][0]) is None
+        assert money.first_sure is None
 
     def test_what_is_sure_keeps_its_limits_in_nine_of_ten_and_none_before_it_does(self, users):
-        sure = goals.surest(users)
+        sure = users.first_sure
         told = [each for group in users.front for each in group]
         place = [each.row.choice for each in told].index(sure.row.choice)
-        assert goals.keeps(users, sure) >= 0.9
-        assert all(goals.keeps(users, each) < 0.9 for each in told[:place])
+        assert users.keeps(sure) >= 0.9
+        assert all(users.keeps(each) < 0.9 for each in told[:place])
 
     def test_the_published_weights_stand_beside_the_best(self, users, printed):
         goals.summary(pages(users))

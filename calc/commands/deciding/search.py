@@ -30,7 +30,7 @@ HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": 
          "power": "power", "energy": "energy"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
-         "have": "have"}
+         "have": "have", "sure": "limits.sure"}
 MOST_WORKERS = 8  # processes of one search, by default
 
 
@@ -109,7 +109,9 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, files: list[Path]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
-    if answer.met or answer.verified:
+    if answer.sure and not answer.met and answer.sure.surest:
+        _print_unsure(screen, answer, answer.sure.surest)
+    elif answer.met or answer.verified:
         if answer.found.front.rows:
             _print_front(screen, answer)
             _print_verified(screen, answer)
@@ -120,6 +122,10 @@ def _print(answer: Answer, files: list[Path]) -> None:
     funnel = answer.found.funnel
     if funnel.deployments:
         screen.print(_funnel(answer), highlight=False, soft_wrap=True)
+    if funnel.counts["drafts"]:
+        screen.print(f"Pipeline stages without drafts ({funnel.counts['drafts']:,} layouts): "
+                     "engines draft none there; --set space.staged_drafts=true tries them.",
+                     highlight=False, soft_wrap=True)
     if answer.found.wishes.unpriced and funnel.deployments:
         screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
                      "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
@@ -142,14 +148,50 @@ def _print_front(screen: Console, answer: Answer) -> None:
                          if name in each.row.quantities)
         tight = answer.binds(each.row)
         beside = [f"{HEADS[tight]} nearest to its limit"] if tight else []
+        if (share := answer.keeps(each)) is not None:
+            beside.append(f"keeps its limits in {share:.0%} of draws")
         beside += [f"{alike} more that cannot be told apart"] * bool(alike)
         screen.print(f"{number:>3}. {_named(each.row)}", highlight=False, soft_wrap=True)
         screen.print(f"     {'; '.join([seen, *beside])}", highlight=False, soft_wrap=True)
-    total, told = len(answer.found.front.rows["base"]), len(_told(answer))
+    _print_sure(screen, answer)
+    total = len(answer.sure.front if answer.sure else answer.found.front.rows["base"])
+    told = len(_told(answer))
     if total > told:
         screen.print(f"The first {told} of {total} deployments on the front.", highlight=False)
     first = answer.front[0][0].row.choice
     screen.print(f"The first one: {set_line(first.settings())}", highlight=False, soft_wrap=True)
+
+
+def _print_sure(screen: Console, answer: Answer) -> None:
+    """Which deployment is sure, or how that was found."""
+    from calc.searching.sure import SURE
+
+    if not answer.found.wishes.limits:
+        return
+    if answer.sure:
+        screen.print(f"{answer.sure.tried} deployments drawn of the fronts of all offers in "
+                     f"objectives and limits; above those that keep the limits in at least "
+                     f"{answer.sure.share:.0%} of draws, below by central values.",
+                     highlight=False, soft_wrap=True)
+        return
+    first = answer.first_sure
+    if first is None:
+        screen.print(f"None of these keeps its limits in {SURE:.0%} of draws from the ranges of "
+                     f"all inputs; --sure {SURE:g} looks further.", highlight=False,
+                     soft_wrap=True)
+    elif first.row.choice != answer.front[0][0].row.choice:
+        screen.print(f"First in {SURE:.0%} of draws: {_named(first.row)} "
+                     f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
+                     highlight=False, soft_wrap=True)
+
+
+def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
+    """That nothing is so sure, and what is surest."""
+    assert answer.sure
+    screen.print(f"Nothing keeps its limits in {answer.sure.share:.0%} of draws. The surest of "
+                 f"{answer.sure.tried} drawn: {_named(nearest.row)}: "
+                 f"{answer.keeps(nearest) or 0:.0%}.", highlight=False, soft_wrap=True)
+    screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
 def _named(row: Row) -> str:
@@ -238,7 +280,11 @@ def _print_others(screen: Console, answer: Answer) -> None:
     if answer.least_change is not None:
         row, changed = answer.least_change
         lines += [f"Least change: {_brief(row, currency)}", f"    {set_line(changed)}"]
-    for title, rows in (("By precision", answer.precisions), ("By device", answer.devices)):
+    wishes, last = answer.found.wishes, ""
+    if wishes.unpriced and "cost" in wishes.objectives:
+        others = [HEADS.get(name, name) for name in wishes.objectives if name != "cost"]
+        last = f", those without a price last, by {' then '.join(others) or 'nothing'}"
+    for title, rows in (("By precision", answer.precisions), ("By device" + last, answer.devices)):
         if len(rows) > 1:
             lines += [f"{title}:", *(f"    {_brief(row, currency)}" for row in rows)]
     for line in lines:
