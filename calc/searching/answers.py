@@ -7,7 +7,7 @@ least of a deployment that the reader has, and of what was found of other layout
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,16 +19,69 @@ from calc.choosing.pools import Pools, together
 from calc.searching.choices import scenario
 from calc.searching.pairs import Pair
 from calc.searching.percentiles import MOST_SIMULATED, Simulated, verified
-from calc.searching.search import MISS, SHORT, Found, Row
+from calc.searching.search import MISS, SHORT, Found, Row, search
 from calc.searching.sure import SURE, Drawn, Sure, drawn, groups, keeps, surely
 from calc.searching.trying import DEGREES
-from calc.searching.wishes import MEAN
+from calc.searching.wishes import MEAN, stated_limits
 from catalogue import load_precision, load_scenario
-from catalogue.planning.goals import OBJECTIVES
+from catalogue.planning.goals import OBJECTIVES, Goal
 
 MOST_TOLD = 24  # deployments of a front that are told
 MOST_PAIRS = 8  # of two pools
+RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
 PUBLISHED = ("fp8-block", "mxfp4-w4a16")  # of several published ones the first
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The best with one limit relaxed, all others as they are.
+
+    Attributes:
+        limit: its name.
+        factor: by which it is wider [1].
+        to: what it then is, SI units.
+        row: the best; None where nothing meets the goal even so.
+    """
+
+    limit: str
+    factor: float
+    to: float
+    row: Row | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"limit": self.limit, "factor": self.factor, "to": self.to,
+                "best": self.row.as_json() if self.row else None}
+
+
+def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
+    """What relaxing each limit of a goal gives, by each of ``RELAXED``: the best with it.
+
+    One search with all limits at their widest, in which they are objectives too: its front holds
+    the best for any limits within.
+
+    Args:
+        goal: with limits of means, at central values.
+        workers: processes of the search.
+    """
+    own, widest = stated_limits(goal), max(RELAXED)
+
+    def wider(name: str, factor: float) -> float:
+        return own[name] * factor if OBJECTIVES[name] < 0 else own[name] / factor
+
+    limits = goal.limits.model_copy(
+        update={name: wider(name, widest) for name in own} | {"sure": 0.0})
+    found = search(goal.model_copy(update={"limits": limits}), workers=workers)
+    rows = sorted(found.rows(found.front), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+
+    def best(limits: Mapping[str, float]) -> Row | None:
+        return next((row for row in rows if all(
+            OBJECTIVES[name] * row.quantities[name] >= OBJECTIVES[name] * limit
+            for name, limit in limits.items())), None)
+
+    return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
+            for name in own for factor in RELAXED]
 
 
 @dataclass

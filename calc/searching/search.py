@@ -59,10 +59,8 @@ class Row:
     over: dict[str, float] = field(default_factory=dict)
 
     def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
-        """Its objectives, each the larger the better; one that is not known is the worst.
-
-        So among deployments without a price those after the cost decide, and all of them come
-        after those with one.
+        """Its objectives, each the larger the better; one that is not known, as a cost without a
+        price, is the worst, and those after it decide.
 
         Args:
             objectives: name -> +1 to have it large, -1 to have it small.

@@ -12,6 +12,7 @@ import numpy as np
 import calc
 import catalogue
 from calc.choosing.fronts import front
+from calc.evidence.validation import measured_systems
 from calc.quantities.everything import evaluate
 from calc.searching.advice import alternatives
 from calc.searching.answers import Answer
@@ -70,6 +71,18 @@ def funnel(page: Page) -> None:
     computed, tried = (sum(each.computed for each in counts),
                        sum(each.deployments for each in counts))
     number("which-computed", computed / max(1, tried), fmt_percent)
+
+
+def stages(page: Page) -> None:
+    """How long the pipelines of the best are, and how many of the measured systems have any."""
+    longest = max((row.choice.pipeline for answer in page.answers for row in answer.devices),
+                  default=1)
+    systems = measured_systems()
+    staged = sum(case.scenario.inputs()["pipeline_parallel"] > 1 for case in systems)
+    show(f"The longest pipeline of what is best on some card here: {longest}. Measured systems of "
+         f"this book with pipeline stages: {staged} of {len(systems)}.",
+         f"此处各种卡的最优部署中，最长的流水线为 {longest} 级；本书 {len(systems)} 个实测系统中，"
+         f"{staged} 个用了流水线。")
 
 
 def _sampled(answer: Answer) -> list[Row]:

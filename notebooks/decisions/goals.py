@@ -16,7 +16,8 @@ from calc.searching.answers import MEMORY, Answer
 from calc.searching.asking import load_goal
 from calc.searching.choices import Choice, scenario
 from calc.searching.search import Row, search
-from calc.searching.sure import SURE, Drawn, drawn
+from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
+from calc.searching.wishes import MEAN
 from catalogue.planning.goals import OBJECTIVES, Goal
 from workbench.entries.deployments import RESOURCES, reach, rounded
 from workbench.showing.display import number, show, table
@@ -32,6 +33,7 @@ LIMITS: dict[str, Text] = {
     "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
     MEMORY: ("memory capacity", "显存容量")}
 TOLD = ("tpot", "ttft", "throughput_per_card")
+SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
     "prefill": ("the prefill pool", "预填充池"), "decode": ("the decode pool", "解码池"),
     "transfer": ("the transfer of the cache", "缓存传输")}
@@ -147,8 +149,43 @@ def summary(page: Page) -> None:
                       f"每卡吞吐；{currency_of(page)} / 10⁶ token（80%）")
             if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
             "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
-    number("which-sure", SURE, fmt_percent, digits=0)
+    sure = page.main.sure
+    number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
     number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+
+
+def certainty(page: Page) -> None:
+    """What being sure takes: of a goal with limits the best deployment by the share of draws in
+    which it keeps them."""
+    answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
+                   and each.found.front.rows and goal_of(each).limits.at == MEAN
+                   and goal_of(each).space.pools == ["one"]), None)
+    if answer is None:
+        show("No goal here has limits of which to be sure.", "此处的目标没有需要把握的限制。")
+        return
+    goal, found = goal_of(answer), answer.found
+    if answer.sure is None:
+        limits = goal.limits.model_copy(update={"sure": SURE})
+        found = search(goal.model_copy(update={"limits": limits}))
+    rows, most_drawn = [], 0
+    for share in SHARES:
+        sure = surely(found, share)
+        most_drawn = max(most_drawn, sure.tried)
+        row: dict[str, Any] = {"share": fmt_percent(share, 0)}
+        if sure.front:
+            each = sure.front[0]
+            row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
+                    "tpot": cell(each, "tpot"), "ttft": cell(each, "ttft"),
+                    "kept": fmt_percent(keeps(found, each) or 0.0, 0)}
+        rows.append(row)
+    show(*(f"**{goal.title[lang]}**" for lang in ("en", "zh")))
+    table(rows, {"share": ("asked, of draws", "要求的抽样比例"), "cards": ("cards", "卡"),
+                 "plan": ("weights and layout", "权重与切分"),
+                 "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
+                 "kept": ("limits kept", "守住限制")}, wide=True)
+    most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
+    show(f"Of {fmt_int(most)} candidates at most {fmt_int(most_drawn)} were drawn for a row.",
+         f"共 {fmt_int(most)} 个候选，每行至多抽样了其中 {fmt_int(most_drawn)} 个。")
 
 
 def _stacked(line: dict[str, Any]) -> dict[str, Any]:
@@ -176,6 +213,10 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     pairs = [_pair(answer)] if answer.pairs else []
     if not answer.found.front.rows:
         return pairs or [_missed(answer)]
+    if answer.sure and not answer.sure.front:
+        assert answer.sure.surest  # of a front
+        return [_line(answer, answer.sure.surest, (
+            "**nothing is so sure**; the surest", "**没有这么有把握的**；最有把握的"))]
     best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
     lines = [_line(answer, best, ("best", "最优"))]
     if sure is not None and sure.row.choice != best.row.choice:

@@ -17,7 +17,7 @@ from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.searching.answers import Answer
+    from calc.searching.answers import Answer, Relaxed
     from calc.searching.choices import Choice
     from calc.searching.search import Row
     from calc.searching.sure import Drawn
@@ -42,6 +42,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                                                "precisions=fp8-block,w8a8-int8")
     for flag, key in FLAGS.items():
         command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
+    command.add_argument("--relax", action="store_true",
+                         help="search once more: what is best with each limit 1% and 10% wider")
     command.add_argument("-o", "--out", metavar="DIR",
                          help="write the scenario file of every deployment that is told")
     command.add_argument("--workers", type=int, metavar="N",
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
-    from calc.searching.answers import Answer
+    from calc.searching.answers import Answer, relaxed
     from calc.searching.asking import load_goal
     from calc.searching.search import search
 
@@ -63,12 +65,18 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(f"--workers {args.workers}: expected at least 1.")
     goal = load_goal(args.goal, [*args.settings, *flags])
+    if args.relax and (goal.limits.at != "mean" or goal.limits.sure is not None
+                       or goal.space.pools != ["one"]):
+        raise ParamsError("--relax: widens limits of means at central values in one pool, expected "
+                          "no limits.at, no limits.sure and no second pool.")
     answer = Answer(search(goal, workers=args.workers))
+    wider = relaxed(goal, args.workers) if args.relax else []
     files = _written(answer, Path(args.out)) if args.out and answer.met else []
     if args.json:
-        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {}))
+        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {})
+                   | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {}))
     else:
-        _print(answer, files)
+        _print(answer, files, wider)
     return OK if answer.met else UNMET
 
 
@@ -106,7 +114,7 @@ def _told(answer: Answer) -> list[Row]:
     return [each.row for group in answer.front for each in group]
 
 
-def _print(answer: Answer, files: list[Path]) -> None:
+def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
@@ -119,6 +127,8 @@ def _print(answer: Answer, files: list[Path]) -> None:
         _print_pairs(screen, answer)
     else:
         _print_miss(screen, answer)
+    for each in wider:
+        screen.print(_relaxed(answer, each), highlight=False, soft_wrap=True)
     funnel = answer.found.funnel
     if funnel.deployments:
         screen.print(_funnel(answer), highlight=False, soft_wrap=True)
@@ -183,6 +193,27 @@ def _print_sure(screen: Console, answer: Answer) -> None:
         screen.print(f"First in {SURE:.0%} of draws: {_named(first.row)} "
                      f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
                      highlight=False, soft_wrap=True)
+
+
+def _relaxed(answer: Answer, wider: Relaxed) -> str:
+    """What one limit that is wider changes of the first objective, in one sentence."""
+    name = next(iter(answer.found.wishes.chosen))
+    said = (f"{HEADS[wider.limit]} limit {wider.factor - 1:.0%} wider "
+            f"({_amount(wider.limit, wider.to)})")
+    if wider.row is None:
+        return f"{said}: still nothing."
+    objective = {name: answer.found.wishes.chosen[name]}
+    value, = wider.row.worth(objective)
+    best = answer.best.worth(objective)[0] if answer.best else None
+    change = ("" if best is None else ", as before" if value == best
+              else f", {abs(value) / abs(best) - 1:+.1%}")
+    return (f"{said}: {HEADS.get(name, name)} {_amount(name, abs(value))}{change}, with "
+            f"{_named(wider.row)}.")
+
+
+def _amount(name: str, value: float) -> str:
+    unit = UNITS.get(name)
+    return f"{value:.4g}" if unit is None else human(value, unit)
 
 
 def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:

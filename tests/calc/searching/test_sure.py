@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calc.choosing.fronts import front
-from calc.searching.answers import Answer
+from calc.searching.answers import Answer, relaxed
 from calc.searching.asking import load_goal
 from calc.searching.search import search
 from calc.searching.sure import drawn, keeps, surely
@@ -125,3 +125,30 @@ def test_without_limits_there_is_no_share():
 def test_a_share_that_means_nothing_is_refused(settings, told):
     with pytest.raises(ParamsError, match=told):
         load_goal("r1-80-users-h20", settings)
+
+
+@pytest.mark.parametrize("settings", [
+    (), ("demand.users=null", "devices=nvidia-h20", "cards.most=8", "limits.tpot=40ms",
+         f"space.batches={','.join(str(size) for size in range(8, 200, 3))}",
+         "objectives=throughput_per_card")])
+def test_what_a_wider_limit_gives_is_what_a_search_with_it_finds(settings):
+    goal = load_goal("r1-80-users-h20", [*SMALL, *settings])
+    moved, before = 0, Answer(search(goal)).best
+    for each in relaxed(goal):
+        limits = goal.limits.model_copy(update={each.limit: each.to})
+        other = search(goal.model_copy(update={"limits": limits}))
+        names = other.wishes.objectives
+        assert each.row.worth(names) == other.rows(other.front, 1)[0].worth(names)
+        moved += each.row.worth(names) != before.worth(names)
+    assert moved or not settings  # cards are few, batches are many
+
+
+def test_the_shell_tells_what_a_wider_limit_gives_and_of_which_goals(cli):
+    settings = list(itertools.chain(*(("--set", text) for text in SMALL)))
+    code, out, _ = cli("search", "r1-80-users-h20", *settings, "--relax")
+    assert code == 0
+    assert "TPOT limit 10% wider (66 ms): cards" in out
+    assert "TTFT limit 1% wider (1.01 s)" in out
+    code, _, err = cli("search", "r1-80-users-h20", *settings, "--relax", "--sure", "0.5")
+    assert code == 2
+    assert "--relax: widens limits of means" in err
