@@ -16,7 +16,7 @@ SCHEDULING: Text = ("how a step is filled", "每步如何装填")
 VALUES: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与解码同处一步"),
                            "prefill-first": ("prompts first", "先做预填充"),
                            "True": ("yes", "支持"), "False": ("no", "不支持")}
-STAGED: Text = ("drafts in pipeline stages", "流水线中的草稿")
+STAGED: Text = ("drafts in pipeline stages", "跨流水线级起草")
 DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
 FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
 
