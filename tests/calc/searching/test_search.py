@@ -189,7 +189,7 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
 def test_more_cards_to_choose_from_are_never_worse():
     few, many = (search(load_goal("r1-80-users-910b", [
         "devices=ascend-910b2", f"cards.most={most}", "precisions=w8a8-int8",
-        "objectives=tpot"])) for most in (16, 32))
+        "objectives=tpot", "limits.tpot=80ms"])) for most in (16, 32))
     assert (many.rows(many.front)[0].quantities["tpot"]
             <= few.rows(few.front)[0].quantities["tpot"])
 
