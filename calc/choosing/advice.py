@@ -10,6 +10,7 @@ for it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -352,6 +353,11 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
     parts = {root: getattr(scenario.file, root).model_copy(update=values)
              for root, values in groups.items()}
     return replace(scenario, file=scenario.file.model_copy(update=parts))
+
+
+def set_line(settings: Mapping[str, str | int]) -> str:
+    """Settings as ``--set`` takes them, on a line for a shell."""
+    return " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
 
 
 def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],

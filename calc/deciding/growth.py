@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.advice import changed
-from calc.choosing.layouts import Cut, cuts
+from calc.choosing.layouts import Cut, cuts, staged_group
 from calc.choosing.sweeps import sweep
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
 from calc.physics.breakdown import bottleneck
@@ -30,6 +30,7 @@ from catalogue import Scenario
 from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.profiles import drafts_in_stages
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 REQUESTS = 48  # numbers of requests that are tried of each layout
@@ -97,7 +98,7 @@ def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
 
 def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool = False
             ) -> list[Cut]:
-    """Every cut of so many cards that an engine loads.
+    """Every cut of so many cards that an engine loads, and in which it drafts if it is to.
 
     Args:
         scenario: the deployment.
@@ -108,11 +109,12 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     per_node = int(scenario.node.devices_per_node.value)
-    found = [cut for cut in cuts(inputs, attention, scenario.model.id, devices,
-                                 max(per_node, scale_up_domain(scenario.node)))
-             if cut[0] <= per_node or cut[0] <= scale_up_domain(scenario.node)]
+    found = cuts(inputs, attention, scenario.model.id, devices, scale_up_domain(scenario.node))
+    staged = not inputs["draft_tokens"] or drafts_in_stages(
+        scenario.device, scenario.model, scenario.engine)
     return [cut for cut in found if (not narrow or cut[3] <= per_node)
-            and (not mixed or cut[1] == 1 or cut[3] <= cut[0])
+            and (staged or cut[1] == 1)
+            and not (mixed and staged_group(cut[0], cut[1], cut[3]))
             and block_problem(inputs, attention, scenario.model.id, scenario.precision,
                               cut) is None]
 

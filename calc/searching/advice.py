@@ -17,6 +17,7 @@ from calc.searching.search import Row, search
 from calc.searching.space import Space
 from calc.searching.trying import PERCENT
 from catalogue import Scenario
+from catalogue.deployments.profiles import drafts_in_stages
 from catalogue.planning.goals import CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
@@ -111,7 +112,8 @@ def _goal(scenario: Scenario) -> Goal:
         users=int(file.workload.concurrency.value), arrivals="burst")
     tried = Axes.model_construct(
         chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
-        drafts=[int(inputs["draft_tokens"])], spares=["none", "fewest"],
+        drafts=[int(inputs["draft_tokens"])], staged_drafts=_staged(scenario),
+        spares=["none", "fewest"],
         micro_batches=[int(inputs["micro_batches"])],
         memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
     return Goal.model_construct(
@@ -119,6 +121,12 @@ def _goal(scenario: Scenario) -> Goal:
         devices=[Offer.model_construct(device=file.device, node=file.cluster.node)],
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
+
+
+def _staged(scenario: Scenario) -> bool:
+    """Whether it may draft in pipeline stages: it says that it does, or its engine does."""
+    return (scenario.inputs()["pipeline_parallel"] > 1
+            or drafts_in_stages(scenario.device, scenario.model, scenario.engine))
 
 
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:

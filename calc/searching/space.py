@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import changed
-from calc.choosing.layouts import divisors
+from calc.choosing.advice import ON_PROCESSORS, changed
+from calc.choosing.layouts import divisors, staged_group
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -31,16 +31,13 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
-from catalogue.deployments.profiles import AT, fitting
+from catalogue.deployments.profiles import AT, drafts_in_stages, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import MOST_CARDS, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
-ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
-
-
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
         "drafts", "utilization")
 LAYOUT = AXES[:6]
@@ -99,11 +96,18 @@ class Space:
         return [Offer.model_construct(device=device.id) for device in devices
                 if device.type != "host" and device.node and not device.dies]
 
-    def bases(self) -> Iterator[Base]:
+    def bases(self) -> list[Base]:
         """Each offer in each precision that its device multiplies.
 
         Raises ParamsError for an offer without a server, or of what is no card.
         """
+        return self._bases
+
+    @cached_property
+    def _bases(self) -> list[Base]:
+        return list(self._every_base())
+
+    def _every_base(self) -> Iterator[Base]:
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)
@@ -130,7 +134,8 @@ class Space:
         cards into slices that engines load, each with every chunk, half-batch and draft."""
         layouts = self.layouts(base)
         loads = self._loads(base, layouts)
-        cells = self._every({name: column[loads] for name, column in layouts.items()})
+        cells = self._every({name: column[loads] for name, column in layouts.items()},
+                            self._drafts_in_stages(base))
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -146,14 +151,27 @@ class Space:
         """Layouts of a base that cut a block of scales [1]."""
         return int((~self._loads(base, self.layouts(base))).sum())
 
+    def undrafted(self, base: Base) -> int:
+        """Layouts of a base that engines load, but with which none of the drafts is tried [1]."""
+        layouts = self.layouts(base)
+        if not any(self.drafts()) or self._drafts_in_stages(base):
+            return 0
+        return int((self._loads(base, layouts) & (layouts["pipeline"] > 1)).sum())
+
+    def _drafts_in_stages(self, base: Base) -> bool:
+        """Whether drafts are tried in pipeline stages."""
+        allowed = self.goal.space.staged_drafts
+        return (drafts_in_stages(load_device(base.device), self.model, base.engine)
+                if allowed is None else allowed)
+
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
         space = self.goal.space
         return (self.chunks(), list(space.micro_batches), self.drafts(),
                 space.memory_utilization or [UTILIZATION])
 
-    def _every(self, layouts: Cells) -> Cells:
-        """Layouts with every value of the other axes."""
+    def _every(self, layouts: Cells, staged: bool) -> Cells:
+        """Layouts with every value of the other axes; with drafts in stages only if they may be."""
         axes = self._axes()
         shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
@@ -163,6 +181,7 @@ class Space:
         # half-batches hide an exchange, where there is one
         exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
+        keep &= (cells["pipeline"] == 1) | (cells["drafts"] == 0) | staged
         return {name: column[keep] for name, column in cells.items()}
 
     def layouts(self, base: Base) -> Cells:
@@ -222,7 +241,7 @@ class Space:
                                        and meant(dp, space.data) and fits(1, pp, 1, 1, 0)):
                     continue
                 for ep in (ep for ep in divisors(tp * dp) if meant(ep, space.expert)):
-                    if pp > 1 and ep > tp and not space.staged_groups:
+                    if staged_group(tp, pp, ep) and not space.staged_groups:
                         self.dropped["stages"] += 1
                         continue
                     for spares in _spares(self.goal, self.shapes, ep):

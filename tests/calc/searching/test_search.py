@@ -144,6 +144,22 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device):
                     float(quantities["headroom_per_device"]), rel=1e-9)
 
 
+def test_cards_without_a_price_come_last_in_the_order_of_what_else_is_asked():
+    from calc.searching.answers import Answer
+
+    answer = Answer(search(load_goal("million-tokens", [
+        "devices=nvidia-h20,nvidia-h200-sxm,ascend-910b2,ascend-910b4-1", "cards.most=16", *SMALL,
+        "precisions=w8a8-int8", "objectives=cost,tpot,throughput_per_card", "space.batches=1,16",
+        "limits.tpot=null"])))
+    rows = answer.devices
+    priced = ["cost" in row.quantities for row in rows]
+    assert priced == sorted(priced, reverse=True)
+    assert any(priced)
+    unpriced = [row.quantities["tpot"] for row in rows if "cost" not in row.quantities]
+    assert len(unpriced) > 1
+    assert unpriced == sorted(unpriced)
+
+
 def test_what_meets_the_goal_meets_it_as_a_deployment_of_its_own():
     found = search(load_goal("r1-80-users-910b", ["devices=ascend-910b2", "cards.most=32"]))
     goal = found.wishes.goal
@@ -173,7 +189,7 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
 def test_more_cards_to_choose_from_are_never_worse():
     few, many = (search(load_goal("r1-80-users-910b", [
         "devices=ascend-910b2", f"cards.most={most}", "precisions=w8a8-int8",
-        "objectives=tpot"])) for most in (16, 32))
+        "objectives=tpot", "limits.tpot=80ms"])) for most in (16, 32))
     assert (many.rows(many.front)[0].quantities["tpot"]
             <= few.rows(few.front)[0].quantities["tpot"])
 
