@@ -68,7 +68,13 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if spread.shared_expert_ranks and spread.shared_expert_ranks.value:
         raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
                           "parallelism.shared_expert_ranks.")
-    if of.experts > 1:
+    if of.experts > 1 and of.slices > 1:
+        if not release.has("--moe-a2a-backend", "deepep"):
+            raise ParamsError(f"{release}: experts are whole or cut over all ranks before "
+                              "0.4.10.post2, expected expert_parallel of 1.")
+        found.append(release.take("--ep-size", of.experts,
+                                  f"experts on {of.experts} ranks, in {of.slices} slices each"))
+    elif of.experts > 1:
         found.append(release.take("--ep-size", of.experts,
                                   f"whole experts on {of.experts} ranks"))
         if of.joined > 1 and not numbers["exchange_gathered"]:

@@ -22,7 +22,8 @@ def apart(attention, shared=APART, **changed):
     inputs = dict(sampled(attention))
     return inputs | {
         "tensor_parallel": 1, "data_parallel": RANKS, "expert_parallel": RANKS,
-        "decode_context_parallel": 1, "exchange_normal": 0, "exchange_gathered": 0,
+        "expert_tensor_parallel": 0, "decode_context_parallel": 1, "exchange_normal": 0,
+        "exchange_gathered": 0,
         "first_k_dense_replace": np.floor(inputs["num_hidden_layers"] / 2),
         "moe_intermediate_size": np.maximum(64, inputs["moe_intermediate_size"]),
         "n_routed_experts": 72, "num_experts_per_tok": 6, "redundant_experts": 0,
