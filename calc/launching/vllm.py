@@ -130,9 +130,10 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     found = []
     spread = scenario.file.parallelism
     if of.slices > 1 and (of.experts > 1 or (of.joined > 1 and release.name == ASCEND)):
-        raise ParamsError(f"{release}: no flag spreads experts over {of.experts} ranks in "
-                          f"{of.slices} slices each, expected whole experts on "
-                          f"{of.experts * of.slices} ranks.")
+        ranks = of.experts * of.slices
+        raise ParamsError(f"{release}: no flag cuts experts on {of.experts} of {ranks} ranks into "
+                          f"{of.slices} slices, expected whole experts, expert_parallel of {ranks}"
+                          + ("." if release.name == ASCEND else ", or all in slices, of 1."))
     if of.experts > 1:
         found.append(release.take("--enable-expert-parallel", None,
                                   f"whole experts on {of.experts} ranks"))
