@@ -174,9 +174,9 @@ class Cluster(Entry):
 class Parallelism(Entry):
     """How a deployment is cut; devices = tensor x pipeline x data.
 
-    ``expert_tensor_parallel`` slices of each routed expert (absent: tensor over expert parallel, at
-    least 1) times the expert-parallel size are the ranks that share experts. Experts and
-    ``redundant_experts``, further copies (absent: none), are spread over the expert-parallel ranks,
+    ``expert_tensor_parallel`` slices of each routed expert (absent or 0: tensor over expert
+    parallel, at least 1) times the expert-parallel size are the ranks that share experts. Experts
+    and ``redundant_experts``, copies (absent: none), are spread over the expert-parallel ranks,
     less ``shared_expert_ranks`` with the shared ones alone (absent: none). ``balancing``: experts
     lie as they are numbered (none), by measured load (periodic), or ranks get equal shares (ideal).
     ``decode_context_parallel`` ranks deal the cache of a request among them (absent: 1).
@@ -186,7 +186,7 @@ class Parallelism(Entry):
     pipeline_parallel: Count
     data_parallel: Count
     expert_parallel: Count
-    expert_tensor_parallel: Count | None = None
+    expert_tensor_parallel: CountOrZero | None = None
     redundant_experts: CountOrZero | None = None
     shared_expert_ranks: CountOrZero | None = None
     decode_context_parallel: Count | None = None

@@ -115,7 +115,7 @@ class TestScenarios:
          "expert_tensor_parallel of 4 times expert_parallel of 16 does not fit tensor x data "
          "parallel = 8 x 2, expected a product that divides 16 and is a multiple of 8"),
         (["parallelism.expert_tensor_parallel=4"], "is a multiple of 8"),
-        (["parallelism.expert_tensor_parallel=0"], "expected"),
+        (["parallelism.expert_tensor_parallel=-1"], "expected"),
         (["parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
           "parallelism.expert_tensor_parallel=16", "model.moe_intermediate_size=2052"],
          "expert_tensor_parallel of 16 does not divide moe_intermediate_size 2052"),
