@@ -366,7 +366,9 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
     cut = tuple(int(getattr(changed.file.parallelism, name).value) for name in DEGREES)
     tp, pp, dp, ep = cut
     dealt = changed.file.parallelism.decode_context_parallel
-    layout = f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f", DCP{dealt.value}" if dealt else "")
+    slices = changed.file.parallelism.expert_tensor_parallel
+    layout = (f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f"×ETP{slices.value}" if slices else "")
+              + (f", DCP{dealt.value}" if dealt else ""))
     cards = changed.devices
     same = cards == asked.devices
     en, zh = [], []

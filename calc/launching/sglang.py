@@ -66,7 +66,13 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     numbers, spread = scenario.inputs(), scenario.file.parallelism
     found: list[Setting] = []
     refuse_shared_ranks(scenario, release)
-    if of.experts > 1:
+    if of.experts > 1 and of.slices > 1:
+        if not release.has("--moe-a2a-backend", "deepep"):
+            raise ParamsError(f"{release}: experts are whole or cut over all ranks before "
+                              "0.4.10.post2, expected expert_parallel of 1.")
+        found.append(release.take("--ep-size", of.experts,
+                                  f"experts on {of.experts} ranks, in {of.slices} slices each"))
+    elif of.experts > 1:
         found.append(release.take("--ep-size", of.experts,
                                   f"whole experts on {of.experts} ranks"))
         if of.joined > 1 and not numbers["exchange_gathered"]:

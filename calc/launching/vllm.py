@@ -63,8 +63,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         # of CANN, not of the plug-in, whose platform selects devices by it
         found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
                      else release.take("CUDA_VISIBLE_DEVICES", cards, why))
-    backend = _exchange(scenario)
-    if of.joined > 1 and release.name != ASCEND and not release.has("--all2all-backend", backend):
+    backend, sent = _exchange(scenario), of.joined > 1 and of.experts > 1
+    if sent and release.name != ASCEND and not release.has("--all2all-backend", backend):
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
@@ -140,11 +140,17 @@ def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
 def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     found = []
     spread = scenario.file.parallelism
+    if of.slices > 1 and (of.experts > 1 or (of.joined > 1 and release.name == ASCEND)):
+        ranks = of.experts * of.slices
+        raise ParamsError(f"{release}: no flag cuts experts on {of.experts} of {ranks} ranks into "
+                          f"{of.slices} slices, expected whole experts, expert_parallel of {ranks}"
+                          + ("." if release.name == ASCEND else ", or all in slices, of 1."))
     if of.experts > 1:
         found.append(release.take("--enable-expert-parallel", None,
                                   f"whole experts on {of.experts} ranks"))
     backend = _exchange(scenario)
-    if of.joined > 1 and release.name != ASCEND and release.has("--all2all-backend", backend):
+    if (of.joined > 1 and of.experts > 1 and release.name != ASCEND
+            and release.has("--all2all-backend", backend)):
         found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
     copies = spread.redundant_experts.value if spread.redundant_experts else 0
     refuse_shared_ranks(scenario, release)

@@ -23,6 +23,7 @@ from catalogue.planning.goals import Space as Axes
 
 CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
+                               "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
@@ -132,7 +133,7 @@ def _staged(scenario: Scenario) -> bool:
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     """Settings of a choice that are not the deployment's own."""
     own = _own(scenario)
-    # neither is searched
+    # none of them is searched
     plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
     return plain | {key: value for key, value in choice.settings().items()
                     if key.startswith(CHANGED) and own.get(key) != value}

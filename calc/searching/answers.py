@@ -218,6 +218,7 @@ class Answer:
         own = have.inputs()
         here = {"tensor": own["tensor_parallel"], "pipeline": own["pipeline_parallel"],
                 "data": own["data_parallel"], "expert": own["expert_parallel"],
+                "slices": own["expert_tensor_parallel"],
                 "chunk": own["max_num_batched_tokens"], "devices": have.devices,
                 "drafts": own["draft_tokens"], "micro_batches": own["micro_batches"]}
 
@@ -239,11 +240,14 @@ class Answer:
         nearest = min(rows, key=distance)
         old = {"device": have.device.id, "precision": have.precision.id,
                **{f"parallelism.{name}_parallel": here[name] for name in DEGREES},
+               "parallelism.expert_tensor_parallel": here["slices"],
                "workload.max_num_batched_tokens": here["chunk"],
                "cluster.nodes": have.file.cluster.nodes.value,
                "cluster.node": have.node.id, "workload.concurrency": own["concurrency"]}
         changed = {key: value for key, value in nearest.choice.settings().items()
                    if old.get(key) != value and key != "workload.memory_utilization"}
+        if here["slices"] and not nearest.choice.slices:
+            changed["parallelism.expert_tensor_parallel"] = 0
         return nearest, changed
 
     @property
@@ -319,6 +323,6 @@ class Answer:
 
 
 def _cut(row: Row) -> tuple[int, ...]:
-    return tuple(getattr(row.choice, name) for name in ("devices", *DEGREES))
+    return tuple(getattr(row.choice, name) for name in ("devices", *DEGREES, "slices"))
 
 

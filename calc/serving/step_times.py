@@ -27,11 +27,11 @@ NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
     """Data-parallel ranks that share experts and so take every step together [1].
 
-    >>> ranks_in_step({"expert_parallel": 32, "tensor_parallel": 4})
+    >>> ranks_in_step({"expert_parallel": 32, "expert_tensor_parallel": 0, "tensor_parallel": 4})
     8
 
     Args:
-        inputs: ``expert_parallel`` and ``tensor_parallel`` [1].
+        inputs: expert and tensor parallelism, and the slices of an expert [1].
     """
     return int(experts.ranks_in_step(SimpleNamespace(**inputs)))
 

@@ -206,6 +206,7 @@ class Space(Entry):
 
     Attributes:
         tensor, pipeline, data, expert: parallel sizes; absent, all that divide.
+        expert_slices: of each routed expert; absent, what tensor parallelism leaves.
         spares: redundant experts: ``none``, the ``fewest`` with which experts can be dealt out, or
             one more ``per-rank``.
         chunks: prompt tokens of a step [token].
@@ -226,6 +227,7 @@ class Space(Entry):
     pipeline: Degrees | None = None
     data: Degrees | None = None
     expert: Degrees | None = None
+    expert_slices: Degrees | None = None
     spares: list[Literal["none", "fewest", "per-rank"]] = ["none", "fewest", "per-rank"]
     chunks: Degrees | None = None
     batches: Degrees | None = None

@@ -172,7 +172,7 @@ def _files(goal: Any) -> Iterator[Scenario | None]:
         if tp * pp * dp != most or ep > tp * dp:
             continue
         try:
-            yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0,
+            yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0, 0,
                                         CHUNK, 1, 0, UTILIZATION, goal.demand.users))
         except ParamsError:
             yield None

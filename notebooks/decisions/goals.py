@@ -77,6 +77,7 @@ def plan(choice: Choice) -> Text:
     spares = f"+{choice.spares}" if choice.spares else ""
     parts = [f"`{choice.precision}`", cut or "TP1"]
     parts += [f"EP{choice.expert}{spares}"] * (choice.expert > 1)
+    parts += [f"ETP{choice.slices}"] * (choice.slices > 1)
     english, chinese = [*parts], [*parts]
     if choice.drafts:
         english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")

@@ -53,8 +53,9 @@ _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_pe
 _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
-    "data_parallel", "expert_parallel", "routed_ranks", "concurrency", "context_tokens",
-    "output_tokens", "biased_output_tokens", "context_deviation", "max_num_batched_tokens",
+    "data_parallel", "expert_parallel", "routed_ranks", "expert_slices",
+    "concurrency", "context_tokens", "output_tokens", "biased_output_tokens",
+    "context_deviation", "max_num_batched_tokens",
     "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",

@@ -90,7 +90,8 @@ def brute(goal):
 @pytest.mark.parametrize("seed", range(50))
 def test_the_front_is_that_of_brute_force(seed):
     kind, settings = random_settings(seed)
-    goal = goal_of(kind, [*settings, *(["space.tensor=1,4,8"] if seed % 2 else [])])
+    goal = goal_of(kind, [*settings, *(["space.tensor=1,4,8"] if seed % 2 else []),
+                          *(["space.expert_slices=1,2,8"] if seed % 5 == 0 else [])])
     found = search(goal)
     columns = found.front.rows
     names = list(found.wishes.objectives)
@@ -122,10 +123,12 @@ def test_every_deployment_is_counted_once():
     assert all(found.funnel.counts[name] >= 0 for name in COUNTED)
 
 
+@pytest.mark.parametrize("sliced", [(), ("space.expert_slices=1,4,16",)])
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_is_searched_is_what_a_scenario_of_it_gives(device):
+def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
     """Inputs are resolved once per kind of layouts; each layout resolved by itself is the same."""
-    goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL])
+    goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL,
+                                          *sliced])
     space, draw = Space(goal), random.Random(device)
     for base in itertools.islice(space.bases(), 2):
         for cells in space.cells(base):
