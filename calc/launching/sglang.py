@@ -7,7 +7,7 @@ import math
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.settings import Release, Setting, Variable
 from calc.launching.vllm import HEAD, WHOLE_MEMORY, answering, precision, refuse_shared_ranks
-from catalogue import Scenario
+from catalogue import ParamsError, Scenario
 
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
