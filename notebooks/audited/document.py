@@ -11,6 +11,7 @@ from audited import pictures
 from audited.words import GROUPS, HOLDS, OPEN, WRONG, called, decides, group, of_document
 from calc.auditing.audit import Audited
 from catalogue.ledger.documents import Document
+from catalogue.reading.printed import scientific
 from catalogue.reading.shared import causes
 from workbench.showing import display
 from workbench.showing.display import Ordered, draw, rows_table, show, table
@@ -135,9 +136,7 @@ def _off(row: Audited) -> Ordered | str:
     if group(row) != WRONG or not row.off or row.off <= 0:
         return Ordered(0.0, "")
     factor = max(row.off, 1 / row.off)
-    text = (f"{factor:.3g}" if factor < NEAR else fmt_sig(factor, 2) if factor < HUGE
-            else f"{factor:.0e}")
-    return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {text}")
+    return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")
 
 
 def _section(name: str) -> Text:
@@ -160,4 +159,11 @@ def weights(rows: Sequence[Audited]) -> list[tuple[str, list[Audited]]]:
 
 def _times(log: float) -> str:
     factor = math.exp(log)
-    return f"× {fmt_sig(factor, 2)}" if factor < HUGE else f"× 10^{round(log / math.log(10))}^"
+    return f"× {_factor(factor)}"
+
+
+def _factor(factor: float) -> str:
+    """``1.08``, ``27``, ``8.19×10³``."""
+    if factor < NEAR:
+        return f"{factor:.3g}"
+    return fmt_sig(factor, 2) if factor < HUGE else scientific(factor)

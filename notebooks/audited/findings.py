@@ -12,6 +12,7 @@ from calc.auditing.truths import Deployment, deployment
 from calc.choosing.answers import Quantity
 from calc.searching.search import search
 from catalogue import Scenario
+from catalogue.deployments.loading import Family
 from decisions.cost_documents import hybrid
 from deployment_pages.answers import Deployed
 from workbench.showing.display import number, table
@@ -25,11 +26,17 @@ WANTED = "output_throughput"
 HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
 
 
-def plans_of(document: str) -> Iterator[Scenario]:
-    """Every deployment that a document describes, variants and pools apart."""
+def families_of(document: str) -> Iterator[Family]:
+    """Every scenario file of a document, with its variants and pools."""
     for name in catalogue.names("scenarios"):
         if name not in ADDED and name.startswith(document):
-            yield from catalogue.load_family(name).deployments
+            yield catalogue.load_family(name)
+
+
+def plans_of(document: str) -> Iterator[Scenario]:
+    """Every deployment that a document describes, variants and pools apart."""
+    for family in families_of(document):
+        yield from family.deployments
 
 
 def numbers() -> None:
@@ -107,16 +114,15 @@ def _s3() -> None:
 def instead(document: str) -> None:
     """Each plan of a document: whether it runs, the nearest change that does, what that gives."""
     rows = []
-    for plan in plans_of(document):
-        if plan.documented is None:
-            continue
+    for family, plan in ((family, plan) for family in families_of(document)
+                         for plan in family.deployments if plan.documented is not None):
         answer = calc.estimate(plan)
         change = answer.nearest
         told = change.quantities if change else {
             name: answer.quantities[name].value for name in (WANTED, "tpot")
             if name in answer.quantities}
         rows.append({
-            "plan": (f"[{plan.title['en']}](#{plan.id})", f"[{plan.title['zh']}](#{plan.id})"),
+            "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
             "runs": ("yes", "可以") if answer.fits else ("no", "不能"),
             "printed": _printed(plan),
             "instead": ("as written", "按所写") if answer.fits else
@@ -128,6 +134,13 @@ def instead(document: str) -> None:
                      "printed": ("throughput printed", "文档的吞吐"),
                      "instead": ("this book would write", "本书的建议"),
                      "rate": ("throughput then", "此时吞吐"), "pace": ("TPOT", "TPOT")}, wide=True)
+
+
+def _named(family: Family, plan: Scenario, lang: str) -> str:
+    """The title of a plan, of a variant behind that of its file."""
+    if len(family.deployments) == 1:
+        return plan.title[lang]
+    return f"{family.title[lang]}{': ' if lang == 'en' else '：'}{plan.title[lang]}"
 
 
 def _printed(plan: Scenario) -> str:
