@@ -19,7 +19,7 @@ from workbench.showing.numbers import fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 MOST = 3  # causes that the first sentence names
-NEAR, HUGE = 2.0, 1000.0  # times, above which an error is told as a power of ten only
+NEAR, HUGE = 2.0, 1000.0  # times, up to which an error is told more, and less finely
 
 
 class Page:

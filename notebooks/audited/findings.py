@@ -26,17 +26,12 @@ WANTED = "output_throughput"
 HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
 
 
-def families_of(document: str) -> Iterator[Family]:
-    """Every scenario file of a document, with its variants and pools."""
+def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
+    """Every deployment that a document describes, variants and pools apart, with its file."""
     for name in catalogue.names("scenarios"):
         if name not in ADDED and name.startswith(document):
-            yield catalogue.load_family(name)
-
-
-def plans_of(document: str) -> Iterator[Scenario]:
-    """Every deployment that a document describes, variants and pools apart."""
-    for family in families_of(document):
-        yield from family.deployments
+            family = catalogue.load_family(name)
+            yield from ((family, plan) for plan in family.deployments)
 
 
 def numbers() -> None:
@@ -47,7 +42,7 @@ def numbers() -> None:
 
 
 def _s0() -> None:
-    plans = {plan.id: plan for plan in plans_of("s0")}
+    plans = {plan.id: plan for _, plan in plans_of("s0")}
     found = [Deployment(plan) for plan in plans.values()]
     number("a-s0-plans", len(found))
     number("a-s0-run", sum(each.fits for each in found))
@@ -114,8 +109,9 @@ def _s3() -> None:
 def instead(document: str) -> None:
     """Each plan of a document: whether it runs, the nearest change that does, what that gives."""
     rows = []
-    for family, plan in ((family, plan) for family in families_of(document)
-                         for plan in family.deployments if plan.documented is not None):
+    for family, plan in plans_of(document):
+        if plan.documented is None:
+            continue
         answer = calc.estimate(plan)
         change = answer.nearest
         told = change.quantities if change else {
