@@ -24,10 +24,10 @@ class Symbol(NamedTuple):
 def sources() -> dict[str, dict[str, str]]:
     """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
     folder = ROOT / "sources"
-    record(folder, listing=True)
     cited, paths = _sources(folder)
-    for path in paths:
-        record(path)
+    if record(folder, listing=True):
+        for path in paths:
+            record(path)
     return cited
 
 
