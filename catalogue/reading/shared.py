@@ -52,18 +52,20 @@ def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
 
 def symbols() -> dict[str, Symbol]:
     """Every symbol of the book by name, from ``params/symbols.yml``."""
-    return {name: Symbol(name, **entry) for name, entry in
-            _shared_file("symbols.yml", ("latex", "unit", "en", "zh")).items()}
+    record(ROOT / "symbols.yml")
+    return _symbols(ROOT / "symbols.yml")
+
+
+@functools.cache
+def _symbols(path: Path) -> dict[str, Symbol]:
+    return {name: Symbol(name, **entry)
+            for name, entry in _entries(path, ("latex", "unit", "en", "zh")).items()}
 
 
 def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
-    return _shared_file("glossary.yml", ("en", "zh"))
-
-
-def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    record(ROOT / name)
-    return _entries(ROOT / name, needed)
+    record(ROOT / "glossary.yml")
+    return _entries(ROOT / "glossary.yml", ("en", "zh"))
 
 
 @functools.cache
