@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
 Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
+Choice = tuple[Cut, Way]
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
 
 
@@ -138,34 +139,84 @@ def _told(way: Way) -> dict[str, Any]:
     return {"way": {"draft_tokens": way[0], "micro_batches": way[1]}}
 
 
-def _requests(cut: Cut) -> np.ndarray:
-    """Numbers of requests in flight that are tried: as many on each rank [request]."""
-    return np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round()) * cut[2]
+def _requests(choices: Sequence[Choice]) -> np.ndarray:
+    """Numbers of requests in flight that are tried of each cut: as many on each rank [request]."""
+    each = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
+    return np.array([each * cut[2] for cut, _ in choices])
 
 
-def _table(scenario: Scenario, devices: int, choices: Sequence[tuple[Cut, Way]],
-           names: Sequence[str], **given: float
-           ) -> tuple[np.ndarray, dict[str, np.ndarray], list[dict[str, Any]]]:
-    """Quantities of every cut and way (rows) at every number of requests (columns).
+class Tables:
+    """What the runtime gives for every cut of so many cards, whatever the limits: made once.
 
-    Returns the requests, shape (choices, numbers), the quantities, and the inputs of each choice.
+    One pool, decode and prefill groups share the inputs of a cut; those of any width the
+    quantities of groups within a server.
+
+    Args:
+        scenario: the deployment.
     """
-    of_cuts = {cut: on(scenario, devices, cut).inputs() for cut in dict(choices)}
-    rows = [{**of_cuts[cut], "draft_tokens": drafts, "micro_batches": batches} | given
-            for cut, (drafts, batches) in choices]
-    counts = np.array([_requests(cut) for cut, _ in choices])
-    columns: dict[str, Any] = {}
-    for name in rows[0]:
-        values = np.array([row[name] for row in rows], float)
-        columns[name] = values[0] if (values == values[0]).all() else np.repeat(
-            values, counts.shape[1])
-    columns["concurrency"] = counts.ravel()
-    found = sweep(columns, scenario.model.attention, names)
-    return counts, {name: column.reshape(counts.shape) for name, column in found.items()}, rows
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._rows: dict[tuple[int, Cut], dict[str, Any]] = {}
+        self._decoded: dict[int, _Groups] = {}
+        self._prefilled: dict[int, _Groups] = {}
+
+    def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
+        """The inputs of cuts of so many cards, each with the way its steps are tried."""
+        for cut, _ in choices:
+            if (devices, cut) not in self._rows:
+                self._rows[devices, cut] = on(self.scenario, devices, cut).inputs()
+        return [{**self._rows[devices, cut], "draft_tokens": drafts, "micro_batches": batches}
+                for cut, (drafts, batches) in choices]
+
+    def sweep(self, devices: int, choices: Sequence[Choice], counts: np.ndarray,
+              names: Sequence[str], **given: float) -> dict[str, np.ndarray]:
+        """Quantities of every choice (rows) at its numbers of requests (columns)."""
+        rows = self.rows(devices, choices)
+        columns: dict[str, Any] = {}
+        for name in rows[0]:
+            values = np.array([row[name] for row in rows], float)
+            columns[name] = values[0] if (values == values[0]).all() else np.repeat(
+                values, counts.shape[1])
+        columns |= given
+        columns["concurrency"] = counts.ravel()
+        found = sweep(columns, self.scenario.model.attention, names)
+        return {name: column.reshape(counts.shape) for name, column in found.items()}
+
+    def decode(self, devices: int) -> _Groups:
+        """Requests in flight, room and time per token of groups that only decode."""
+        if devices not in self._decoded:
+            choices = [(cut, way) for cut in layouts(self.scenario, devices)
+                       for way in ways(self.scenario, cut)]
+            counts = _requests(choices)
+            found = self.sweep(devices, choices, counts, (
+                "headroom_per_device", "decode_step_time", "tokens_per_step", "draft_time"),
+                separate_pools=1) if choices else {}
+            self._decoded[devices] = _Groups(choices, counts, found)
+        return self._decoded[devices]
+
+    def prefill(self, devices: int) -> _Groups:
+        """Room and times of one prompt on every rank of groups that only prefill."""
+        if devices not in self._prefilled:
+            choices = [(cut, _own(self.scenario)) for cut in layouts(self.scenario, devices)]
+            counts = np.array([[cut[2]] for cut, _ in choices], float)
+            found = self.sweep(devices, choices, counts, (
+                "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
+                separate_pools=0, output_tokens=1) if choices else {}
+            self._prefilled[devices] = _Groups(choices, counts, found)
+        return self._prefilled[devices]
+
+
+class _Groups(NamedTuple):
+    """Choices of so many cards, numbers of requests (a row each) and quantities at each."""
+
+    choices: list[Choice]
+    counts: np.ndarray
+    found: dict[str, np.ndarray]
 
 
 def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
-         own: bool = False) -> Best | None:
+         own: bool = False, tables: Tables | None = None) -> Best | None:
     """The best layout of so many cards; None where none holds the model within limits.
 
     Args:
@@ -174,13 +225,15 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         limits: of the means; ``limits.share`` is not looked at.
         narrow: whether the experts of a replica stay in one server.
         own: whether steps are the deployment's own: neither drafts nor half-batches are tried.
+        tables: of the deployment, where several answers share them.
     """
     choices = [(cut, way) for cut in layouts(scenario, devices, narrow, mixed=True)
                for way in ([_own(scenario)] if own else ways(scenario, cut))]
     if not choices:
         return None
-    counts, found, rows = _table(scenario, devices, choices, STEADY, open_arrivals=1,
-                                 think_time=0)
+    tables, counts = tables or Tables(scenario), _requests(choices)
+    given = {"open_arrivals": 1, "think_time": 0}
+    found = tables.sweep(devices, choices, counts, STEADY, **given)
     rates = found["steady_request_throughput"]
     room = (found["headroom_per_device"] >= 0) | (
         (found["cache_overflow"] <= MOST_OVERFLOW) & (found["headroom_per_device"][:, :1] >= 0))
@@ -189,7 +242,8 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         return None
     row, column = (int(at) for at in np.unravel_index(
         np.where(good, rates, -1.0).argmax(), rates.shape))
-    inputs = {**rows[row], "concurrency": float(counts[row, column])}
+    inputs = {**tables.rows(devices, choices)[row], **given,
+              "concurrency": float(counts[row, column])}
     answer = float(inputs["output_tokens"])
     ttft, tpot, rate = (float(found[name][row, column]) for name in (
         "steady_ttft", "steady_tpot", "steady_request_throughput"))
@@ -251,57 +305,68 @@ class _Group:
     way: Way = (0, 1)
 
 
-def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool
+def _decoders(tables: Tables, sizes: Sequence[int], limits: Limits, narrow: bool
               ) -> list[_Group]:
     """Of each size the group that decodes most requests within TPOT."""
     groups = []
     for size in sizes:
-        if choices := [(cut, way) for cut in layouts(scenario, size, narrow)
-                       for way in ways(scenario, cut)]:
-            counts, found, rows = _table(
-                scenario, size, choices, ("headroom_per_device", "decode_step_time",
-                                          "tokens_per_step", "draft_time"), separate_pools=1)
-            gap = np.array([[row["host_gap_per_step"]] for row in rows])
-            pace = found["decode_step_time"] + found["draft_time"] + gap
-            pace /= found["tokens_per_step"]
-            later = max(1.0, float(rows[0]["output_tokens"]) - 1)
-            good = (found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
-            rates = np.where(good, counts / (later * pace), -1.0)
-            row, column = np.unravel_index(rates.argmax(), rates.shape)
-            if rates[row, column] > 0:
-                cut, way = choices[row]
-                groups.append(_Group(size, cut, float(rates[row, column]),
-                                     float(pace[row, column]), way))
+        choices, counts, found = tables.decode(size)
+        if not choices:
+            continue
+        inputs = tables.rows(size, choices)
+        gap = np.array([[row["host_gap_per_step"]] for row in inputs])
+        pace = found["decode_step_time"] + found["draft_time"] + gap
+        pace /= found["tokens_per_step"]
+        later = max(1.0, float(inputs[0]["output_tokens"]) - 1)
+        good = ((found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
+                & _kept(tables.scenario, size, choices, narrow))
+        rates = np.where(good, counts / (later * pace), -1.0)
+        row, column = np.unravel_index(rates.argmax(), rates.shape)
+        if rates[row, column] > 0:
+            cut, way = choices[row]
+            groups.append(_Group(size, cut, float(rates[row, column]),
+                                 float(pace[row, column]), way))
     return groups
 
 
-def _prefillers(scenario: Scenario, sizes: Sequence[int], limits: Limits, transfer: float,
+def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: float,
                 narrow: bool) -> list[_Group]:
     """Of each size the group that prefills most prompts of independent users within TTFT.
 
     A rank works on one prompt after the other, all equal: M/D/1; stages on different ones.
     """
-    best_of: dict[int, _Group] = {}
+    groups = []
     for size in sizes:
-        for cut in layouts(scenario, size, narrow):
-            found = evaluate(on(scenario, size, cut).inputs() | {
-                "separate_pools": 0, "output_tokens": 1, "concurrency": cut[2]},
-                scenario.model.attention)
-            alone = float(found["ttft"])
-            service = float(found["prefill_step_time"] * found["prompt_chunks"]) / cut[1]
-            spare = limits.ttft - alone - transfer
-            if found["headroom_per_device"] < 0 or spare < 0:
-                continue
-            busy = spare / (spare + service / 2) if math.isfinite(spare) else MOST_BUSY
-            group = _Group(size, cut, busy * cut[2] / service,
-                           alone + transfer + busy * service / (2 * (1 - busy)))
-            if size not in best_of or group.rate > best_of[size].rate:
-                best_of[size] = group
-    return list(best_of.values())
+        choices, counts, found = tables.prefill(size)
+        if not choices:
+            continue
+        service = found["prefill_step_time"] * found["prompt_chunks"]
+        service /= np.array([[cut[1]] for cut, _ in choices])
+        spare = limits.ttft - found["ttft"] - transfer
+        good = ((found["headroom_per_device"] >= 0) & (spare >= 0)
+                & _kept(tables.scenario, size, choices, narrow))
+        spare = np.maximum(spare, 0)
+        busy = (spare / (spare + service / 2) if math.isfinite(limits.ttft)
+                else np.full(spare.shape, MOST_BUSY))
+        rates = np.where(good, busy * counts / service, -1.0)
+        row = int(rates.argmax())
+        if good[row, 0]:
+            share = float(busy[row, 0])
+            groups.append(_Group(size, choices[row][0], float(rates[row, 0]), float(
+                found["ttft"][row, 0] + transfer
+                + share * service[row, 0] / (2 * (1 - share)))))
+    return groups
 
 
-def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
-              narrow: bool = False) -> dict[int, TwoPools]:
+def _kept(scenario: Scenario, devices: int, choices: Sequence[Choice], narrow: bool
+          ) -> np.ndarray:
+    """Which choices are looked at, one row each."""
+    kept = set(layouts(scenario, devices, narrow) if narrow else dict(choices))
+    return np.array([[cut in kept] for cut, _ in choices])
+
+
+def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,
+              tables: Tables | None = None) -> dict[int, TwoPools]:
     """Two pools on each number of cards, the best whole groups of any sizes up to it.
 
     Args:
@@ -309,12 +374,13 @@ def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
         sizes: numbers of cards; groups have one of them each.
         limits: of the means.
         narrow: whether the experts of a group stay in one server.
+        tables: of the deployment, where several answers share them.
     """
-    inputs = scenario.inputs()
+    inputs, tables = scenario.inputs(), tables or Tables(scenario)
     transfer = float(evaluate(dict(inputs) | {"separate_pools": 1},
                               scenario.model.attention)["kv_transfer_time"])
-    first = _prefillers(scenario, sizes, limits, transfer, narrow)
-    second = _decoders(scenario, sizes, limits, narrow)
+    first = _prefillers(tables, sizes, limits, transfer, narrow)
+    second = _decoders(tables, sizes, limits, narrow)
     found = {}
     for devices in sizes:
         pairs = [(min(a * p.rate, b * d.rate), a, p, b, d) for p in first for d in second

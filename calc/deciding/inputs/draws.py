@@ -12,7 +12,7 @@ from calc.deciding.inputs.plans import Moves, Plan
 from calc.deciding.inputs.tornado import OWN, own_sides
 from calc.evidence.classes import discrepancy, own_errors
 from calc.intervals.uncertainty import Sides
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 SEED = 7
 Key = tuple[str, float, float, float]
@@ -119,8 +119,11 @@ def scores_of(inputs: int, draws: int) -> np.ndarray:
 
 def at_scores(knob: Knob, scores: np.ndarray) -> np.ndarray:
     """An input at so many deviations from its median, ``Knob.at`` of each, shape (draws,)."""
-    different, place = np.unique(scores, return_inverse=True)
-    return np.array([knob.at(float(score)) for score in different])[place]
+    median, moved = float(knob.value.value), np.abs(scores) / NORMAL_90
+    ends = np.where(scores > 0, float(knob.value.high), float(knob.value.low))
+    if knob.value.low > 0:
+        return np.asarray(median * (ends / median) ** moved)
+    return np.maximum(0.0, median + (ends - median) * moved)
 
 
 def _key(knob: Knob) -> Key:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import SERVED_NAMES, STEADY_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import decode_sweep, sweep
+from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob

@@ -8,7 +8,7 @@ from functools import partial
 
 import catalogue
 from calc.choosing.answers import estimate
-from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
+from calc.deciding.growth import Best, Tables, TwoPools, best, sizes_of, two_pools
 from calc.deciding.replicas import Limits
 from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, show, table
@@ -73,9 +73,11 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
     for card in cards:
         loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
         sizes = sizes_of(int(loaded.node.devices_per_node.value))
-        found.append(Growth(loaded, sizes, {size: best(loaded, size, limits) for size in sizes},
-                            two_pools(loaded, sizes, limits),
-                            two_pools(loaded, sizes, limits, narrow=True)))
+        tables = Tables(loaded)
+        found.append(Growth(
+            loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
+            two_pools(loaded, sizes, limits, tables=tables),
+            two_pools(loaded, sizes, limits, narrow=True, tables=tables)))
     return found
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import functools
+from typing import Any
 
 import sympy
+from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.latex import LatexPrinter
 
 import catalogue
@@ -169,3 +171,17 @@ def _printer() -> _Printer:
     known = catalogue.symbols()
     letters = {proxy: known[name].latex for name, proxy in _proxies().items()}
     return _Printer({"symbol_names": letters, "mul_symbol": r"\,"})
+
+
+# Whenever a maximum or a minimum is built, SymPy factors its arguments to find out whether one is
+# never below the other. That depends on the two alone, and chapters build the same ones over and
+# over: most of their time.
+compared = functools.cache(MinMaxBase._is_connected.__func__)
+
+
+def _is_connected(kind: Any, first: Any, second: Any) -> Any:
+    """What SymPy finds of two arguments of a maximum or minimum, found once in a process."""
+    return compared(kind, first, second)
+
+
+MinMaxBase._is_connected = classmethod(_is_connected)

@@ -157,6 +157,16 @@ def test_a_design_of_no_power_of_two(samples):
 # --- worth of knowing -----------------------------------------------------------------------------
 
 
+def test_draws_of_an_input_are_the_values_at_their_scores():
+    """With a range from zero, and with one above it."""
+    scores = np.linspace(-4, 4, 33)
+    knobs = plan_of("s2-910b1-awq").knobs
+    assert {knob.value.low > 0 for knob in knobs} == {True, False}
+    for knob in knobs:
+        assert at_scores(knob, scores) == pytest.approx(
+            [knob.at(score) for score in scores.tolist()], rel=1e-14)
+
+
 def test_draws_are_those_of_the_prior():
     knob = plan_of("s2-910b1-awq").knobs[3]
     found = at_scores(knob, np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
