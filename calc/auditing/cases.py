@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.auditing.listing import Listed
-from calc.auditing.truths import Deployment, Truth, Truths, deployment
+from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.choosing.answers import counted, parameters
 from calc.costing.spread import Three, exactly, spread
 from catalogue import ParamsError
@@ -76,8 +76,8 @@ class Case:
         """What it speaks of, the same for all claims that do."""
         if self.named is not None or self.truth is None or self.alert is not None:
             return self.named
-        named = self.listed.claim.known is None and {"/", ":"} & set(self.truth.where)
-        return self.truth.where if named else None
+        where = self.truth.where
+        return where if {"/", ":"} & set(where) and not where.startswith(SOURCES) else None
 
 
 @functools.cache
@@ -156,7 +156,8 @@ class Cases:
             own = {name: exactly(value) for name, value in given.items()}
             truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
                                        example.scenario)
-            righted = _tried(right, free | own)
+            if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
+                righted = _tried(right, free | own)
         ours = given | {name: three.value for name in given
                         if (three := sourced.get(name) or lent(name)) is not None}
         return Case(listed, claim.what or example.label or formula.quantity,
@@ -173,7 +174,9 @@ class Cases:
         truth = None if row.truth is None else self.truths.of(row.truth)
         if truth is None and claim.comparable and found.knows(name):
             truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
-                          claim.value.unit, f"{found.scenario.id}:{name}", found.scenario.id)
+                          claim.value.unit, f"{found.scenario.id}:{name}"
+                          + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
+                          given=name in found.inputs)
         given = {letter: value.value for letter, value in documented.inputs.items()}
         given_units = {letter: value.unit for letter, value in documented.inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
@@ -200,7 +203,7 @@ class Cases:
         if claim.known is not None:
             value = claim.known
             truth = Truth(Three(float(value.value), float(value.low), float(value.high)),
-                          value.unit, f"sources/{value.source}", listed=True)
+                          value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
@@ -209,11 +212,13 @@ class Cases:
         _same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
+        tests = (claim.right is not None  # else it is ours whatever the document puts in
+                 and trees.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", claim.printed,
                     None if formula is None else float(trees.evaluate(formula, given)),
                     _tried(formula, own | free) if sourced else None,
-                    _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
-                    note=claim.note, missing=claim.missing, assumed=claim.assumed,
+                    _tried(claim.right, free | own) if tests else None, truth,
+                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing, assumed=claim.assumed,
                     setting=claim.setting, alert=claim.alert,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))

@@ -22,6 +22,7 @@ from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
+SOURCES = "sources/"  # before the key of a source, of what has no entry of its own
 OVER_ROWS: dict[str, Callable[[list[float]], float]] = {
     "min": min, "max": max, "mean": lambda values: math.fsum(values) / len(values)}
 
@@ -36,6 +37,7 @@ class Truth:
         where: the reference that it was found by.
         scenario: the deployment that it is of, if it is of one.
         listed: whether it is an entry of the catalogue, which a claim restates.
+        given: whether it is an input of that deployment, which follows from nothing.
     """
 
     three: Three
@@ -43,6 +45,7 @@ class Truth:
     where: str
     scenario: str | None = None
     listed: bool = False
+    given: bool = False
 
 
 class Truths:
@@ -129,7 +132,7 @@ def _of_deployment(reference: str) -> Truth:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
     share = counted_of(whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 whole.scenario.id)
+                 whole.scenario.id, given=quantity in whole.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:

@@ -125,8 +125,7 @@ def ways(scenario: Scenario, cut: Cut) -> list[Way]:
     has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
     """
     layers = scenario.model.num_nextn_predict_layers
-    drafts = {int(scenario.inputs()["draft_tokens"])} | ({0, 1} if layers and layers.value
-                                                         else set())
+    drafts = {_own(scenario)[0], *((0, 1) if layers and layers.value else ())}
     return list(itertools.product(sorted(drafts), (1, 2) if cut[3] > cut[0] else (1,)))
 
 

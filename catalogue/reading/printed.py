@@ -48,7 +48,8 @@ class Printed:
         parts = [text.partition(" ") for text in self.written]
         digits = [scientific(float(part[0])) if "e" in part[0].lower() else part[0]
                   for part in parts]
-        return f"{'–'.join(digits)} {parts[-1][2]}".rstrip()
+        unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
+        return f"{'–'.join(digits)} {unit}".rstrip()
 
     def like(self, number: float) -> str:
         """Another number (SI) in the unit of this one, with three digits or as many."""
@@ -58,7 +59,7 @@ class Printed:
         mantissa, unit = units.split(text)
         counted = len(mantissa.lower().partition("e")[0].replace(".", "").strip("+-").lstrip("0"))
         shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
-        return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
+        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
         """Whether a number (SI) rounds to what is printed, or lies in the printed range."""
