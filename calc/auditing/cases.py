@@ -218,8 +218,8 @@ class Cases:
                     None if formula is None else float(trees.evaluate(formula, given)),
                     _tried(formula, own | free) if sourced else None,
                     _tried(claim.right, free | own) if tests else None, truth,
-                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing, assumed=claim.assumed,
-                    setting=claim.setting, alert=claim.alert,
+                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing,
+                    assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
 
