@@ -123,9 +123,9 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
             head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
                            for key, title in columns.items())
             body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
-            display(HTML(f'<div class="sortable claims"><table aria-label="{_plain(name, index)}">'
-                         f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"),
-                    metadata={"lang": lang})
+            display(HTML('<div class="sortable full-width claims">'
+                         f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
+                         f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
 
 
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
