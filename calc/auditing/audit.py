@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.auditing.cases import Case, Cases
-from calc.auditing.judging import CONTRADICTS, VERDICTS, Judgement, judge
+from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.listing import Listed, listed
 from calc.auditing.reasons import why
 from catalogue import ParamsError
@@ -29,8 +29,7 @@ class Audited:
     @property
     def cause(self) -> str | None:
         """What explains it, where it does not hold."""
-        apart = self.judgement.wrong or self.judgement.also
-        return self.case.listed.claim.cause if apart else None
+        return self.case.cause if self.judgement.standing == FAILS else None
 
     @property
     def off(self) -> float | None:

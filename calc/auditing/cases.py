@@ -9,14 +9,14 @@ from typing import Any
 
 import catalogue
 from calc.auditing.listing import Listed
-from calc.auditing.truths import Deployment, Truth, Truths, deployment
-from calc.choosing.answers import counted
+from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
+from calc.choosing.answers import counted, parameters
 from calc.costing.spread import Three, exactly, spread
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
-from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example
+from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
 from catalogue.ledger.dimensions import of_tree, of_unit, text
 from catalogue.ledger.rows import Alert, Claim, EngineSetting
 from catalogue.reading import units
@@ -42,6 +42,9 @@ class Case:
         moved: letter -> the document's input and the sourced one, where they differ.
         bound: the claim is a limit.
         fits: whether the deployment that it is of can exist; None of what is of none.
+        deployment: that it is of, where it says so.
+        missing, assumed, cause, named: as the claim has them, or the one that it restates;
+            ``named`` is its topic, where it says so.
         formula: of ``params/formulas/``, if it is one of them.
         letters: unit and names of inputs, where they have any.
     """
@@ -57,6 +60,11 @@ class Case:
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     bound: str | None = None
     fits: bool | None = None
+    deployment: str | None = None
+    missing: Text | None = None
+    assumed: bool = False
+    cause: str | None = None
+    named: str | None = None
     formula: DocumentFormula | None = None
     note: Text | None = None
     setting: EngineSetting | None = None
@@ -66,10 +74,10 @@ class Case:
     @property
     def topic(self) -> str | None:
         """What it speaks of, the same for all claims that do."""
-        claim = self.listed.claim
-        if claim.topic is not None or self.truth is None or self.alert is not None:
-            return claim.topic
-        return self.truth.where if "/" in self.truth.where or ":" in self.truth.where else None
+        if self.named is not None or self.truth is None or self.alert is not None:
+            return self.named
+        where = self.truth.where
+        return where if {"/", ":"} & set(where) and not where.startswith(SOURCES) else None
 
 
 @functools.cache
@@ -104,7 +112,10 @@ class Cases:
             case = self._of_scenario(listed, *_claimed(claim.claim))
         else:
             case = self._of_row(listed)
-        return replace(case, fits=_fits(claim.on, case.truth))
+        named = claim.deployment or case.deployment
+        return replace(case, fits=_fits(named, case.truth), deployment=named,
+                       cause=claim.cause or case.cause, named=claim.topic or case.named,
+                       alert=claim.alert or case.alert)
 
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
@@ -145,13 +156,15 @@ class Cases:
             own = {name: exactly(value) for name, value in given.items()}
             truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
                                        example.scenario)
-            righted = _tried(right, free | own)
+            if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
+                righted = _tried(right, free | own)
         ours = given | {name: three.value for name in given
                         if (three := sourced.get(name) or lent(name)) is not None}
-        return Case(listed, claim.what or example.label or formula.quantity, example.section,
-                    of_value(example.printed), float(formula.recomputed(example)),
+        return Case(listed, claim.what or example.label or formula.quantity,
+                    claim.section or example.section,
+                    of_value(example.printed, example.percent), float(formula.recomputed(example)),
                     _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}), righted,
-                    truth, _moved(given, ours), claim.bound, None, formula, claim.note,
+                    truth, _moved(given, ours), claim.bound, formula=formula, note=claim.note,
                     letters={**catalogue.symbols(), **file.symbols})
 
     def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
@@ -161,18 +174,22 @@ class Cases:
         truth = None if row.truth is None else self.truths.of(row.truth)
         if truth is None and claim.comparable and found.knows(name):
             truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
-                          claim.value.unit, f"{found.scenario.id}:{name}", found.scenario.id)
+                          claim.value.unit, f"{found.scenario.id}:{name}"
+                          + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
+                          given=name in found.inputs)
         given = {letter: value.value for letter, value in documented.inputs.items()}
+        given_units = {letter: value.unit for letter, value in documented.inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
                         for letter, where in row.sourced.items()}
         own = documented.recomputed(claim)
         used = trees.symbols_of(claim.formula) if claim.formula is not None else set()
-        return Case(listed, row.what or claim.label, claim.value.section or "",
+        return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
                     of_value(claim.value), None if own is None else float(own),
                     _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
                     _moved({letter: given[letter] for letter in given if letter in used}, ours),
-                    row.bound or claim.bound, note=row.note or claim.note)
+                    row.bound or claim.bound, note=row.note or claim.note,
+                    letters=_letters(listed, given_units))
 
     def _of_row(self, listed: Listed) -> Case:
         """Of a number that stands nowhere else."""
@@ -181,12 +198,12 @@ class Cases:
         sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
         own = {name: exactly(value) for name, value in given.items()}
         free = {name: each.three for name, each in sourced.items()}
-        where = claim.truth if claim.alert is None else claim.alert.of
+        where = claim.alert.of if claim.alert is not None else claim.truth
         truth = None if where is None else self.truths.of(where)
         if claim.known is not None:
             value = claim.known
             truth = Truth(Three(float(value.value), float(value.low), float(value.high)),
-                          value.unit, f"sources/{value.source}", listed=True)
+                          value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
@@ -195,12 +212,16 @@ class Cases:
         _same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
+        tests = (claim.right is not None  # else it is ours whatever the document puts in
+                 and trees.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", claim.printed,
                     None if formula is None else float(trees.evaluate(formula, given)),
                     _tried(formula, own | free) if sourced else None,
-                    _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
-                    note=claim.note, setting=claim.setting, alert=claim.alert,
-                    letters=listed.letters)
+                    _tried(claim.right, free | own) if tests else None, truth,
+                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing,
+                    assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
+                    letters=_letters(listed, {letter: value.unit for letter, value
+                                              in claim.inputs.items()}))
 
 
 def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
@@ -212,7 +233,7 @@ def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) 
     free = {name: each.unit for name, each in sourced.items()}
     for key, tree, known in (("formula", claim.formula, given),
                              ("right", claim.right, given | free)):
-        if tree is not None and (found := of_tree(tree, known)) != printed:
+        if tree not in (None, 0) and (found := of_tree(tree, known)) != printed:
             raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
                              f"{text(printed)}")
     for name in given.keys() & free.keys():
@@ -231,6 +252,15 @@ def _fits(named: str | None, truth: Truth | None) -> bool | None:
     if truth is None or truth.scenario is None or truth.unit not in OF_RUNNING:
         return None
     return deployment(truth.scenario).fits
+
+
+def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
+    """Names and units of inputs: the file's own, else those of the document's formulas."""
+    files = [file for _, file in _formulas().values() if file.id == listed.document]
+    known = {**catalogue.symbols(), **(files[0].symbols if files else {})}
+    return {**{name: known[name] if name in known else Letter(
+        latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
+        for name, unit in given.items()}, **listed.letters}
 
 
 def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
@@ -263,8 +293,11 @@ def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Three |
         found = deployment(example.scenario)
         return lambda name: (found.three(name) if name not in file.symbols and found.knows(name)
                              else None)
-    shapes = (catalogue.model_inputs(catalogue.load_model(example.model)) if example.model
-              else {})
+    if example.model is None:
+        return lambda name: None
+    model = catalogue.load_model(example.model)
+    shapes = catalogue.model_inputs(model) | {
+        f"{name}_parameters": count for name, count in parameters(model).items()}
     return lambda name: (exactly(shapes[name]) if name in shapes and name not in file.symbols
                          else None)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from calc.auditing.cases import Case
-from calc.auditing.settings import state_of
+from calc.auditing.settings import ELSEWHERE, state_of
 from calc.costing.spread import Three
 from catalogue.reading.printed import Printed
 
@@ -23,7 +23,10 @@ ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
 VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
             INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
-ALWAYS, PERHAPS, SOUND, LATE = "always-fires", "may-fire", "sound", "too-late"
+ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
+                                       "never-fires")
+HOLDS, FAILS, OPEN = "holds", "wrong", "open"
+FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
 CLOSE = 0.01  # relative difference below which two computed numbers are called the same
 FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
@@ -46,9 +49,12 @@ class Judgement:
     clashes: tuple[str, ...] = field(default=())
 
     @property
-    def wrong(self) -> bool:
-        """Whether the claim does not hold."""
-        return self.verdict in WRONGS or WRONG in self.also
+    def standing(self) -> str:
+        """Whether the claim holds, does not, or cannot be decided."""
+        if self.verdict in (ASSUMPTION, UNVERIFIABLE) or ELSEWHERE in self.also:
+            return OPEN
+        faulty = self.verdict in WRONGS or {WRONG, *FAULTY} & set(self.also)
+        return FAILS if faulty else HOLDS
 
 
 def judge(case: Case) -> Judgement:
@@ -66,18 +72,18 @@ def judge(case: Case) -> Judgement:
 def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     """The first of the verdicts that holds, in the order of the module's sentence."""
     printed, truth = case.printed, case.truth
-    claim = case.listed.claim
     if printed is not None and case.own is not None and not printed.holds(case.own):
         return ARITHMETIC, ()
     if truth is None or printed is None:
-        if claim.missing is None and case.own is not None:
+        if case.missing is None and case.own is not None:
             return REPRODUCED, ()
-        return (ASSUMPTION if claim.assumed else UNVERIFIABLE), ()
-    restated = truth.listed and claim.formula is None and case.formula is None
+        return (ASSUMPTION if case.assumed else UNVERIFIABLE), ()
+    restated = truth.listed and case.own is None and case.formula is None
     cannot = case.fits is False and not restated
     if meets(printed, truth.three, case.bound):
         return (SPECIFICATION, (RIGHT,)) if restated else (
-            INFEASIBLE if cannot else REPRODUCED, ())
+            INFEASIBLE if cannot else REPRODUCED if _as_narrow(printed, truth.three)
+            or case.bound else COMPATIBLE, ())
     if restated and _in_binary(printed, truth.three):
         return SPECIFICATION, (RIGHT, BINARY)
     if reaches(printed, truth.three, case.bound):
@@ -92,6 +98,13 @@ def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     if _same(case.righted, truth.three, printed):
         return FORMULA, ()
     return BOTH, ()
+
+
+def _as_narrow(printed: Printed, ours: Three) -> bool:
+    """Whether a range says as much as ours: one number, or the same two ends."""
+    return printed.low == printed.high or (
+        abs(ours.low - printed.low) <= max(printed.last[0] / 2, CLOSE * abs(ours.low))
+        and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
 
 
 def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
@@ -109,8 +122,9 @@ def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
         return bool(ours.low <= printed.high + printed.last[-1] / 2)
     if bound == "at_least":
         return bool(ours.high >= printed.low - printed.last[0] / 2)
-    return bool(ours.low <= printed.high + printed.last[-1] / 2
-                and printed.low - printed.last[0] / 2 <= ours.high)
+    half = max(printed.last) / 2
+    return meets(printed, ours, None) or bool(
+        ours.low - half <= printed.value <= ours.high + half)
 
 
 def fired(printed: Printed, ours: Three, fires: str) -> str:
@@ -122,13 +136,15 @@ def fired(printed: Printed, ours: Three, fires: str) -> str:
         inside = printed.low <= ours.value <= printed.high
         if inside and printed.low <= ours.low and ours.high <= printed.high:
             return SOUND
-        return PERHAPS if reaches(printed, ours, None) else ALWAYS
+        return PERHAPS if ours.low <= printed.high and printed.low <= ours.high else ALWAYS
     above = fires == "above"
     limit = printed.value
     if (ours.low > limit) if above else (ours.high < limit):
         return ALWAYS
     if (ours.high > limit) if above else (ours.low < limit):
         return PERHAPS
+    if above and not ours.high:
+        return NEVER
     far = limit > FAR * ours.high if above else limit < ours.low / FAR
     return LATE if far else SOUND
 

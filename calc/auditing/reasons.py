@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from calc.auditing.cases import Case
+from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,
@@ -12,10 +12,12 @@ from calc.auditing.judging import (
     BINARY,
     BOTH,
     COMPATIBLE,
+    FAILS,
     FORMULA,
     INFEASIBLE,
     INPUT,
     LATE,
+    NEVER,
     PERHAPS,
     REPRODUCED,
     SETTING,
@@ -27,9 +29,12 @@ from calc.auditing.judging import (
     Judgement,
 )
 from calc.auditing.settings import ELSEWHERE
+from calc.auditing.truths import SOURCES
 from catalogue.reading.amounts import human
+from catalogue.reading.units import COUNTING
 
 Pair = tuple[str, str]
+OWN_NUMBERS = ("measurements/", "accuracies/", "claims/")  # of the document itself
 MOST = 3  # inputs that are named
 STATES: dict[str, Pair] = {
     "accepted": ("a pinned release takes it", "有已锁定的版本接受它"),
@@ -44,6 +49,7 @@ FIRED: dict[str, Pair] = {
     ALWAYS: ("it would fire all the time", "会一直告警"),
     PERHAPS: ("it may fire in normal operation", "正常运行也可能触发"),
     SOUND: ("it would tell trouble from normal operation", "能区分异常与正常"),
+    NEVER: ("it never fires", "永远不会触发"),
     LATE: ("it would come long after users had noticed", "用户早已察觉才会触发"),
 }
 
@@ -59,9 +65,10 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
     if judgement.clashes:
         listed = ", ".join(judgement.clashes[:MOST])
         more = len(judgement.clashes) > MOST
-        said = (f"{said[0]} {listed}{' and others' * more} say otherwise.",
-                f"{said[1]}{listed.replace(', ', '、')}{' 等' * more}另有说法。")
-    step = case.formula.step if case.formula is not None and judgement.wrong else None
+        says = "says" if len(judgement.clashes) == 1 else "say"
+        said = (f"{said[0]} {listed}{' and others' * more} {says} otherwise.",
+                f"{said[1]}{listed.replace(', ', '、')} {'等' * more}另有说法。")
+    step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
     note = case.note or step or {"en": "", "zh": ""}
     return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
 
@@ -80,13 +87,17 @@ def _ours(case: Case) -> Pair:
     if three.low == three.high:
         return value, value
     low, high = _shown(case, three.low), _shown(case, three.high)
+    if low == high:
+        return value, value
     return f"{value} ({low} to {high})", f"{value}（{low} 至 {high}）"
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
-    if case.truth is None:
+    if case.truth is None or (case.truth.where == case.listed.claim.id and not case.moved):
         return ("Its formula gives it on its own inputs.", "按其公式与输入可得此数。")
     en, zh = _ours(case)
+    if case.truth.where.startswith(OWN_NUMBERS):
+        return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
     return f"Ours is {en}.", f"本书得 {zh}。"
 
 
@@ -97,6 +108,10 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     en, zh = _ours(case)
+    assert case.truth is not None
+    if case.truth.where.startswith(SOURCES):
+        return ((f"Its source has {en}.", f"来源为 {zh}。") if WRONG in judgement.also
+                else (f"So has its source: {en}.", f"与来源一致：{zh}。"))
     return ((f"The catalogue has {en}.", f"目录值为 {zh}。") if WRONG in judgement.also
             else (f"So has the catalogue: {en}.", f"与目录一致：{zh}。"))
 
@@ -111,6 +126,9 @@ def _input(case: Case, _: Judgement) -> Pair:
 def _formula(case: Case, _: Judgement) -> Pair:
     en, zh = _ours(case)
     if case.own is None and case.formula is None:
+        assert case.truth is not None
+        if case.truth.where.startswith(OWN_NUMBERS):
+            return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
         return f"Ours is {en}.", f"本书得 {zh}。"
     return f"The formula does not hold; ours gives {en}.", f"公式不成立；本书得 {zh}。"
 
@@ -118,12 +136,15 @@ def _formula(case: Case, _: Judgement) -> Pair:
 def _both(case: Case, _: Judgement) -> Pair:
     en, zh = _ours(case)
     named = _inputs(case)
+    if not case.moved:
+        return (f"Its formula does not lead to ours, {en}.", f"其算式得不到本书的 {zh}。")
     return (f"Neither the formula holds nor what goes in{named[0]}; ours is {en}.",
             f"公式与输入均不成立{named[1]}；本书得 {zh}。")
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
-    if case.truth is None:
+    truth = case.truth
+    if (truth is None or truth.unit not in OF_RUNNING or truth.given or not truth.three.value):
         return "The deployment does not run as written.", "所属部署照所写无法运行。"
     en, zh = _ours(case)
     return (f"The deployment does not run as written; on cards with room for it, {en}.",
@@ -144,7 +165,7 @@ def _threshold(case: Case, judgement: Judgement) -> Pair:
 
 
 def _missing(case: Case, _: Judgement) -> Pair:
-    missing = case.listed.claim.missing
+    missing = case.missing
     if missing is None:
         return "Nothing decides it.", "没有可据以判断的来源。"
     return f"Missing: {missing['en']}", f"缺：{missing['zh']}"
@@ -157,10 +178,10 @@ def _inputs(case: Case) -> Pair:
     named = []
     for name, (theirs, ours) in list(case.moved.items())[:MOST]:
         letter = case.letters.get(name)
-        unit = letter.unit if letter else "1"
+        unit = letter.unit if letter and letter.unit not in COUNTING else "1"
         said = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
         named.append((said, human(theirs, unit), human(ours, unit)))
-    return (" (" + ", ".join(f"{said[0]} {ours} and not {theirs}"
+    return (" (" + ", ".join(f"{said[0]} is {ours}, not {theirs}"
                              for said, theirs, ours in named) + ")",
             "（" + "，".join(f"{said[1]}应为 {ours}，不是 {theirs}"
                             for said, theirs, ours in named) + "）")

@@ -10,6 +10,7 @@ for it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -354,13 +355,20 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
     return replace(scenario, file=scenario.file.model_copy(update=parts))
 
 
+def set_line(settings: Mapping[str, str | int]) -> str:
+    """Settings as ``--set`` takes them, on a line for a shell."""
+    return " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
+
+
 def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],
               quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
     cut = tuple(int(getattr(changed.file.parallelism, name).value) for name in DEGREES)
     tp, pp, dp, ep = cut
     dealt = changed.file.parallelism.decode_context_parallel
-    layout = f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f", DCP{dealt.value}" if dealt else "")
+    slices = changed.file.parallelism.expert_tensor_parallel
+    layout = (f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f"×ETP{slices.value}" if slices else "")
+              + (f", DCP{dealt.value}" if dealt else ""))
     cards = changed.devices
     same = cards == asked.devices
     en, zh = [], []

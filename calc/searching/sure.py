@@ -31,6 +31,9 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
+MOST_DRAWN = 1000  # deployments of one answer
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A deployment under many draws of what is uncertain.
@@ -52,6 +55,76 @@ class Drawn:
             value = self.row.quantities[name]
             found[name] = min(low, value), max(high, value)
         return found
+
+
+@dataclass(frozen=True)
+class Sure:
+    """Deployments that keep all limits in a share of the draws.
+
+    Attributes:
+        share: that was asked [1].
+        front: those that no other of them beats in the goal's objectives, the best first.
+        surest: of all that were drawn the one that keeps its limits most often; None of nothing.
+        tried: deployments that were drawn.
+        left: candidates that were not, because ``MOST_DRAWN`` were.
+    """
+
+    share: float
+    front: list[Drawn]
+    surest: Drawn | None
+    tried: int
+    left: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data: what was asked and how much was drawn."""
+        return {"share": self.share, "found": len(self.front), "drawn": self.tried,
+                "left": self.left}
+
+
+def keeps(found: Found, each: Drawn) -> float | None:
+    """In which share of the draws a deployment keeps all limits [1]; None without limits.
+
+    Args:
+        found: the search that it comes from.
+        each: the deployment.
+    """
+    over = list(found.wishes.excess(each.quantities).values())
+    return float(np.mean(np.max(over, axis=0) <= 0)) if over else None
+
+
+def surely(found: Found, share: float) -> Sure:
+    """The front of those that keep all limits in a share of the draws.
+
+    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
+    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
+    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
+    uncertain; so this is exhaustive at the central values only. Candidates are drawn in the order
+    of the objectives, but for those that are no better than one that is sure.
+
+    Args:
+        found: a search of a goal with ``limits.sure``.
+        share: of the draws, at least [1].
+    """
+    wanted = found.wishes.chosen
+    rows = sorted((row for kept in found.kept for row in found.rows(kept.front)), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+    front: list[Drawn] = []
+    surest, most, tried, left = None, -1.0, 0, 0
+    for row in rows:
+        worth = np.array(row.worth(wanted))
+        if any((worth <= other.row.worth(wanted)).all() for other in front):
+            continue
+        if tried == MOST_DRAWN:
+            left += 1
+            continue
+        each, = drawn(found, [row])
+        tried += 1
+        often = keeps(found, each) or 0.0
+        if often > most:
+            surest, most = each, often
+        if often >= share:
+            front.append(each)
+    return Sure(share, front, surest, tried, left)
 
 
 def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:

@@ -82,7 +82,7 @@ NEUTRAL: dict[str, float] = {
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "prompt_variation": 0, "answer_variation": 0,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
-    "shared_expert_ranks": 0,
+    "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,

@@ -37,6 +37,7 @@ class Running:
         release: its version.
         mechanisms, workload: values by name, with their provenance.
         scheduling: how a step is filled; None where nothing is said.
+        staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
     """
 
     profile: Profile
@@ -44,6 +45,7 @@ class Running:
     mechanisms: dict[str, Value]
     workload: dict[str, Value]
     scheduling: Scheduling | None
+    staged_drafts: bool
 
     @property
     def name(self) -> str:
@@ -119,12 +121,25 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
                if statement.holds(release, card, model.attention, drafts)]
     mechanisms: dict[str, Value] = {}
     workload: dict[str, Value] = {}
-    scheduling = None
+    scheduling, staged = None, False
     for statement in holding:
         mechanisms |= statement.mechanisms
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
-    return Running(profile, release, mechanisms, workload, scheduling)
+        staged = statement.staged_drafts.value if statement.staged_drafts else staged
+    return Running(profile, release, mechanisms, workload, scheduling, staged)
+
+
+def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
+    """Whether an engine drafts in pipeline stages; of none that is named, whether all of them do.
+
+    Args:
+        device: the card.
+        model: that drafts with a layer of its own.
+        engine: with a release, if one is meant.
+    """
+    meant = fitting(device) if engine is None else [engine]
+    return all(running(name, device, model, drafts=True).staged_drafts for name in meant)
 
 
 def _release(profile: Profile, written: str | None) -> str:

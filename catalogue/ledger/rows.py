@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries import trees
-from catalogue.entries.entry import Entry, ScenarioName
+from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import Letter
 from catalogue.reading.printed import Printed, PrintedNumber
 from catalogue.reading.shared import causes
@@ -75,18 +75,19 @@ class EngineSetting(Entry):
     program: Words
     engine: Literal["vllm", "vllm-ascend", "sglang"] | None = None
     name: Words
-    value: str | int | float | bool | list[Any] | None = None
+    value: bool | int | float | Words | list[bool | int | float | Words] | None = None
 
 
 class Alert(Entry):
     """A limit at which something is to be told, or the range that is called normal.
 
     Attributes:
-        of: what it watches, as predicted of a deployment.
+        of: what it watches, as predicted of a deployment; ``right`` of the claim where that is no
+            single number.
         fires: above the limit, below it, or outside of the normal range.
     """
 
-    of: Annotated[str, _matching(_REFERENCE, "a reference")]
+    of: Reference | None = None
     fires: Literal["above", "below", "outside"]
 
 
@@ -107,7 +108,7 @@ class Claim(Entry):
         right: the right formula; ``truth`` where one number of ours is it; ``known`` a number with
             its source, of what has no entry of its own.
         setting, alert: judged against the catalogue of an engine, or against a prediction.
-        on: the deployment it is of, where no reference names it.
+        deployment: that it is of, where no reference names it.
         missing: the source that it would take to decide; ``assumed`` where the document puts it
             in as an assumption.
         topic: claims of one topic speak of the same thing; without it those of one ``truth``.
@@ -135,11 +136,11 @@ class Claim(Entry):
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
     alert: Alert | None = None
-    on: ScenarioName | None = None
+    deployment: Identifier | None = None
     missing: Text | None = None
     assumed: Flag = False
     topic: Identifier | None = None
-    cause: str | None = None
+    cause: Identifier | None = None
     note: Text | None = None
     transcribed: Text | None = None
 
@@ -154,8 +155,11 @@ class Claim(Entry):
             raise ValueError(f"'{'what' if self.what is None else 'section'}' is missing")
         if (self.printed is None) == (self.words is None):
             raise ValueError("'printed' is missing, or words where it is no number")
+        watched = self.alert is not None and self.alert.of is None
+        if watched and self.right is None:
+            raise Misplaced("'of' is missing, what the alert watches (or right)", "alert")
         against = [key for key in ("right", "truth", "known", "setting", "alert")
-                   if getattr(self, key) is not None]
+                   if getattr(self, key) is not None and not (watched and key == "alert")]
         if len(against) > 1:
             raise Misplaced(f"'{against[1]}' is given beside {against[0]}", against[1])
         if not against and self.formula is None and self.missing is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -13,7 +15,8 @@ from catalogue.reading.values import Value
 PERCENT = "%"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COUNTED = 2  # digits of a whole number that count, be they zeros
-SMALL, HUNDRED, LARGE = 1e-4, 100, 1e9  # from where on numbers are written otherwise
+SMALL, LARGE = 1e-4, 1e9  # from where on numbers are written otherwise
+DIGITS, MOST = 3, 5  # that are shown of a computed number
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
 
@@ -45,16 +48,18 @@ class Printed:
         parts = [text.partition(" ") for text in self.written]
         digits = [scientific(float(part[0])) if "e" in part[0].lower() else part[0]
                   for part in parts]
-        return f"{'–'.join(digits)} {parts[-1][2]}".rstrip()
+        unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
+        return f"{'–'.join(digits)} {unit}".rstrip()
 
     def like(self, number: float) -> str:
-        """Another number (SI) in the unit of this one, with three digits that count."""
+        """Another number (SI) in the unit of this one, with three digits or as many."""
         text = self.written[-1].strip()
         if text.endswith(PERCENT):
-            return f"{_three(number * 100)} {PERCENT}"
-        unit = units.split(text)[1]
-        shown = _three(number / units.factor(unit))
-        return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
+            return f"{_shown(number * 100, DIGITS)} {PERCENT}"
+        mantissa, unit = units.split(text)
+        counted = len(mantissa.lower().partition("e")[0].replace(".", "").strip("+-").lstrip("0"))
+        shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
+        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
         """Whether a number (SI) rounds to what is printed, or lies in the printed range."""
@@ -90,12 +95,24 @@ def read(raw: Any) -> Printed:
                    tuple(last for _, _, last in parts))
 
 
-def _three(number: float) -> str:
-    """Three digits that count, thousands apart: ``58,000``, ``0.328``."""
+def _shown(number: float, digits: int) -> str:
+    """So many digits that count, thousands apart: ``58,000``, ``0.328``."""
+    if not math.isfinite(number):
+        return "∞" if number > 0 else "−∞"
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
-    rounded = float(f"{number:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= HUNDRED else f"{rounded:.3g}"
+    if number == int(number):
+        return f"{number:,.0f}"
+    rounded = float(f"{number:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _as_percent(share: str) -> str:
+    """``0.966`` -> ``96.6 %``, with the digits that it has."""
+    digits = max(0, len(share.partition(".")[2]) - 2)
+    return f"{Decimal(share) * 100:.{digits}f} {PERCENT}"
 
 
 def scientific(number: float) -> str:
@@ -104,8 +121,11 @@ def scientific(number: float) -> str:
     return f"{mantissa}×10{str(int(power)).translate(RAISED)}"
 
 
-def of_value(value: Value) -> Printed:
-    """A value of a file as a printed number."""
+def of_value(value: Value, percent: bool = False) -> Printed:
+    """A value of a file as a printed number; ``percent`` of a share that is printed as one."""
+    if percent:
+        ends = [value.written] if value.low == value.high else [value.low, value.high]
+        return read([_as_percent(str(end)) for end in ends])
     unit = units.split(value.written)[1]
     if value.low == value.high:
         return Printed(float(value.low), float(value.high), value.unit, (value.written,),

@@ -7,10 +7,11 @@ import functools
 import catalogue
 from calc.auditing import judging
 from calc.auditing.audit import Audit, Audited, audit
+from calc.auditing.judging import FAILS as WRONG
+from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
 
 Text = tuple[str, str]
-HOLDS, WRONG, OPEN = "holds", "wrong", "open"
 VERDICTS: dict[str, Text] = {
     judging.REPRODUCED: ("reproduced", "可复现"),
     judging.COMPATIBLE: ("within our interval", "在区间内"),
@@ -24,20 +25,21 @@ VERDICTS: dict[str, Text] = {
     judging.THRESHOLD: ("threshold", "阈值"),
     judging.ASSUMPTION: ("assumption", "假设"),
     judging.UNVERIFIABLE: ("unverifiable", "无法核实")}
+NUMBER = ("wrong number", "数值错误")  # where the document has no formula
 ALSO: dict[str, Text] = {
     judging.RIGHT: ("right", "正确"), judging.WRONG: ("wrong", "错误"),
     judging.BINARY: ("GB for GiB", "GB 实为 GiB"),
     judging.CONTRADICTS: ("contradicted", "自相矛盾"),
     judging.INFEASIBLE: ("infeasible", "部署不可行"),
     judging.ALWAYS: ("always fires", "一直告警"), judging.PERHAPS: ("may fire", "可能误报"),
-    judging.SOUND: ("sound", "合理"), judging.LATE: ("too late", "过迟"),
+    judging.SOUND: ("sound", "合理"), judging.NEVER: ("never fires", "从不触发"),
+    judging.LATE: ("too late", "过迟"),
     "accepted": ("accepted", "有效"), "deprecated": ("deprecated", "已弃用"),
     "unlisted": ("unlisted value", "取值未列出"), "choice": ("no such choice", "无此选项"),
     "type": ("wrong type", "类型不符"), "unknown": ("no such setting", "无此设置"),
     ELSEWHERE: ("no catalogue", "不在目录")}
 GROUPS: dict[str, Text] = {HOLDS: ("holds", "成立"), WRONG: ("does not hold", "不成立"),
                            OPEN: ("cannot be decided", "无法判定")}
-FAULTY = ("unknown", "type", "choice", judging.ALWAYS, judging.PERHAPS, judging.LATE)
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -58,10 +60,7 @@ def of_document(document: str) -> list[Audited]:
 
 def group(row: Audited) -> str:
     """Whether a claim holds, does not, or cannot be decided."""
-    verdict, also = row.judgement.verdict, row.judgement.also
-    if verdict in (judging.ASSUMPTION, judging.UNVERIFIABLE) or ELSEWHERE in also:
-        return OPEN
-    return WRONG if row.judgement.wrong or set(also) & set(FAULTY) else HOLDS
+    return row.judgement.standing
 
 
 def printed(row: Audited) -> str:
@@ -83,6 +82,8 @@ def right(row: Audited) -> Text:
 def called(row: Audited) -> Text:
     """The verdict in words, with what else holds."""
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also
+    if row.judgement.verdict == judging.FORMULA and row.case.own is None:
+        name = NUMBER
     said = [", ".join(ALSO[each][0] for each in also), "、".join(ALSO[each][1] for each in also)]
     return (f"{name[0]}: {said[0]}" if also else name[0],
             f"{name[1]}：{said[1]}" if also else name[1])

@@ -5,7 +5,9 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -121,9 +123,9 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
             head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
                            for key, title in columns.items())
             body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
-            display(HTML(f'<div class="sortable claims"><table aria-label="{_plain(name, index)}">'
-                         f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"),
-                    metadata={"lang": lang})
+            display(HTML('<div class="sortable full-width claims">'
+                         f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
+                         f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
 
 
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
@@ -149,6 +151,25 @@ def _plain(value: Any, lang: int) -> str:
     text = (value.text if isinstance(value, Ordered)
             else value[lang] if isinstance(value, tuple) else value)
     return html.escape(words.revealed(str(text)))
+def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
+    """A link to all of a table as a file of its own; on a page outside of the book nothing.
+
+    Args:
+        name: of the file, which ends in ``.csv``; the build writes it, see ``book/_ext``.
+        rows: their keys are the first line of the file; what a row lacks is left empty.
+        label: of the link.
+    """
+    if not in_book():
+        return
+    rows, text = list(rows), io.StringIO()
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    for lang, title in zip(LANGUAGES, label, strict=True):
+        if lang in _spoken:
+            display(Markdown(f"{{download}}`{title} <{name}>`"),
+                    metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:

@@ -40,6 +40,7 @@ from calc.auditing.judging import (
 from calc.auditing.listing import listed_in
 from calc.commands.main import main
 from calc.costing.spread import Three
+from catalogue.reading import words
 from catalogue.reading.printed import read
 
 HEAD = """title: {en: t, zh: t}
@@ -85,7 +86,7 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 64 GB, truth: devices/ascend-910b2/memory_capacity",
      (SPECIFICATION, (RIGHT, BINARY))),
     ("printed: 8, truth: 's1-plan-c:tensor_parallel'", (REPRODUCED, ())),
-    ("printed: 8, truth: 's1-plan-c:tensor_parallel', on: s1-plan-c", (INFEASIBLE, ())),
+    ("printed: 8, truth: 's1-plan-c:tensor_parallel', deployment: s1-plan-c", (INFEASIBLE, ())),
     ("printed: 40 ms, truth: 's1-plan-c:ttft'", (INFEASIBLE, ())),
     ("printed: 80 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
     ("printed: 77 ms, truth: 's2-910b1-awq:tpot'", (COMPATIBLE, ())),
@@ -241,6 +242,13 @@ def test_nothing_of_the_ledger_is_left_unjudged():
         said = row.as_json()
         assert said["what"]["en"]
         assert said["why"]["zh"]
+
+
+def test_where_pages_are_made_verdicts_are_the_same(monkeypatch):
+    """Signs of texts are hidden there, and a setting's name has some."""
+    before = {row.id: row.judgement for row in audit().rows}
+    monkeypatch.setattr(words, "_pages_are_made", lambda: True)
+    assert {row.id: row.judgement for row in audit().rows} == before
 
 
 def test_what_the_pages_name_is_a_verdict():
