@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import calc
+from calc.choosing.sweeps import decode_sweep
 from calc.deciding.inputs.breakeven import SECOND, BreakEven, solve
 from calc.deciding.inputs.plans import Plan, plan_of
 from calc.evidence.validation import measured_system
@@ -30,7 +31,7 @@ CASES: tuple[Case, ...] = (("ascend-910b2", "w8a8-int8", 2), ("nvidia-h20", "fp8
 WIDTHS = (8, 16, 32, 64, 128)
 TENSORS = (1, 2, 4)  # of attention, that are tried
 PER_NODE = 8
-PER_RANK = np.unique(np.r_[1:33, np.geomspace(32, 512, 48).round()])  # requests that are tried
+PER_RANK = np.unique(np.r_[1:33, np.geomspace(32, 512, 32).round()])  # requests that are tried
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Text] = {
     RANDOM: ("dealt at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
@@ -85,9 +86,10 @@ def _yield(made: Plan, moves: Mapping[str, float]) -> Yield:
     ranks = float(made.inputs["data_parallel"] * made.inputs["pipeline_parallel"])
     asked = {**moves, **APART, "concurrency": PER_RANK * ranks}
     fits = made.fits(asked)
+    found = decode_sweep({**made.inputs, **asked}, made.scenario.model.attention,
+                         ("output_throughput", "tpot"), threads=1)
     return Yield(made, moves, PER_RANK[fits] * ranks,
-                 made.at(asked, "output_throughput")[fits] / made.cards,
-                 made.at(asked, "tpot")[fits])
+                 found["output_throughput"][fits] / made.cards, found["tpot"][fits])
 
 
 @cache

@@ -48,9 +48,11 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
     assert node
     per_node = int(catalogue.load_node(node).devices_per_node.value)
     cards, tensor, pipeline = servers * per_node, tensor or per_node, pipeline or servers
-    choice = Choice(device, node, None, precision, cards, tensor, pipeline,
-                    cards // (tensor * pipeline), expert, spares, CHUNK, halves, drafts,
-                    UTILIZATION, users, pool)
+    choice = Choice(
+        device=device, node=node, engine=None, precision=precision, devices=cards, tensor=tensor,
+        pipeline=pipeline, data=cards // (tensor * pipeline), expert=expert, slices=0,
+        spares=spares, chunk=CHUNK, micro_batches=halves, drafts=drafts, utilization=UTILIZATION,
+        concurrency=users, pool=pool)
     made = scenario(goal(prompt, answer), choice)
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 

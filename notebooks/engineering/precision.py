@@ -139,6 +139,18 @@ def answer() -> None:
     number("pr-b1-apart", abs(one[1] / one[0] - 1), fmt_percent)
 
 
+@cache
+def _curve(device: str, precision: str) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """Users that memory holds, time per token [s] with so many, and cards; None without any."""
+    made = held(device, precision)
+    if made is None:
+        return None
+    users = np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users}
+    kept = made.fits(moves)
+    return users[kept], made.at(moves, PACE)[kept], made.cards
+
+
 def picture() -> None:
     """Time per token against users, a line per precision, a panel per card."""
     figure("precision_users", _drawn)
@@ -151,17 +163,13 @@ def _drawn(lang: str) -> Figure:
     panels = drawing.subplots(1, len(DRAWN), sharey=True)
     for axes, device in zip(panels, DRAWN, strict=True):
         for colour, precision in zip(figures.PALETTE, WEIGHTS, strict=False):
-            made = held(device, precision)
-            if made is None:
+            curve = _curve(device, precision)
+            if curve is None:
                 continue
-            users = np.arange(1.0, MOST + 1)
-            moves = {"concurrency": users}
-            kept = made.fits(moves)
-            paces = MILLI * made.at(moves, PACE)[kept]
-            axes.plot(users[kept], paces, color=colour, lw=1.7)
-            axes.plot(users[kept][-1], paces[-1], "o", ms=4, color=colour)
-            axes.plot([], [], color=colour, lw=1.7, label=(
-                "{} · {} cards", "{} · {} 卡")[place].format(precision, fmt_int(made.cards)))
+            users, paces, count = curve
+            axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=(
+                "{} · {} cards", "{} · {} 卡")[place].format(precision, fmt_int(count)))
+            axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
         axes.axhline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
         axes.set(xscale="log", yscale="log", ylim=(4, 300), xlim=(1, MOST))
         axes.set_title(named(device)[place], fontsize=10)

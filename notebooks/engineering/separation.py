@@ -137,9 +137,10 @@ def turn(made: Both) -> BreakEven:
                  max(LEAST, float(made.paces[0].min())), LONGEST, most=DRAWN)
 
 
-def loosest(made: Both) -> float:
+@cache
+def loosest(case: tuple[str, str, int]) -> float:
     """The loosest promise for which two pools in balance are worth it [s]."""
-    return [each.at for each in turn(made).turns if each.before == "first"][-1]
+    return [each.at for each in turn(both(*case)).turns if each.before == "first"][-1]
 
 
 def fewest(made: Both, limit: float) -> int | None:
@@ -184,7 +185,7 @@ def answer() -> None:
     for key, case in zip(("int8", "w4a8", "h20", "h200"), CASES, strict=True):
         made = both(*case)
         number(f"se-{key}-gain", made.gain(LIMIT) - 1, fmt_percent, digits=0)
-        number(f"se-{key}-turn", MILLI * loosest(made), fmt_fixed, digits=0)
+        number(f"se-{key}-turn", MILLI * loosest(case), fmt_fixed, digits=0)
         number(f"se-{key}-share", made.share(LIMIT), fmt_percent, digits=0)
     number("se-h20-fewest", fewest(both(*CASES[2]), LIMIT))
     number("se-int8-fewest", fewest(both(*CASES[0]), LIMIT))
@@ -225,7 +226,7 @@ def decision() -> None:
         made = both(*case)
         row: dict[str, str | Text] = {
             "case": titled(case), "cards": fmt_int(made.one.cards),
-            "turn": f"{fmt_fixed(MILLI * loosest(made), 0)} ms"}
+            "turn": f"{fmt_fixed(MILLI * loosest(case), 0)} ms"}
         for limit in LIMITS:
             gain, count = made.gain(limit), fewest(made, limit)
             if gain < WORTH or count is None:

@@ -12,9 +12,9 @@ CASES = [page.both(*case) for case in page.CASES]
 NAMES = [f"{case[0]}-{case[1]}" for case in page.CASES]
 
 
-@pytest.mark.parametrize("made", CASES, ids=NAMES)
-def test_the_gain_is_what_is_worth_it_where_it_turns(made):
-    turn = page.loosest(made)
+@pytest.mark.parametrize("case", page.CASES, ids=NAMES)
+def test_the_gain_is_what_is_worth_it_where_it_turns(case):
+    made, turn = page.both(*case), page.loosest(case)
     assert made.gain(turn * (1 - 1e-9)) >= page.WORTH > made.gain(turn * 1.001)
 
 
