@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
-from scipy import stats
 
 CONFIDENCE = 0.95
 LEVEL = 0.05  # of significance, of a family of comparisons or of a single one
@@ -43,7 +44,7 @@ def interval(solved: int, problems: int, confidence: float = CONFIDENCE) -> tupl
         problems: problems in all [1].
         confidence: probability of covering, both sides together [1].
     """
-    ends = stats.binomtest(solved, problems).proportion_ci(confidence, "exact")
+    ends = _stats().binomtest(solved, problems).proportion_ci(confidence, "exact")
     return float(ends.low), float(ends.high)
 
 
@@ -61,7 +62,7 @@ def difference(first: int, second: int, problems: int,
     """
     left, right = first / problems, second / problems
     (low, high), (other_low, other_high) = (
-        stats.binomtest(solved, problems).proportion_ci(confidence, "wilson")
+        _stats().binomtest(solved, problems).proportion_ci(confidence, "wilson")
         for solved in (first, second))
     return (float(left - right - math.hypot(left - low, other_high - right)),
             float(left - right + math.hypot(high - left, right - other_low)))
@@ -69,7 +70,7 @@ def difference(first: int, second: int, problems: int,
 
 def fisher(first: int, second: int, problems: int) -> float:
     """Two-sided p of Fisher's exact test that both systems solve alike [1]."""
-    return float(stats.fisher_exact(_table(first, second, problems)).pvalue)
+    return float(_stats().fisher_exact(_table(first, second, problems)).pvalue)
 
 
 def barnard(first: int, second: int, problems: int) -> float:
@@ -85,7 +86,7 @@ def barnard(first: int, second: int, problems: int) -> float:
                       where=variance > 0)
     extreme = (score >= score[first, second] * (1 - 1e-9)).astype(float)
     shares = np.arange(1, SHARES)[:, None] / SHARES
-    weights = stats.binom.pmf(solved[None, :], problems, shares)
+    weights = _stats().binom.pmf(solved[None, :], problems, shares)
     return float(((weights @ extreme) * weights).sum(axis=1).max().clip(max=1.0))
 
 
@@ -98,7 +99,7 @@ def paired(first: int, second: int, problems: int) -> tuple[float, float]:
     least = abs(first - second)
     both_ways = range(min(problems - max(first, second), min(first, second)) + 1)
     p_values = [
-        float(stats.binomtest(least + more, least + 2 * more).pvalue) if least + more else 1.0
+        float(_stats().binomtest(least + more, least + 2 * more).pvalue) if least + more else 1.0
         for more in both_ways]
     return min(p_values), max(p_values)
 
@@ -197,7 +198,14 @@ def told(share: float, problems: int, level: float = LEVEL, power: float = POWER
 
 def _beyond(exceeded: float) -> float:
     """What a standard normal variable exceeds with a probability [1]."""
-    return float(stats.norm.isf(exceeded))
+    return NormalDist().inv_cdf(1 - exceeded)
+
+
+def _stats() -> Any:
+    """SciPy's statistics, which take a second to import and which sizes of samples do not need."""
+    from scipy import stats
+
+    return stats
 
 
 def _table(first: int, second: int, problems: int) -> list[list[int]]:

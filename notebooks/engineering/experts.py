@@ -31,7 +31,8 @@ CASES: tuple[Case, ...] = (("ascend-910b2", "w8a8-int8", 2), ("nvidia-h20", "fp8
 WIDTHS = (8, 16, 32, 64, 128)
 TENSORS = (1, 2, 4)  # of attention, that are tried
 PER_NODE = 8
-PER_RANK = np.unique(np.r_[1:33, np.geomspace(32, 512, 32).round()])  # requests that are tried
+PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests that are tried
+EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Text] = {
     RANDOM: ("dealt at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
@@ -82,13 +83,13 @@ class Yield:
         return 0.0 if place is None else float(self.rates[place])
 
 
-def _yield(made: Plan, moves: Mapping[str, float]) -> Yield:
+def _yield(made: Plan, moves: Mapping[str, float], tried: np.ndarray = PER_RANK) -> Yield:
     ranks = float(made.inputs["data_parallel"] * made.inputs["pipeline_parallel"])
-    asked = {**moves, **APART, "concurrency": PER_RANK * ranks}
+    asked = {**moves, **APART, "concurrency": tried * ranks}
     fits = made.fits(asked)
     found = decode_sweep({**made.inputs, **asked}, made.scenario.model.attention,
                          ("output_throughput", "tpot"), threads=1)
-    return Yield(made, moves, PER_RANK[fits] * ranks,
+    return Yield(made, moves, tried[fits] * ranks,
                  found["output_throughput"][fits] / made.cards, found["tpot"][fits])
 
 
@@ -99,7 +100,7 @@ def narrow(case: Case) -> Yield:
     Args:
         case: card, precision and servers of a replica.
     """
-    return _yield(plan(*case), {})
+    return _yield(plan(*case), {}, EVERY)
 
 
 @cache
