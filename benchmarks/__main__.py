@@ -2,9 +2,9 @@
 
 ``python -m benchmarks [PART ...]``: calc, latency, catalogue, simulation, steady, search, audit,
 sweep, size, build, tests; without names, all of them. ``--full`` streams 10^8 deployments, which
-takes minutes; ``--peers`` installs public tools into temporary environments (close to a gigabyte each)
-and measures them beside ``latency`` and ``search``. The build and the tests are measured on a copy
-of the tracked files in a temporary folder, so that the working tree is left alone.
+takes minutes; ``--peers`` installs public tools into temporary environments (close to a gigabyte
+each) and measures them beside ``latency`` and ``search``. The build and the tests are measured on a
+copy of the tracked files in a temporary folder, so that the working tree is left alone.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
 def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, _at(knob, _scores(_key(knob))))
+        inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
     goal = found.wishes.goal
     names = BURST if goal.demand.arrivals == "burst" else STEADY
     powered = POWER_NAMES if found.wishes.powered else ()
@@ -163,7 +163,7 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
     if goal.demand.arrival_rate is not None or goal.demand.think_time:
         quantities = as_asked(goal.demand, quantities)
     if powered:
-        shares = {name: _at(Knob(name, share, ()), _scores(f"{device} {name}"))
+        shares = {name: Knob(name, share, ()).at(_scores(f"{device} {name}"))
                   for name, share in shares_of(powers_of(deployed.device.id)).items()}
         quantities["power"] = site_draws(inputs, seen, deployed, quantities["throughput"], shares)
     columns = found.wishes.with_derived(
@@ -174,11 +174,6 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
         end = np.where(scores < 0, hour.low, hour.high) / hour.value
         columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
     return Drawn(row, {name: columns[name] for name in row.quantities if name in columns})
-
-
-def _at(knob: Knob, scores: np.ndarray) -> np.ndarray:
-    """Values of a knob at so many standard deviations from its middle, shape (DRAWS,)."""
-    return np.array([knob.at(score) for score in scores])
 
 
 def _key(knob: Knob) -> str:

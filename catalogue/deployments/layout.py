@@ -7,6 +7,7 @@ file and line.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -221,6 +222,7 @@ def link_problem(node: Node, link: Link) -> str | None:
             f"only {links} other{'s' if links > 1 else ''}")
 
 
+@functools.cache
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
     rules = {name: rule_of(Mechanisms, name) for name in SCALARS}

@@ -113,7 +113,7 @@ class Knob:
     value: Value
     symbols: tuple[str, ...]
 
-    def at(self, score: float) -> float:
+    def at(self, score: Any) -> Any:
         """The value so many standard deviations from its median, under its prior.
 
         The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
@@ -121,14 +121,14 @@ class Knob:
         where the range does not begin at zero. Below zero there is nothing.
 
         Args:
-            score: of the standard normal distribution [1].
+            score: of the standard normal distribution, a number or an array [1].
         """
-        median, end = float(self.value.value), float(
-            self.value.high if score > 0 else self.value.low)
-        moved = abs(score) / NORMAL_90
-        if self.value.low > 0:
-            return median * (end / median) ** moved
-        return max(0.0, median + (end - median) * moved)
+        low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
+        above, below = (abs(score) + score) / 2 / NORMAL_90, (abs(score) - score) / 2 / NORMAL_90
+        if low > 0:
+            return median * (high / median) ** above * (low / median) ** below
+        moved = median + (high - median) * above + (low - median) * below
+        return (moved + abs(moved)) / 2
 
 
 def knobs(scenario: Resolved) -> list[Knob]:

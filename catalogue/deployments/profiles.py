@@ -26,6 +26,7 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
+_sound: list[Profile] = []
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,12 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     profile: Profile = library.load("profiles", name, beside=beside)
+    if any(profile is sound for sound in _sound):  # an entry is the same while its file is
+        return profile
     for keys, problem in _problems(profile):
         file = library.read(library.locate("profiles", name, beside))
         raise ParamsError(f"{file.where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
+    _sound.append(profile)
     return profile
 
 

@@ -16,6 +16,7 @@ PERCENT = "%"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COUNTED = 2  # digits of a whole number that count, be they zeros
 SMALL, LARGE = 1e-4, 1e9  # from where on numbers are written otherwise
+GROUPED = 10_000  # from here on thousands stand apart: a year does not
 DIGITS, MOST = 3, 5  # that are shown of a computed number
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
@@ -102,7 +103,7 @@ def _shown(number: float, digits: int) -> str:
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
     if number == int(number):
-        return f"{number:,.0f}"
+        return f"{number:,.0f}" if abs(number) >= GROUPED else f"{number:.0f}"
     rounded = float(f"{number:.{digits}g}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     text = f"{rounded:,.{decimals}f}"

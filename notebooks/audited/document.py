@@ -25,7 +25,8 @@ from catalogue.ledger.documents import Document
 from catalogue.reading.printed import scientific
 from catalogue.reading.shared import causes
 from workbench.showing import display
-from workbench.showing.display import Ordered, draw, rows_table, show, table
+from workbench.showing.display import draw, show, table
+from workbench.showing.long_table import Ordered, rows_table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]

@@ -16,7 +16,7 @@ from audited.words import (
     of_document,
     page_of,
 )
-from workbench.showing import display
+from workbench.showing import display, long_table
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 
@@ -28,8 +28,9 @@ def said(monkeypatch):
     glued: dict[str, str] = {}
     monkeypatch.setattr(display, "_glued", {})
     monkeypatch.setattr(display, "glue", lambda key, text, display: glued.update({key: text}))
-    monkeypatch.setattr(display, "display", lambda item, metadata=None: shown.append(
-        ((metadata or {}).get("lang", ""), str(item.data))))
+    for module in (display, long_table):
+        monkeypatch.setattr(module, "display", lambda item, metadata=None: shown.append(
+            ((metadata or {}).get("lang", ""), str(item.data))))
     return shown, glued
 
 
@@ -76,7 +77,7 @@ def test_causes_come_by_what_they_carry():
 
 def test_a_text_of_a_claim_is_text(said):
     shown, _ = said
-    display.rows_table([{"id": "S1-001", "what": "<script>x</script>", "more": "<b>", "link":
+    long_table.rows_table([{"id": "S1-001", "what": "<script>x</script>", "more": "<b>", "link":
                          "javascript:'<'"}], {"id": "i", "what": "w"}, "<i>")
     for _, text in shown:
         assert "<script>" not in text

@@ -12,7 +12,7 @@ from calc.deciding.inputs.plans import Moves, Plan
 from calc.deciding.inputs.tornado import OWN, own_sides
 from calc.evidence.classes import discrepancy, own_errors
 from calc.intervals.uncertainty import Sides
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.physics_inputs import Knob
 
 SEED = 7
 Key = tuple[str, float, float, float]
@@ -89,7 +89,7 @@ def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:
     """The inputs of a plan in every draw; arguments as of :func:`drawn`."""
     moves: dict[str, Any] = {}
     for column, knob in columns:
-        moves |= dict.fromkeys(knob.symbols, at_scores(knob, scores[:, column]))
+        moves |= dict.fromkeys(knob.symbols, knob.at(scores[:, column]))
     return moves
 
 
@@ -115,15 +115,6 @@ def scores_of(inputs: int, draws: int) -> np.ndarray:
     shares = qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws)
     edge = np.finfo(float).eps  # a share of nothing has no score
     return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
-
-
-def at_scores(knob: Knob, scores: np.ndarray) -> np.ndarray:
-    """An input at so many deviations from its median, ``Knob.at`` of each, shape (draws,)."""
-    median, moved = float(knob.value.value), np.abs(scores) / NORMAL_90
-    ends = np.where(scores > 0, float(knob.value.high), float(knob.value.low))
-    if knob.value.low > 0:
-        return np.asarray(median * (ends / median) ** moved)
-    return np.maximum(0.0, median + (ends - median) * moved)
 
 
 def _key(knob: Knob) -> Key:

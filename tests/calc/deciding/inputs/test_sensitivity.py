@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from calc.deciding.inputs.draws import at_scores, drawn, priors
+from calc.deciding.inputs.draws import drawn, priors
 from calc.deciding.inputs.elasticities import answers_of, elasticities
 from calc.deciding.inputs.information import BINS, DRAWS, between, information, to_buy
 from calc.deciding.inputs.plans import BATCHES, Limit, against, plan_of, signed
@@ -138,7 +138,7 @@ def test_a_sum_of_known_parts_has_the_indices_of_its_variances(monkeypatch):
     monkeypatch.setattr(type(plan), "at", product)
     found = {one.name: one for one in sensitivity(plan, "tpot", 4096).indices}
     scores = np.random.default_rng(0).standard_normal(100_000)
-    variances = {knob.name: np.var(power * np.log(at_scores(knob, scores)))
+    variances = {knob.name: np.var(power * np.log(knob.at(scores)))
                  for power, knob in enumerate(knobs, 1)}
     variances[OWN] = np.var(np.where(scores < 0, *own_sides(plan, "tpot")) * scores)
     for name, variance in variances.items():
@@ -163,13 +163,13 @@ def test_draws_of_an_input_are_the_values_at_their_scores():
     knobs = plan_of("s2-910b1-awq").knobs
     assert {knob.value.low > 0 for knob in knobs} == {True, False}
     for knob in knobs:
-        assert at_scores(knob, scores) == pytest.approx(
+        assert knob.at(scores) == pytest.approx(
             [knob.at(score) for score in scores.tolist()], rel=1e-14)
 
 
 def test_draws_are_those_of_the_prior():
     knob = plan_of("s2-910b1-awq").knobs[3]
-    found = at_scores(knob, np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
+    found = knob.at(np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
     assert found == pytest.approx([knob.value.low, *[knob.value.value] * 2, knob.value.high])
 
 
