@@ -32,8 +32,8 @@ MEMORY, DTYPE = "memory_capacity", "dtype"
 CLASSES = {
     "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
     "index": ("scores of the indexer", "索引器打分"), "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "shared_expert": ("shared experts", "共享专家"), "routed_expert": ("routed experts", "路由专家"),
-    "router": ("router", "路由器"), "head": ("output head", "输出头"),
+    "shared_expert": ("shared experts", "共享专家"), "router": ("router", "路由器"),
+    "routed_expert": ("routed experts", "路由专家"), "head": ("output head", "输出头"),
 }
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
 ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
