@@ -8,7 +8,18 @@ from collections.abc import Sequence
 
 import catalogue
 from audited import pictures
-from audited.words import GROUPS, HOLDS, OPEN, WRONG, called, decides, group, of_document
+from audited.words import (
+    GROUPS,
+    HOLDS,
+    OPEN,
+    WRONG,
+    called,
+    decides,
+    group,
+    of_document,
+    printed,
+    right,
+)
 from calc.auditing.audit import Audited
 from catalogue.ledger.documents import Document
 from catalogue.reading.shared import causes
@@ -110,17 +121,10 @@ def every(page: Page) -> None:
 
 
 def _row(row: Audited) -> dict[str, object]:
-    case, truth = row.case, row.case.truth
-    printed = case.printed.text if case.printed else (case.listed.claim.words or "–")
-    right: Text = ("–", "–")
-    if truth is not None and group(row) == WRONG and case.printed is not None:
-        three, like = truth.three, case.printed.like
-        spread = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
-        right = (like(three.value) + spread,) * 2
-    said = _said(row)
+    case = row.case
     return {"id": row.id, "section": _section(case.section),
-            "what": (case.what["en"], case.what["zh"]), "printed": printed,
-            "off": _off(row), "verdict": called(row), "right": right, "more": said,
+            "what": (case.what["en"], case.what["zh"]), "printed": printed(row),
+            "off": _off(row), "verdict": called(row), "right": right(row), "more": _said(row),
             "link": decides(row), "group": group(row)}
 
 

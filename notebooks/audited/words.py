@@ -62,6 +62,22 @@ def group(row: Audited) -> str:
     return row.judgement.standing
 
 
+def printed(row: Audited) -> str:
+    """What the document has, in its unit or its words."""
+    case = row.case
+    return case.printed.text if case.printed else (case.listed.claim.words or "–")
+
+
+def right(row: Audited) -> Text:
+    """The right value of what does not hold, with its interval, in the document's unit."""
+    case, truth = row.case, row.case.truth
+    if truth is None or group(row) != WRONG or case.printed is None:
+        return "–", "–"
+    three, like = truth.three, case.printed.like
+    spread = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
+    return (like(three.value) + spread,) * 2
+
+
 def called(row: Audited) -> Text:
     """The verdict in words, with what else holds."""
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also

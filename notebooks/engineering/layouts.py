@@ -1,0 +1,75 @@
+"""Deployments that the engineering chapters hold against each other, one knob apart."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import catalogue
+from calc.deciding.inputs.plans import Plan
+from calc.searching.asking import load_goal
+from calc.searching.choices import UTILIZATION, Choice, scenario
+from catalogue.planning.goals import Goal
+
+GOAL = "r1-matrix"  # its model and the lengths of its requests
+CHUNK = 8192  # prompt tokens of a step
+PACE = "steady_tpot"
+RATE = "steady_throughput"
+HELD = "max_concurrency"
+LIMIT = 0.05  # s, of a token to each user: what the documents and the goals of this book promise
+MOST = 512  # users that are tried
+
+
+@cache
+def goal() -> Goal:
+    """The goal whose requests all of them serve."""
+    return load_goal(GOAL)
+
+
+@cache
+def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: int = 0,
+         pipeline: int = 0, expert: int = 1, spares: int = 0, drafts: int = 1,
+         halves: int = 1) -> Plan:
+    """Whole servers of a card; replicas take what tensor and pipeline parallelism leave.
+
+    Args:
+        device, precision: entries of the catalogue.
+        servers: whole ones.
+        users: at once.
+        tensor, pipeline: parallel sizes; over the cards of a server, and a stage per server.
+        expert, spares: expert-parallel size, redundant experts.
+        drafts, halves: draft tokens, half-batches of a step.
+    """
+    node = catalogue.load_device(device).node
+    assert node
+    per_node = int(catalogue.load_node(node).devices_per_node.value)
+    cards, tensor, pipeline = servers * per_node, tensor or per_node, pipeline or servers
+    choice = Choice(device, node, None, precision, cards, tensor, pipeline,
+                    cards // (tensor * pipeline), expert, spares, CHUNK, halves, drafts,
+                    UTILIZATION, users)
+    made = scenario(goal(), choice)
+    return Plan(precision, made, made.inputs(), tuple(made.knobs()))
+
+
+def most_users(made: Plan, limit: float = LIMIT) -> int:
+    """The most users at once within memory and a time per token [1]; 0 if not even one.
+
+    Args:
+        made: the deployment.
+        limit: of the time per token [s].
+    """
+    users = np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users}
+    kept = made.fits(moves) & (made.at(moves, PACE) <= limit)
+    return int(users[kept].max(initial=0))
+
+
+def at(made: Plan, users: float, name: str) -> float:
+    """A quantity of a deployment with so many users."""
+    return float(made.at({"concurrency": np.array([float(users)])}, name)[0])
+
+
+def holds(made: Plan, users: float) -> bool:
+    """Whether memory holds so many users at their longest."""
+    return bool(made.fits({"concurrency": np.array([float(users)])})[0])
