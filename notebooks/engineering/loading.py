@@ -158,7 +158,7 @@ def _drawn(lang: str) -> Figure:
                       textcoords="offset points")
     axes.set(xscale="log", yscale="log", ylim=(1, 45), xlim=(0.5, 60),
              xlabel=("storage to a server (GB/s)", "存储到单台服务器的速率（GB/s）")[at],
-             ylabel=("minutes until it answers", "恢复服务所需分钟")[at])
+             ylabel=("minutes until it answers", "重启所需分钟")[at])
     axes.legend(fontsize=8, loc="lower left")
     for axis, low, high in ((axes.xaxis, 1, 20), (axes.yaxis, 2, 40)):
         figures.log_ticks(axis, low, high)
