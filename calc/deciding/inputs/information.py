@@ -132,7 +132,7 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
 
 
 def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
-           draws: int = DRAWS) -> Information:
+           draws: int = DRAWS, *, name: str = "output_throughput") -> Information:
     """What it is worth to know more before buying so many cards of one plan.
 
     Cards are bought in deployments of the plan's size. Those that turn out to be missing are bought
@@ -144,6 +144,8 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
         late: price of a card that is bought later, in prices of one bought now [1].
         price: of a card.
         draws: from the priors of its inputs, a power of two.
+        name: the throughput that counts, of a wave or of a steady state; the formulas' own error
+            is that of a wave, which is what was measured.
 
     Raises ParamsError for a demand that takes too many deployments, or a later price below today's.
     """
@@ -152,7 +154,7 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
                           f"expected 1 to below {DEAREST:g}.")
     found = priors([plan], "output_throughput")
     scores = _scores(len(found.names), draws)
-    rates = drawn(plan, found.knobs[0], found.own[0], scores, "output_throughput")
+    rates = drawn(plan, found.knobs[0], found.own[0], scores, name)
     needed = np.ceil(demand / rates)
     if needed.max() - needed.min() >= MOST_STEPS:
         raise ParamsError(f"--demand: takes {needed.min():,.0f} to {needed.max():,.0f} deployments "

@@ -1,0 +1,350 @@
+"""Risk: what of S1's plan may go wrong, how surely and how much, and what to measure before buying.
+
+The plan as it can run: FP8, chunks that fit, experts over all 32 cards. Its stages are those of the
+document, with the requests of its own context: a prompt and an answer of half of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from audited.words import everything
+from calc.auditing.audit import Audited
+from calc.auditing.costs import example_of
+from calc.choosing.answers import Estimate
+from calc.costing.answer import Asked, Cost, cost
+from calc.costing.owning import YEAR
+from calc.costing.rates import converted, prices_of, rate
+from calc.costing.spread import Three, exactly
+from calc.deciding.availability import Fleet, failures_of, fleet_of, spares_for
+from calc.deciding.inputs.draws import drawn, priors, scores_of
+from calc.deciding.inputs.information import Information, measured, to_buy
+from calc.deciding.inputs.plans import Plan, plan_of
+from calc.launching.predictions import Predicted, predicted
+from catalogue import Scenario
+from catalogue.reading.printed import Printed
+from decisions.deciding import label
+from workbench.showing import figures
+from workbench.showing.display import figure, number, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
+           "workload.input_tokens=1024 token", "workload.output_tokens=1024 token",
+           "workload.context_tokens=2048 token", "workload.arrivals=closed-loop")
+SPREAD = "parallelism.expert_parallel=32"
+STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
+    "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
+    "2": (SPREAD, "workload.concurrency=80 request"),
+    "3": (SPREAD, "workload.concurrency=320 request")}
+NAMES: dict[str, Text] = {
+    "1": ("1: one server, 4 users", "一：单机，4 个用户"),
+    "2": ("2: four servers, 80 users", "二：四机，80 个用户"),
+    "3": ("3: production, 320 users", "三：生产，320 个用户")}
+MOST_USERS = 1600  # that the cards hold at once
+GOALS = ("S1-374", "S1-258", "S1-202")  # token/s: of its stages, of its monitoring, of its plan
+STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1-393")}
+WAVE, RATE = "output_throughput", "steady_throughput"  # what was measured, what is asked for
+DRAWS = 1 << 11
+HARDWARE = "s1-f50"  # the document's own sum
+MATRIX = ("S1-264", "S1-265", "S1-266", "S1-267", "S1-268")
+DEMAND, LATER = 10000.0, (1.2, 2.0, 4.0)  # token/s to buy for; price of a card that is missing
+YEARS, DELAY, DEARER, EARLIER = 3.0, 0.25, 1.2, 2.0  # the document's years; what may change
+PROMISE = 0.999  # availability that the document asks for
+RANKS: tuple[Text, ...] = (("low", "低"), ("medium", "中"), ("high", "高"))
+DAY = "azure-conversation"
+WEEK = 7 / 365
+PER_TIME = "card_hour_of_parts"  # of owning: the cost of a token goes with it
+
+
+@cache
+def stage(name: str) -> Scenario:
+    """A stage of the document as it can run."""
+    return catalogue.load_scenario(f"s1-phases-{name}", overrides=[*LENGTHS, *STAGES[name]])
+
+
+@cache
+def estimated(name: str) -> Estimate:
+    """What it comes to."""
+    return calc.estimate(stage(name))
+
+
+@cache
+def forecast(name: str) -> Predicted:
+    """What is predicted of it."""
+    return predicted(stage(name), estimated(name))
+
+
+@cache
+def planned(users: int) -> Plan:
+    """The plan of all 32 cards with so many users."""
+    return plan_of("s1-phases-3", [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
+
+
+@cache
+def rates(users: int) -> np.ndarray:
+    """Throughput over all that is not known, formulas' own error included, sorted [token/s]."""
+    plan = planned(users)
+    found = priors([plan], WAVE)
+    scores = scores_of(len(found.names), DRAWS)
+    return np.sort(drawn(plan, found.knobs[0], found.own[0], scores, RATE))
+
+
+@cache
+def goals() -> tuple[float, ...]:
+    """Throughputs that the document asks for: stages, monitoring, plan [token/s]."""
+    return tuple(_printed(name).value for name in GOALS)
+
+
+def reached(users: int, goal: float) -> float:
+    """Probability that the plan reaches a throughput [1]."""
+    return float((rates(users) >= goal).mean())
+
+
+def server() -> Three:
+    """What a server costs with its cards, by dealers [USD]."""
+    node = stage("3").node
+    assert node.price
+    assert node.price.cny
+    found = converted(rate(node.price.cny), "USD", prices_of(stage("3").device.id).exchange)
+    return Three(found.value, found.low, found.high)
+
+
+@cache
+def priced(**changed: Three) -> Cost:
+    """What the plan costs with servers at dealers' prices, over the document's years."""
+    answer, steady = estimated("3"), forecast("3").throughput
+    changes = {"server": server(), "years": exactly(YEARS), "residual": exactly(0.0)} | changed
+    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    return cost(stage("3"), answer.everything, Three(steady.value, steady.low, steady.high),
+                prices_of(stage("3").device.id), asked)
+
+
+def dearer(**changed: Three) -> float:
+    """What a change makes of the cost of a token [1]."""
+    return float(priced(**changed).amounts[PER_TIME].value / priced().amounts[PER_TIME].value)
+
+
+def fleet(spares: int = 0) -> Fleet:
+    """The four servers, which serve as one."""
+    made = stage("3")
+    loading = float(estimated("3").everything["loading_time"])
+    return fleet_of(1, made.devices, int(made.node.devices_per_node.value),
+                    failures_of(made.device.id), loading, spares)
+
+
+def failing(years: float = 1.0) -> float:
+    """Probability that one of the four servers fails within so many years [1]."""
+    one = fleet()
+    return Fleet(1, one.servers, 0, one.between_failures, one.repair, years * YEAR).restarting
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    of = forecast("3")
+    for ending in ("value", "low", "high"):
+        number(f"ri-rate-{ending}", getattr(of.throughput, ending), fmt_fixed, digits=0)
+    number("ri-users", int(of.planned))
+    number("ri-plan", goals()[-1])
+    number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
+    number("ri-most", float(np.median(rates(MOST_USERS))), fmt_fixed, digits=0)
+    number("ri-most-users", MOST_USERS)
+    number("ri-first", goals()[0])
+    number("ri-goal", reached(80, goals()[0]), fmt_percent, digits=0)
+    number("ri-fail", failing(), fmt_percent, digits=1)
+    number("ri-up", fleet().share, fmt_percent, digits=1)
+    spares = spares_for(PROMISE, fleet())
+    number("ri-spares", "–" if spares is None else str(spares), str)
+    number("ri-best", 1 - fleet().restarting, fmt_percent, digits=2)
+    number("ri-promise", PROMISE, fmt_percent)
+    number("ri-delay", dearer(years=exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
+    number("ri-earlier", dearer(years=exactly(EARLIER)) - 1, fmt_percent, digits=0)
+    found = bought(LATER[1])
+    own = next(worth for worth in found.worths if measured(worth.name))
+    number("ri-worth", own.value, fmt_fixed, digits=0)
+    number("ri-worth-input", max(worth.value for worth in found.worths
+                                 if not measured(worth.name)), fmt_fixed, digits=1)
+    number("ri-cards", found.options[found.taken].split()[0], str)
+    number("ri-demand", DEMAND)
+    number("ri-late", LATER[1], fmt_fixed, digits=0)
+    number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
+
+
+def picture() -> None:
+    """Probability that the plan reaches a throughput."""
+    figure("risk_reached", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    at = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.5)
+    shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
+    for colour, users in zip(figures.PALETTE[:3], (80, 320, MOST_USERS), strict=True):
+        found = rates(users)
+        axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour, label=(
+            f"{fmt_int(users)} users", f"{fmt_int(users)} 个用户")[at])
+    for goal, (en, zh) in zip(goals(), (("goal of the stages", "阶段目标"),
+                                        ("alert", "告警下限"), ("plan", "方案")),
+                              strict=True):
+        axes.axvline(goal, color=figures.PALETTE[3], lw=1.2, ls="--")
+        axes.annotate((en, zh)[at], (goal, 103), fontsize=8, color=figures.PALETTE[3],
+                      ha="right" if goal == goals()[1] else "left", annotation_clip=False)
+    axes.set(xscale="log", xlim=(300, 80000), ylim=(0, 102),
+             xlabel=("output token/s of 32 H20", "32 张 H20 的输出 token/s")[at],
+             ylabel=("probability to reach it (%)", "达到的概率（%）")[at])
+    axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
+                    ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
+    axes.minorticks_off()
+    axes.legend(fontsize=8.5, loc="lower left")
+    return drawing
+
+
+def claim(name: str) -> Audited:
+    """A claim of the audit."""
+    return next(row for row in everything().rows if row.id == name)
+
+
+def ranks(name: str) -> tuple[Text, Text, str, str]:
+    """Likelihood and impact that the document gives, its priority, and that of its own ranks."""
+    row = claim(name)
+    given = row.case.listed.claim.inputs
+    likely, grave = (RANKS[int(given[key].value) - 1] for key in ("likelihood", "impact"))
+    assert row.case.printed is not None
+    assert row.case.own is not None
+    return likely, grave, fmt_int(row.case.printed.value), fmt_int(row.case.own)
+
+
+def matrix() -> None:
+    """The document's matrix in three views: as printed, as its ranks give it, and as computed."""
+    of, made = forecast("3"), fleet()
+    capital, short = priced().amounts["capital"], goals()[-1] / of.throughput.value
+    formulas = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
+    own = example_of(formulas[HARDWARE])[0]
+    assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
+    assert capital.low > own
+    certain, unknown = ("certain", "必然"), ("no source", "无来源")
+    found: list[tuple[Text, Text | str, Text | str]] = [
+        (("performance missed", "性能不达标"), certain, (
+            f"{fmt_fixed(of.throughput.value, 0)} token/s "
+            f"({fmt_fixed(of.throughput.low, 0)}–{fmt_fixed(of.throughput.high, 0)}): a token "
+            f"costs {fmt_fixed(short, 0)} times as much",
+            f"{fmt_fixed(of.throughput.value, 0)} token/s"
+            f"（{fmt_fixed(of.throughput.low, 0)}–{fmt_fixed(of.throughput.high, 0)}），"
+            f"每 token 成本为 {fmt_fixed(short, 0)} 倍")),
+        (("hardware fails", "硬件故障"), (f"{fmt_percent(failing(), 1)} in a year",
+                                       f"一年内 {fmt_percent(failing(), 1)}"), (
+            f"all four servers stop: {fmt_percent(1 - made.share, 1)} of the throughput lost",
+            f"四台一起停：损失吞吐 {fmt_percent(1 - made.share, 1)}")),
+        (("cost overrun", "成本超支"), certain, (
+            f"hardware {fmt_sig(capital.value / own, 3)} times its sum "
+            f"({fmt_sig(capital.low / own, 3)}–{fmt_sig(capital.high / own, 3)})",
+            f"硬件为其合计的 {fmt_sig(capital.value / own, 3)} 倍"
+            f"（{fmt_sig(capital.low / own, 3)}–{fmt_sig(capital.high / own, 3)}）")),
+        (("supply interrupted", "供应链中断"), unknown, (
+            f"three months late: × {fmt_sig(dearer(years=exactly(YEARS - DELAY)), 3)} a token; "
+            f"servers a fifth dearer: × {fmt_sig(_priced_up(), 3)}",
+            f"晚到三个月：每 token × {fmt_sig(dearer(years=exactly(YEARS - DELAY)), 3)}；"
+            f"服务器涨价两成：× {fmt_sig(_priced_up(), 3)}")),
+        (("obsolescence", "技术过时"), unknown, (
+            f"two years of use, not three: × {fmt_sig(dearer(years=exactly(EARLIER)), 3)} a token",
+            f"用两年而非三年：每 token × {fmt_sig(dearer(years=exactly(EARLIER)), 3)}"))]
+    rows = []
+    for name, (title, likely, impact) in zip(MATRIX, found, strict=True):
+        said, grave, printed, again = ranks(name)
+        rows.append({"risk": title, "said": (f"{said[0]} / {grave[0]}", f"{said[1]} / {grave[1]}"),
+                     "printed": printed, "own": again, "likely": likely, "impact": impact})
+    table(rows, {"risk": ("risk", "风险"), "said": ("S1: likely / impact", "S1：概率 / 影响"),
+                 "printed": ("its priority", "其优先级"),
+                 "own": ("of its own ranks", "按其等级重算"),
+                 "likely": ("likely, computed", "概率（计算）"),
+                 "impact": ("impact, computed", "影响（计算）")}, wide=True)
+
+
+def _priced_up() -> float:
+    """A token's cost with dearer servers, over what it is."""
+    return dearer(server=exactly(DEARER * server().value))
+
+
+def missing() -> None:
+    """What the matrix leaves out, as numbers of the text."""
+    node, card = stage("3").node, stage("3").device
+    assert node.power
+    assert node.power.full
+    assert card.power
+    assert card.power.full
+    number("ri-server", node.power.full.value / 1e3, fmt_fixed, digits=1)
+    number("ri-card", card.power.full.value, fmt_int)
+    number("ri-site", priced().amounts["site_power"].value / 1e3, fmt_fixed, digits=0)
+    number("ri-site-low", priced().amounts["site_power"].low / 1e3, fmt_fixed, digits=0)
+    number("ri-site-high", priced().amounts["site_power"].high / 1e3, fmt_fixed, digits=0)
+    number("ri-load", catalogue.load("loads", DAY).peak, fmt_sig, digits=2)
+    room = claim("S1-395").case
+    assert room.truth
+    number("ri-room", _printed("S1-395").like(room.truth.three.value), str)
+    for name in ("S1-180", "S1-256", "S1-262"):
+        number(f"ri-{name.lower()}", _printed(name).text, str)
+
+
+def _printed(name: str) -> Printed:
+    """What a claim prints."""
+    found = claim(name).case.printed
+    assert found
+    return found
+
+
+@cache
+def bought(late: float) -> Information:
+    """How many cards to buy for the demand, and what knowing more saves."""
+    return to_buy(planned(320), DEMAND, late, draws=DRAWS, name=RATE)
+
+
+def information() -> None:
+    """How many cards to buy, what it is worth to run one server first, and to know an input."""
+    rows = []
+    for late in LATER:
+        found = bought(late)
+        own = next(worth for worth in found.worths if measured(worth.name))
+        best = next(worth for worth in found.worths if not measured(worth.name))
+        told = best.value > best.scatter
+        name = label(best.name, planned(320))
+        rows.append({
+            "late": f"× {late:g}", "cards": fmt_int(int(found.options[found.taken].split()[0])),
+            "wrong": fmt_percent(found.wrong, 0), "own": fmt_sig(own.value, 2),
+            "input": tuple(f"{text}: {fmt_sig(best.value, 2)}" for text in name) if told
+            else ("none", "无")})
+    table(rows, {"late": ("a missing card costs later", "日后补购价"),
+                 "cards": ("cards to buy now", "现在应买卡数"),
+                 "wrong": ("wrong by then", "事后看买错的概率"),
+                 "own": ("running it first saves (cards)", "先实测可省（卡）"),
+                 "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
+
+
+def acceptance() -> None:
+    """By stage: what has to be measured for the next one to be bought."""
+    rows: list[dict[str, Any]] = [
+        {"test": ("weights of a card", "单卡权重")},
+        {"test": ("requests at their longest that fit", "最长请求可容纳数")},
+        {"test": ("TTFT, mean, at most", "TTFT 均值不超过")},
+        {"test": ("TPOT, mean, at most", "TPOT 均值不超过")},
+        {"test": ("output token/s, at least", "输出 token/s 不低于")},
+        {"test": ("goal of S1: token/s, TTFT, TPOT", "S1 目标：token/s、TTFT、TPOT")}]
+    for name in STAGES:
+        of, quantities = forecast(name), estimated(name).quantities
+        for each, interval in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
+            assert interval.low > _printed(each).value  # as the text has it
+        for row, text in zip(rows, (
+                fmt_quantity(quantities["weights_per_device"].value, "B"),
+                fmt_int(int(quantities["max_concurrency"].value)),
+                f"{fmt_quantity(of.ttft.high, 's')} ({fmt_quantity(of.ttft.value, 's')})",
+                f"{fmt_quantity(of.tpot.high, 's')} ({fmt_quantity(of.tpot.value, 's')})",
+                f"{fmt_fixed(of.throughput.low, 0)} ({fmt_fixed(of.throughput.value, 0)})",
+                "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
+                strict=True):
+            row[name] = text
+    table(rows, {"test": ("accept if", "验收条件"), **NAMES})
