@@ -22,6 +22,7 @@ import calc
 import catalogue
 from benchmarks.peers import beside
 from calc.choosing import fronts, streams, sweeps
+from calc.quantities.latencies import DECODE_NAMES
 
 DEPLOYMENTS = 1 << 19
 WITH_INTERVALS = 1 << 17
@@ -29,7 +30,7 @@ IN_THE_LOOP = 500
 STREAMED, STREAMED_IN_FULL = 10**7, 10**8
 REPEATS = 5
 THREADS = 2
-KEPT = ["decode_tpot", *sorted(name for name in sweeps.DECODE_NAMES if name.endswith("_time"))]
+KEPT = ["decode_tpot", *sorted(name for name in DECODE_NAMES if name.endswith("_time"))]
 CARDS = (
     ("ascend-910b2", "atlas-800i-a2", 2, "bf16"), ("ascend-910b4", "atlas-800i-a2", 2, "w8a8-int8"),
     ("ascend-910c-die", "atlas-800i-a3", 1, "w8a8-int8"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -62,7 +62,7 @@ KINDS: dict[str, type[Entry]] = {
     "powers": powers.Powers,
 }
 
-_known: dict[tuple[str, Path, bool], tuple[dict[Path, bytes], Any]] = {}
+_known: dict[tuple[str, Path, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}
 
 
 def names(kind: str) -> list[str]:
@@ -72,10 +72,16 @@ def names(kind: str) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yml"))
 
 
+@lru_cache(maxsize=4096)
+def _file(kind: str, name: str) -> Path:
+    """Where the entry of an identifier stands, if it does."""
+    return ROOT / kind / f"{name}.yml"
+
+
 def stands(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry of that identifier; looks at no other file."""
     try:
-        return (ROOT / kind / f"{name}.yml").is_file()
+        return _file(kind, name).is_file()
     except (OSError, ValueError):  # longer than a name can be
         return False
 
@@ -106,12 +112,12 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         known = names(kind)
         ending = [name for name in known if name.endswith(f"-{text.lower()}")]
         if len(ending) == 1:  # 910B2 for ascend-910b2
-            return ROOT / kind / f"{ending[0]}.yml"
+            return _file(kind, ending[0])
         near = difflib.get_close_matches(text, known, n=3, cutoff=0.4)
         near = near or [name for name in known if text.lower() in name] or known[:8]
         raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
                           f"the nearest names are {', '.join(near)}.")
-    return ROOT / kind / f"{text}.yml"
+    return _file(kind, text)
 
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:

@@ -10,7 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import languages, outlines, passes, pipeline, search_zh
+from . import downloads, languages, outlines, passes, pipeline, search_zh
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 
@@ -55,6 +55,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", _insert_nothing)
     app.add_config_value("comments_config", {}, "html")  # jupyter-book sets it in any case
     passes.setup(app)
+    downloads.setup(app)
     languages.setup(app)
     outlines.setup(app)
     app.add_search_language(search_zh.SearchChineseBigrams)

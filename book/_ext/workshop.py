@@ -160,6 +160,10 @@ def prepare(pages: int, sources: Iterable[str]) -> None:
                 for name in library.names(kind):
                     with contextlib.suppress(Exception):  # the page says what is wrong with it
                         library.load(kind, name)
+            engine = importlib.import_module("catalogue.engines.engine")
+            for name in engine.engine_names():
+                with contextlib.suppress(Exception):  # the page says what is wrong with it
+                    engine.load_engine(name)
     gc.set_threshold(*COLLECT)  # SymPy makes many small things that none refers to in a circle
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import catalogue
 from calc.auditing.listing import Listed
-from calc.auditing.truths import Deployment, Truth, Truths, deployment
+from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.choosing.answers import counted, parameters
 from calc.costing.spread import Three, exactly, spread
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
-from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example
+from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
 from catalogue.ledger.dimensions import of_tree, of_unit, text
 from catalogue.ledger.rows import Alert, Claim, EngineSetting
 from catalogue.reading import units
@@ -76,8 +76,8 @@ class Case:
         """What it speaks of, the same for all claims that do."""
         if self.named is not None or self.truth is None or self.alert is not None:
             return self.named
-        named = self.listed.claim.known is None and {"/", ":"} & set(self.truth.where)
-        return self.truth.where if named else None
+        where = self.truth.where
+        return where if {"/", ":"} & set(where) and not where.startswith(SOURCES) else None
 
 
 @functools.cache
@@ -156,7 +156,8 @@ class Cases:
             own = {name: exactly(value) for name, value in given.items()}
             truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
                                        example.scenario)
-            righted = _tried(right, free | own)
+            if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
+                righted = _tried(right, free | own)
         ours = given | {name: three.value for name in given
                         if (three := sourced.get(name) or lent(name)) is not None}
         return Case(listed, claim.what or example.label or formula.quantity,
@@ -173,8 +174,11 @@ class Cases:
         truth = None if row.truth is None else self.truths.of(row.truth)
         if truth is None and claim.comparable and found.knows(name):
             truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
-                          claim.value.unit, f"{found.scenario.id}:{name}", found.scenario.id)
+                          claim.value.unit, f"{found.scenario.id}:{name}"
+                          + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
+                          given=name in found.inputs)
         given = {letter: value.value for letter, value in documented.inputs.items()}
+        given_units = {letter: value.unit for letter, value in documented.inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
                         for letter, where in row.sourced.items()}
         own = documented.recomputed(claim)
@@ -184,7 +188,8 @@ class Cases:
                     _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
                     _moved({letter: given[letter] for letter in given if letter in used}, ours),
-                    row.bound or claim.bound, note=row.note or claim.note)
+                    row.bound or claim.bound, note=row.note or claim.note,
+                    letters=_letters(listed, given_units))
 
     def _of_row(self, listed: Listed) -> Case:
         """Of a number that stands nowhere else."""
@@ -198,7 +203,7 @@ class Cases:
         if claim.known is not None:
             value = claim.known
             truth = Truth(Three(float(value.value), float(value.low), float(value.high)),
-                          value.unit, f"sources/{value.source}", listed=True)
+                          value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
@@ -207,13 +212,16 @@ class Cases:
         _same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
+        tests = (claim.right is not None  # else it is ours whatever the document puts in
+                 and trees.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", claim.printed,
                     None if formula is None else float(trees.evaluate(formula, given)),
                     _tried(formula, own | free) if sourced else None,
-                    _tried(claim.right, free | own), truth, _moved(given, ours), claim.bound,
-                    note=claim.note, missing=claim.missing, assumed=claim.assumed,
-                    setting=claim.setting, alert=claim.alert,
-                    letters=listed.letters)
+                    _tried(claim.right, free | own) if tests else None, truth,
+                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing,
+                    assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
+                    letters=_letters(listed, {letter: value.unit for letter, value
+                                              in claim.inputs.items()}))
 
 
 def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
@@ -225,7 +233,7 @@ def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) 
     free = {name: each.unit for name, each in sourced.items()}
     for key, tree, known in (("formula", claim.formula, given),
                              ("right", claim.right, given | free)):
-        if tree is not None and (found := of_tree(tree, known)) != printed:
+        if tree not in (None, 0) and (found := of_tree(tree, known)) != printed:
             raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
                              f"{text(printed)}")
     for name in given.keys() & free.keys():
@@ -244,6 +252,15 @@ def _fits(named: str | None, truth: Truth | None) -> bool | None:
     if truth is None or truth.scenario is None or truth.unit not in OF_RUNNING:
         return None
     return deployment(truth.scenario).fits
+
+
+def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
+    """Names and units of inputs: the file's own, else those of the document's formulas."""
+    files = [file for _, file in _formulas().values() if file.id == listed.document]
+    known = {**catalogue.symbols(), **(files[0].symbols if files else {})}
+    return {**{name: known[name] if name in known else Letter(
+        latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
+        for name, unit in given.items()}, **listed.letters}
 
 
 def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:

@@ -11,10 +11,10 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import estimate
 from calc.costing.answer import Asked, Cost, cost
-from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three, exactly, spread
 from catalogue.entries.formulas import DocumentFormula
+from catalogue.reading.units import YEAR
 
 PLAN, DAY = "s1-plan-c", "azure-conversation"
 # The plan as it can run: FP8, chunks that fit, its context of 2,048 tokens halved between prompt

@@ -23,9 +23,10 @@ ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
 VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
             INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
-ALWAYS, PERHAPS, SOUND, LATE = "always-fires", "may-fire", "sound", "too-late"
+ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
+                                       "never-fires")
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
-FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE)  # of settings and alerts
+FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
 CLOSE = 0.01  # relative difference below which two computed numbers are called the same
 FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
@@ -81,7 +82,8 @@ def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     cannot = case.fits is False and not restated
     if meets(printed, truth.three, case.bound):
         return (SPECIFICATION, (RIGHT,)) if restated else (
-            INFEASIBLE if cannot else REPRODUCED, ())
+            INFEASIBLE if cannot else REPRODUCED if _as_narrow(printed, truth.three)
+            or case.bound else COMPATIBLE, ())
     if restated and _in_binary(printed, truth.three):
         return SPECIFICATION, (RIGHT, BINARY)
     if reaches(printed, truth.three, case.bound):
@@ -96,6 +98,13 @@ def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     if _same(case.righted, truth.three, printed):
         return FORMULA, ()
     return BOTH, ()
+
+
+def _as_narrow(printed: Printed, ours: Three) -> bool:
+    """Whether a range says as much as ours: one number, or the same two ends."""
+    return printed.low == printed.high or (
+        abs(ours.low - printed.low) <= max(printed.last[0] / 2, CLOSE * abs(ours.low))
+        and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
 
 
 def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
@@ -113,7 +122,9 @@ def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
         return bool(ours.low <= printed.high + printed.last[-1] / 2)
     if bound == "at_least":
         return bool(ours.high >= printed.low - printed.last[0] / 2)
-    return meets(printed, ours, None) or bool(ours.low <= printed.value <= ours.high)
+    half = max(printed.last) / 2
+    return meets(printed, ours, None) or bool(
+        ours.low - half <= printed.value <= ours.high + half)
 
 
 def fired(printed: Printed, ours: Three, fires: str) -> str:
@@ -132,6 +143,8 @@ def fired(printed: Printed, ours: Three, fires: str) -> str:
         return ALWAYS
     if (ours.high > limit) if above else (ours.low < limit):
         return PERHAPS
+    if above and not ours.high:
+        return NEVER
     far = limit > FAR * ours.high if above else limit < ours.low / FAR
     return LATE if far else SOUND
 

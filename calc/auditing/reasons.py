@@ -17,6 +17,7 @@ from calc.auditing.judging import (
     INFEASIBLE,
     INPUT,
     LATE,
+    NEVER,
     PERHAPS,
     REPRODUCED,
     SETTING,
@@ -28,9 +29,12 @@ from calc.auditing.judging import (
     Judgement,
 )
 from calc.auditing.settings import ELSEWHERE
+from calc.auditing.truths import SOURCES
 from catalogue.reading.amounts import human
+from catalogue.reading.units import COUNTING
 
 Pair = tuple[str, str]
+OWN_NUMBERS = ("measurements/", "accuracies/", "claims/")  # of the document itself
 MOST = 3  # inputs that are named
 STATES: dict[str, Pair] = {
     "accepted": ("a pinned release takes it", "有已锁定的版本接受它"),
@@ -45,6 +49,7 @@ FIRED: dict[str, Pair] = {
     ALWAYS: ("it would fire all the time", "会一直告警"),
     PERHAPS: ("it may fire in normal operation", "正常运行也可能触发"),
     SOUND: ("it would tell trouble from normal operation", "能区分异常与正常"),
+    NEVER: ("it never fires", "永远不会触发"),
     LATE: ("it would come long after users had noticed", "用户早已察觉才会触发"),
 }
 
@@ -88,9 +93,11 @@ def _ours(case: Case) -> Pair:
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
-    if case.truth is None:
+    if case.truth is None or (case.truth.where == case.listed.claim.id and not case.moved):
         return ("Its formula gives it on its own inputs.", "按其公式与输入可得此数。")
     en, zh = _ours(case)
+    if case.truth.where.startswith(OWN_NUMBERS):
+        return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
     return f"Ours is {en}.", f"本书得 {zh}。"
 
 
@@ -101,7 +108,8 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     en, zh = _ours(case)
-    if case.listed.claim.known is not None:
+    assert case.truth is not None
+    if case.truth.where.startswith(SOURCES):
         return ((f"Its source has {en}.", f"来源为 {zh}。") if WRONG in judgement.also
                 else (f"So has its source: {en}.", f"与来源一致：{zh}。"))
     return ((f"The catalogue has {en}.", f"目录值为 {zh}。") if WRONG in judgement.also
@@ -118,6 +126,9 @@ def _input(case: Case, _: Judgement) -> Pair:
 def _formula(case: Case, _: Judgement) -> Pair:
     en, zh = _ours(case)
     if case.own is None and case.formula is None:
+        assert case.truth is not None
+        if case.truth.where.startswith(OWN_NUMBERS):
+            return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
         return f"Ours is {en}.", f"本书得 {zh}。"
     return f"The formula does not hold; ours gives {en}.", f"公式不成立；本书得 {zh}。"
 
@@ -132,7 +143,8 @@ def _both(case: Case, _: Judgement) -> Pair:
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
-    if case.truth is None or case.truth.unit not in OF_RUNNING or not case.truth.three.value:
+    truth = case.truth
+    if (truth is None or truth.unit not in OF_RUNNING or truth.given or not truth.three.value):
         return "The deployment does not run as written.", "所属部署照所写无法运行。"
     en, zh = _ours(case)
     return (f"The deployment does not run as written; on cards with room for it, {en}.",
@@ -166,10 +178,10 @@ def _inputs(case: Case) -> Pair:
     named = []
     for name, (theirs, ours) in list(case.moved.items())[:MOST]:
         letter = case.letters.get(name)
-        unit = letter.unit if letter else "1"
+        unit = letter.unit if letter and letter.unit not in COUNTING else "1"
         said = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
         named.append((said, human(theirs, unit), human(ours, unit)))
-    return (" (" + ", ".join(f"{said[0]} {ours} and not {theirs}"
+    return (" (" + ", ".join(f"{said[0]} is {ours}, not {theirs}"
                              for said, theirs, ours in named) + ")",
             "（" + "，".join(f"{said[1]}应为 {ours}，不是 {theirs}"
                             for said, theirs, ours in named) + "）")

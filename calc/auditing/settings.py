@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import EngineSetting
+from catalogue.reading.words import revealed
 
 ORDER = ("accepted", "deprecated", "unlisted", "choice", "type", "unknown")  # the best first
 ELSEWHERE = "no-catalogue"
@@ -15,6 +16,7 @@ def state_of(setting: EngineSetting) -> str:
     if setting.engine is None:
         return ELSEWHERE
     engine = load_engine(setting.engine)
-    value = True if setting.value is None else setting.value
-    return min((engine.judge(setting.name, value, version) for version in engine.versions),
+    name, value = revealed(setting.name), setting.value
+    given = True if value is None else revealed(value) if isinstance(value, str) else value
+    return min((engine.judge(name, given, version) for version in engine.versions),
                key=ORDER.index)

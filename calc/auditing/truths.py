@@ -18,9 +18,11 @@ from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.printed import Printed
+from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
+SOURCES = "sources/"  # before the key of a source, of what has no entry of its own
 OVER_ROWS: dict[str, Callable[[list[float]], float]] = {
     "min": min, "max": max, "mean": lambda values: math.fsum(values) / len(values)}
 
@@ -35,6 +37,7 @@ class Truth:
         where: the reference that it was found by.
         scenario: the deployment that it is of, if it is of one.
         listed: whether it is an entry of the catalogue, which a claim restates.
+        given: whether it is an input of that deployment, which follows from nothing.
     """
 
     three: Three
@@ -42,6 +45,7 @@ class Truth:
     where: str
     scenario: str | None = None
     listed: bool = False
+    given: bool = False
 
 
 class Truths:
@@ -128,7 +132,7 @@ def _of_deployment(reference: str) -> Truth:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
     share = counted_of(whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 whole.scenario.id)
+                 whole.scenario.id, given=quantity in whole.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
@@ -202,5 +206,7 @@ def _of_cost(name: str, keys: list[str], reference: str) -> Truth:
     amounts = made.corrected.amounts | made.amounts()
     if len(keys) != 1 or keys[0] not in amounts:
         raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(amounts))}")
-    return Truth(amounts[keys[0]], costs.UNITS.get(keys[0], "USD"), reference, costs.PLAN)
+    unit = costs.UNITS.get(keys[0], "USD")
+    scale = YEAR if keys[0] == "payback" else 1.0
+    return Truth(amounts[keys[0]].scaled(scale), unit, reference)
 

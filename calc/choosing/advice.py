@@ -10,6 +10,7 @@ for it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,10 +31,9 @@ from catalogue.reading.amounts import human
 MEMORY, DTYPE = "memory_capacity", "dtype"
 CLASSES = {
     "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
-    "index": ("scores of the indexer", "索引器打分"),
-    "dense_mlp": ("dense MLP", "稠密 MLP"), "shared_expert": ("shared experts", "共享专家"),
-    "routed_expert": ("routed experts", "路由专家"), "router": ("router", "路由器"),
-    "head": ("output head", "输出头"),
+    "index": ("scores of the indexer", "索引器打分"), "dense_mlp": ("dense MLP", "稠密 MLP"),
+    "shared_expert": ("shared experts", "共享专家"), "routed_expert": ("routed experts", "路由专家"),
+    "router": ("router", "路由器"), "head": ("output head", "输出头"),
 }
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
 ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
@@ -354,13 +354,20 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
     return replace(scenario, file=scenario.file.model_copy(update=parts))
 
 
+def set_line(settings: Mapping[str, str | int]) -> str:
+    """Settings as ``--set`` takes them, on a line for a shell."""
+    return " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
+
+
 def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],
               quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
     cut = tuple(int(getattr(changed.file.parallelism, name).value) for name in DEGREES)
     tp, pp, dp, ep = cut
     dealt = changed.file.parallelism.decode_context_parallel
-    layout = f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f", DCP{dealt.value}" if dealt else "")
+    slices = changed.file.parallelism.expert_tensor_parallel
+    layout = (f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f"×ETP{slices.value}" if slices else "")
+              + (f", DCP{dealt.value}" if dealt else ""))
     cards = changed.devices
     same = cards == asked.devices
     en, zh = [], []

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calc.choosing.sweeps import FAST, Columns, decode_sweep
+from calc.choosing.sweeps import Columns, decode_sweep
 from calc.physics.arrays import Number
+from calc.quantities.latencies import FAST
 
 BATCH = 1 << 17  # deployments that a stream has in memory at once
 

@@ -9,51 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
-from types import SimpleNamespace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, ends
-from calc.physics.arrays import Inputs, Number, ceil_div
-from calc.physics.decode_floor import (
-    Decode,
-    biased,
-    context_deviation,
-    mean_attended,
-    mean_context,
-)
-from calc.physics.memory import Weights, cache
-from calc.physics.positions import multiplied_positions
-from calc.physics.shapes import count_parameters
-from calc.physics.step import Step, step
-from calc.quantities.everything import PHASES, check_names, evaluate
-from calc.quantities.planning import pool_ratio, transfer_time
-from calc.quantities.steady import Steady, steady
-from calc.quantities.waves import (
-    Serving,
-    chunk,
-    decode_step,
-    prefill_throughput,
-    prompts,
-    serving,
-    token_pace,
-)
+from calc.physics.arrays import Inputs, Number
+from calc.quantities.everything import check_names, evaluate
+from calc.quantities.latencies import FAST, STEADY_NAMES, latencies, needs_prefill
+from calc.quantities.latencies import STEP_NAMES as STEP_NAMES
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
-FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
-STEP_NAMES = tuple(entry.name for entry in fields(Step))
-DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
-    f"decode_{name}" for name in STEP_NAMES)})
-STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
-SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
-    "prefill_throughput"} | {
-    f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
-
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
 
@@ -113,11 +83,10 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     Raises ValueError for inputs as :func:`sweep` does, and for a name that no step gives.
     """
     names = list(names)
-    whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
+    needs_prefill(names)
     check_names(inputs)
-    return _in_passes(
-        lambda part: _latencies(attention, Inputs(part), whole, lasting), inputs,
-                      names, threads, CHUNK)
+    return _in_passes(lambda part: latencies(attention, Inputs(part), names), inputs, names,
+                      threads, CHUNK)
 
 
 def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
@@ -136,11 +105,10 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     Raises ValueError for a missing or unknown input, and for a name that no step gives.
     """
     names = list(names)
-    whole, lasting = _needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     check_names(inputs)
-    quantities = _latencies(attention, Inputs({
+    quantities = latencies(attention, Inputs({
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
-        for name, value in inputs.items()}), whole, lasting)
+        for name, value in inputs.items()}), names)
     return {name: quantities[name] for name in names}
 
 
@@ -183,61 +151,11 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     return result
 
 
-def _needs_prefill(names: Iterable[str]) -> bool:
-    """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
-    if unknown := [name for name in names if name not in SERVED_NAMES | STEADY_NAMES]:
-        raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
-    return not DECODE_NAMES.issuperset(names)
-
-
 def _have_slopes(names: Iterable[str]) -> None:
     """Raises ValueError for a quantity of a steady state, whose steps have no slope."""
     if lasting := [name for name in names if name in STEADY_NAMES]:
         raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
                          "steps or of a wave")
-
-
-def _latencies(attention: str, q: Any, whole: bool, lasting: bool = False) -> dict[str, Number]:
-    """Quantities of the decode step, and where asked for of prefill, wave and steady state."""
-    n = count_parameters(attention, q)
-    t = q.tensor_parallel
-    stored = cast("Weights", SimpleNamespace(
-        attention_weights_per_layer=q.norm_weight_bytes * n.norm_parameters
-        + q.attention_weight_bytes * (
-            n.attention_divided_parameters / t + n.attention_replicated_parameters
-            + n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)),
-        head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
-    cached = cache(attention, q)
-    requests = ceil_div(q.concurrency, q.data_parallel)
-    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(q.index_topk, *lengths)
-    composition = decode_step(q, cast("Decode", SimpleNamespace(
-        decode_batch=ceil_div(requests, q.pipeline_parallel),
-        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
-        decode_attended_tokens=attended,
-        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
-        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
-    decode = step(attention, q, n, stored, cached, composition)
-    quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
-    draft, accepted, pace = token_pace(q, decode)
-    quantities |= {"decode_tokens": composition.tokens, FAST: pace,
-                   "draft_time": draft, "tokens_per_step": accepted}
-    if not whole:
-        return quantities
-    cut = prompts(q, requests)
-    prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
-                      for tokens in (cut.prefill_tokens, cut.burst_tokens))
-    for phase, done in (("prefill", prefill), ("burst", burst)):
-        quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
-    quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
-    _, transfer = transfer_time(q, cached)
-    served = serving(q, cut, requests, decode, prefill, burst, transfer)
-    quantities |= vars(served)
-    if lasting:
-        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        quantities |= vars(steady(
-            q, cut, requests, decode, prefill, burst, served, transfer, ratio))
-    return quantities
 
 
 # --- intervals ------------------------------------------------------------------------------------
@@ -294,7 +212,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     :func:`decode_sweep` does.
     """
     names = list(names)
-    whole = _needs_prefill(names)
+    needs_prefill(names)
     _have_slopes(names)
     check_names(inputs)
     ends = {f"{end} {number}": getattr(spread, end)
@@ -303,13 +221,13 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
     def bounds(part: dict[str, Any]) -> dict[str, Number]:
         ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
-        at_inputs = _latencies(attention, Inputs(part), whole)
+        at_inputs = latencies(attention, Inputs(part), names)
         moves = [_moves(part[spread.symbols[0]], *ends)
                  for spread, ends in zip(spreads, ranges, strict=True)]
         middles = traced([_middle(*ends) for ends in ranges])
         for spread, moved in zip(spreads, middles, strict=True):
             part |= dict.fromkeys(spread.symbols, moved)
-        central = _latencies(attention, Inputs(part), whole)
+        central = latencies(attention, Inputs(part), names)
         result: dict[str, Number] = {}
         for name in names:
             value, (down, up) = at_inputs[name], _factors(

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 import calc
+from calc.choosing.advice import set_line
 from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
 from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
@@ -95,9 +96,8 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
             continue
         rate, pace = (human(advice.quantities[key], unit) for key, unit in (
             ("output_throughput", "token/s"), ("tpot", "s")))
-        settings = " ".join(f"--set {key}={value}" for key, value in advice.settings.items())
         lines.append(f"  best {name} ({advice.precision}): {rate}, a token every {pace}; "
-                     f"{settings or 'as it is'}")
+                     f"{set_line(advice.settings) or 'as it is'}")
     return lines
 
 
@@ -206,8 +206,8 @@ def _explained(result: Estimate) -> list[str]:
     """Why it does not run and what does; what was calibrated; sentences."""
     lines = [reason.text["en"] for reason in result.reasons]
     for number, change in enumerate(result.changes):
-        settings = " ".join(f"--set {key}={value}" for key, value in change.settings.items())
-        lines += [("Nearest: " if number == 0 else "Or: ") + change.text["en"], f"    {settings}"]
+        lines += [("Nearest: " if number == 0 else "Or: ") + change.text["en"],
+                  f"    {set_line(change.settings)}"]
     if result.reasons and not result.changes:
         lines.append("No precision, cut or number of these cards was found that runs it.")
     applied = result.applied

@@ -8,7 +8,6 @@ from math import inf
 from typing import Any
 
 from calc.costing.owning import (
-    YEAR,
     Bill,
     bill,
     net_present_value,
@@ -32,6 +31,7 @@ from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_mon
 from calc.costing.ways import api_request, crossover_utilisation
 from catalogue import Scenario
 from catalogue.planning.prices import Prices
+from catalogue.reading.units import HOUR, YEAR
 
 PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
 ENERGY = ("cards_power", "site_power", "energy_per_token", "site_energy_per_token")
@@ -205,7 +205,7 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
             "per_million_input": MILLION * costs["per_input"],
             "per_million_output": MILLION * costs["per_output"],
             "per_million_output_whole": MILLION * costs["per_output_whole"],
-            "per_request": costs["per_request"], "per_hour": 3600 * costs["per_second"],
+            "per_request": costs["per_request"], "per_hour": HOUR * costs["per_second"],
             "per_user_month": user_month(
                 costs["per_input"], costs["per_output"], inputs["input_tokens"],
                 inputs["output_tokens"], asked.requests_per_day)}
@@ -215,7 +215,7 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
         owned = _owned(inputs, q, power)
         found |= {"capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
                   "tco_undiscounted": owned.nominal,
-                  "card_hour_of_parts": 3600 * owned.second / power["count"]}
+                  "card_hour_of_parts": HOUR * owned.second / power["count"]}
         if api is not None:
             found |= _returns(owned, YEAR * q["utilisation"] * requests * api, q)
     return found

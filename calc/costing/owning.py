@@ -16,9 +16,8 @@ from calc.costing.rates import Rate, converted, rate
 from calc.physics.arrays import Number
 from catalogue.entries.hardware import Device, Node
 from catalogue.planning.prices import Prices
+from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
-
-YEAR = 31536000.0  # s, 365 days
 
 
 def annuity(discount: Number, years: Number) -> Number:

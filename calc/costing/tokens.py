@@ -12,10 +12,10 @@ import numpy as np
 
 from calc.costing.power import own_cards
 from calc.physics.arrays import Number, select
+from catalogue.reading.units import DAY
 
 MILLION = 10**6
 DAYS_OF_MONTH = 365.25 / 12
-DAY = 86400.0  # s
 MONTH = DAYS_OF_MONTH * DAY
 
 

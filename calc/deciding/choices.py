@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.costing.rates import Rate
 from calc.deciding.availability import failures_of, fleet_of
 from calc.deciding.growth import best, on, sizes_of
 from calc.deciding.regret import Chosen, at_ends, choose
@@ -47,7 +48,7 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     """
     chosen = [scenario]
     for size in sizes_of(int(scenario.node.devices_per_node.value), largest):
-        found = best(scenario, size, limits)
+        found = best(scenario, size, limits, own=True)
         if found:
             tp, pp, dp, ep = found.cut
             ranks = max(1, ep // tp)  # that step together; the others are replicas of their own
@@ -101,6 +102,22 @@ def chosen(found: Sequence[Layout], load: Load, requests: float, growth: Mapping
     labels = [f"{name}, {speed}" for speed, name in cases]
     central = cases.index(("central", "central")) if ("central", "central") in cases else 0
     return choose(names, labels, np.array(rows), central=central)
+
+
+def in_money(found: Chosen, hour: Rate) -> list[tuple[float, float, float] | None]:
+    """The largest regret of each candidate in a day's money, and at both ends of the price.
+
+    The price is the same in every case, and all candidates stand on the same card.
+
+    Args:
+        found: candidates by their cards' hours.
+        hour: what a card costs by the time.
+
+    Returns central value, low and high; None for a candidate that cannot serve in some case.
+    """
+    prices = np.array(hour.per(f"{hour.currency}/h"))
+    return [tuple((worst * prices).tolist()) if math.isfinite(worst) else None
+            for worst in found.regrets.max(axis=1)]
 
 
 def _needed(rate: float, most: float) -> float:

@@ -14,7 +14,8 @@ from calc.deciding.tiers import Kept, Population
 from calc.serving.arrivals import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
-from catalogue.planning.loads import HOURS, SECONDS, Load
+from catalogue.planning.loads import Load
+from catalogue.reading.units import DAY, HOUR
 
 WINDOW = 60.0  # in which the rate of an hour changes [s]
 MOST_REQUESTS = 6000  # of a run that checks the busiest hour
@@ -88,7 +89,7 @@ class Day:
     @property
     def fixed(self) -> float:
         """Seconds of all cards of a day, if all replicas always run [s]."""
-        return self.bought * self.devices * HOURS * SECONDS
+        return self.bought * self.devices * DAY
 
     @property
     def bought(self) -> int:
@@ -101,17 +102,17 @@ class Day:
         counts = [hour.replicas for hour in self.hours]
         started = sum(max(0, after - before) for before, after in zip(
             [counts[-1], *counts[:-1]], counts, strict=True))
-        return self.devices * (sum(counts) * SECONDS + started * self.start)
+        return self.devices * (sum(counts) * HOUR + started * self.start)
 
     @property
     def saved(self) -> float:
         """Share of the cards' time that scaling saves [1]."""
-        return 1 - self.scaled / (self.replicas * self.devices * HOURS * SECONDS)
+        return 1 - self.scaled / (self.replicas * self.devices * DAY)
 
     @property
     def utilisation(self) -> float:
         """Mean rate of the day over what all replicas take within limits [1]."""
-        return self.requests / (HOURS * SECONDS) / (self.bought * self.most)
+        return self.requests / (DAY) / (self.bought * self.most)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units; what has no bound is null."""
@@ -230,7 +231,7 @@ def simulated(system: System, rate: float, replicas: int, limits: Limits, variat
         variation: of the rate from minute to minute [1].
         seed: of the random numbers.
     """
-    count = int(min(MOST_REQUESTS, max(LEAST_REQUESTS, rate * SECONDS)))
+    count = int(min(MOST_REQUESTS, max(LEAST_REQUESTS, rate * HOUR)))
     run = simulate(modulated(rate, variation, WINDOW, count, system.shapes, seed), system.pool)
     counted = run.outcomes[count // 10:count - count // 10]
     ttft, tpot = (np.array([getattr(each, name) for each in counted]) for name in ("ttft", "tpot"))

@@ -5,20 +5,22 @@ best here is best of all that the runtime can lay out. Users come independently 
 limits hold for the means of a steady state in closed form. Where prompts are prefilled beside
 decode, ranks that step together in a pipeline are left out: there the closed form is too fast near
 saturation (by a third, held against the simulation). A decode pool has no prompts, and all cuts.
+A step may draft a token, and overlap two half-batches; redundant experts are not tried.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.choosing.advice import changed
-from calc.choosing.layouts import Cut, cuts
+from calc.choosing.layouts import Cut, cuts, staged_group
 from calc.choosing.sweeps import sweep
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
 from calc.physics.breakdown import bottleneck
@@ -28,12 +30,15 @@ from catalogue import Scenario
 from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.profiles import drafts_in_stages
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 REQUESTS = 48  # numbers of requests that are tried of each layout
 STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
+Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
+Choice = tuple[Cut, Way]
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
 
 
@@ -53,6 +58,7 @@ class Best:
         resource: that binds the largest part of its decode step.
         wide: whether its experts lie on more cards than one server has.
         tried: layouts and numbers of requests that were evaluated [1].
+        way: drafted tokens of a step, and the half-batches that it is run in [1].
     """
 
     devices: int
@@ -66,6 +72,7 @@ class Best:
     resource: str
     wide: bool
     tried: int
+    way: Way
 
     @property
     def layout(self) -> str:
@@ -75,7 +82,8 @@ class Best:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        return {**vars(self), "cut": list(self.cut), "layout": self.layout}
+        return {**vars(self), "cut": list(self.cut), "layout": self.layout,
+                **_told(self.way)}
 
 
 def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
@@ -91,7 +99,7 @@ def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
 
 def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool = False
             ) -> list[Cut]:
-    """Every cut of so many cards that an engine loads.
+    """Every cut of so many cards that an engine loads, and in which it drafts if it is to.
 
     Args:
         scenario: the deployment.
@@ -102,39 +110,112 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     per_node = int(scenario.node.devices_per_node.value)
-    found = [cut for cut in cuts(inputs, attention, scenario.model.id, devices,
-                                 max(per_node, scale_up_domain(scenario.node)))
-             if cut[0] <= per_node or cut[0] <= scale_up_domain(scenario.node)]
+    found = cuts(inputs, attention, scenario.model.id, devices, scale_up_domain(scenario.node))
+    staged = not inputs["draft_tokens"] or drafts_in_stages(
+        scenario.device, scenario.model, scenario.engine)
     return [cut for cut in found if (not narrow or cut[3] <= per_node)
-            and (not mixed or cut[1] == 1 or cut[3] <= cut[0])
+            and (staged or cut[1] == 1)
+            and not (mixed and staged_group(cut[0], cut[1], cut[3]))
             and block_problem(inputs, attention, scenario.model.id, scenario.precision,
                               cut) is None]
 
 
-def _requests(cut: Cut) -> np.ndarray:
-    """Numbers of requests in flight that are tried: as many on each rank [request]."""
-    return np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round()) * cut[2]
-
-
-def _table(scenario: Scenario, devices: int, choices: Sequence[Cut], names: Sequence[str],
-           **given: float) -> tuple[np.ndarray, dict[str, np.ndarray], list[dict[str, Any]]]:
-    """Quantities of every cut (rows) at every number of requests (columns).
-
-    Returns the requests, shape (cuts, numbers), the quantities, and the inputs of each cut.
+def ways(scenario: Scenario, cut: Cut) -> list[Way]:
+    """How steps of a cut are tried: with the deployment's own drafts, none, and one where the model
+    has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
     """
-    rows = [dict(on(scenario, devices, cut).inputs()) | given for cut in choices]
-    counts = np.array([_requests(cut) for cut in choices])
-    columns: dict[str, Any] = {}
-    for name in rows[0]:
-        values = np.array([row[name] for row in rows], float)
-        columns[name] = values[0] if (values == values[0]).all() else np.repeat(
-            values, counts.shape[1])
-    columns["concurrency"] = counts.ravel()
-    found = sweep(columns, scenario.model.attention, names)
-    return counts, {name: column.reshape(counts.shape) for name, column in found.items()}, rows
+    layers = scenario.model.num_nextn_predict_layers
+    drafts = {_own(scenario)[0], *((0, 1) if layers and layers.value else ())}
+    return list(itertools.product(sorted(drafts), (1, 2) if cut[3] > cut[0] else (1,)))
 
 
-def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False) -> Best | None:
+def _own(scenario: Scenario) -> Way:
+    inputs = scenario.inputs()
+    return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
+
+
+def _told(way: Way) -> dict[str, Any]:
+    return {"way": {"draft_tokens": way[0], "micro_batches": way[1]}}
+
+
+def _requests(choices: Sequence[Choice]) -> np.ndarray:
+    """Numbers of requests in flight that are tried of each cut: as many on each rank [request]."""
+    each = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
+    return np.array([each * cut[2] for cut, _ in choices])
+
+
+class Tables:
+    """What the runtime gives for every cut of so many cards, whatever the limits: made once.
+
+    One pool, decode and prefill groups share the inputs of a cut; those of any width the
+    quantities of groups within a server.
+
+    Args:
+        scenario: the deployment.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._rows: dict[tuple[int, Cut], dict[str, Any]] = {}
+        self._decoded: dict[int, _Groups] = {}
+        self._prefilled: dict[int, _Groups] = {}
+
+    def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
+        """The inputs of cuts of so many cards, each with the way its steps are tried."""
+        for cut, _ in choices:
+            if (devices, cut) not in self._rows:
+                self._rows[devices, cut] = on(self.scenario, devices, cut).inputs()
+        return [{**self._rows[devices, cut], "draft_tokens": drafts, "micro_batches": batches}
+                for cut, (drafts, batches) in choices]
+
+    def sweep(self, devices: int, choices: Sequence[Choice], counts: np.ndarray,
+              names: Sequence[str], **given: float) -> dict[str, np.ndarray]:
+        """Quantities of every choice (rows) at its numbers of requests (columns)."""
+        rows = self.rows(devices, choices)
+        columns: dict[str, Any] = {}
+        for name in rows[0]:
+            values = np.array([row[name] for row in rows], float)
+            columns[name] = values[0] if (values == values[0]).all() else np.repeat(
+                values, counts.shape[1])
+        columns |= given
+        columns["concurrency"] = counts.ravel()
+        found = sweep(columns, self.scenario.model.attention, names)
+        return {name: column.reshape(counts.shape) for name, column in found.items()}
+
+    def decode(self, devices: int) -> _Groups:
+        """Requests in flight, room and time per token of groups that only decode."""
+        if devices not in self._decoded:
+            choices = [(cut, way) for cut in layouts(self.scenario, devices)
+                       for way in ways(self.scenario, cut)]
+            counts = _requests(choices)
+            found = self.sweep(devices, choices, counts, (
+                "headroom_per_device", "decode_step_time", "tokens_per_step", "draft_time"),
+                separate_pools=1) if choices else {}
+            self._decoded[devices] = _Groups(choices, counts, found)
+        return self._decoded[devices]
+
+    def prefill(self, devices: int) -> _Groups:
+        """Room and times of one prompt on every rank of groups that only prefill."""
+        if devices not in self._prefilled:
+            choices = [(cut, _own(self.scenario)) for cut in layouts(self.scenario, devices)]
+            counts = np.array([[cut[2]] for cut, _ in choices], float)
+            found = self.sweep(devices, choices, counts, (
+                "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
+                separate_pools=0, output_tokens=1) if choices else {}
+            self._prefilled[devices] = _Groups(choices, counts, found)
+        return self._prefilled[devices]
+
+
+class _Groups(NamedTuple):
+    """Choices of so many cards, numbers of requests (a row each) and quantities at each."""
+
+    choices: list[Choice]
+    counts: np.ndarray
+    found: dict[str, np.ndarray]
+
+
+def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
+         own: bool = False, tables: Tables | None = None) -> Best | None:
     """The best layout of so many cards; None where none holds the model within limits.
 
     Args:
@@ -142,12 +223,16 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False)
         devices: cards [1].
         limits: of the means; ``limits.share`` is not looked at.
         narrow: whether the experts of a replica stay in one server.
+        own: whether steps are the deployment's own: neither drafts nor half-batches are tried.
+        tables: of the deployment, where several answers share them.
     """
-    choices = layouts(scenario, devices, narrow, mixed=True)
+    choices = [(cut, way) for cut in layouts(scenario, devices, narrow, mixed=True)
+               for way in ([_own(scenario)] if own else ways(scenario, cut))]
     if not choices:
         return None
-    counts, found, rows = _table(scenario, devices, choices, STEADY, open_arrivals=1,
-                                 think_time=0)
+    tables, counts = tables or Tables(scenario), _requests(choices)
+    given = {"open_arrivals": 1, "think_time": 0}
+    found = tables.sweep(devices, choices, counts, STEADY, **given)
     rates = found["steady_request_throughput"]
     room = (found["headroom_per_device"] >= 0) | (
         (found["cache_overflow"] <= MOST_OVERFLOW) & (found["headroom_per_device"][:, :1] >= 0))
@@ -156,14 +241,16 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False)
         return None
     row, column = (int(at) for at in np.unravel_index(
         np.where(good, rates, -1.0).argmax(), rates.shape))
-    inputs = {**rows[row], "concurrency": float(counts[row, column])}
+    inputs = {**tables.rows(devices, choices)[row], **given,
+              "concurrency": float(counts[row, column])}
     answer = float(inputs["output_tokens"])
     ttft, tpot, rate = (float(found[name][row, column]) for name in (
         "steady_ttft", "steady_tpot", "steady_request_throughput"))
-    return Best(devices, choices[row], int(counts[row, column]), rate, rate * answer / devices,
+    cut, way = choices[row]
+    return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
                 ttft, tpot, _binding(found, room, row, column, limits),
                 bottleneck(inputs, evaluate(inputs, scenario.model.attention)),
-                choices[row][3] > int(scenario.node.devices_per_node.value), counts.size)
+                cut[3] > int(scenario.node.devices_per_node.value), counts.size, way)
 
 
 def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,
@@ -190,6 +277,7 @@ class TwoPools:
         per_device: output tokens per card of all of them [token/s].
         ttft, tpot: means [s].
         binds: ``prefill`` or ``decode``.
+        way: drafted tokens of a step of the decode pool, and its half-batches [1].
     """
 
     devices: int
@@ -200,10 +288,11 @@ class TwoPools:
     ttft: float
     tpot: float
     binds: str
+    way: Way
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        return vars(self)
+        return vars(self) | _told(self.way)
 
 
 @dataclass(frozen=True)
@@ -212,57 +301,71 @@ class _Group:
     cut: Cut
     rate: float
     time: float
+    way: Way = (0, 1)
 
 
-def _decoders(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool
+def _decoders(tables: Tables, sizes: Sequence[int], limits: Limits, narrow: bool
               ) -> list[_Group]:
     """Of each size the group that decodes most requests within TPOT."""
     groups = []
     for size in sizes:
-        if choices := layouts(scenario, size, narrow):
-            counts, found, rows = _table(
-                scenario, size, choices, ("headroom_per_device", "decode_step_time",
-                                          "tokens_per_step", "draft_time"), separate_pools=1)
-            gap = np.array([[row["host_gap_per_step"]] for row in rows])
-            pace = found["decode_step_time"] + found["draft_time"] + gap
-            pace /= found["tokens_per_step"]
-            later = max(1.0, float(rows[0]["output_tokens"]) - 1)
-            good = (found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
-            rates = np.where(good, counts / (later * pace), -1.0)
-            row, column = np.unravel_index(rates.argmax(), rates.shape)
-            if rates[row, column] > 0:
-                groups.append(_Group(size, choices[row], float(rates[row, column]),
-                                     float(pace[row, column])))
+        choices, counts, found = tables.decode(size)
+        if not choices:
+            continue
+        inputs = tables.rows(size, choices)
+        gap = np.array([[row["host_gap_per_step"]] for row in inputs])
+        pace = found["decode_step_time"] + found["draft_time"] + gap
+        pace /= found["tokens_per_step"]
+        later = max(1.0, float(inputs[0]["output_tokens"]) - 1)
+        good = ((found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
+                & _kept(tables.scenario, size, choices, narrow))
+        rates = np.where(good, counts / (later * pace), -1.0)
+        row, column = np.unravel_index(rates.argmax(), rates.shape)
+        if rates[row, column] > 0:
+            cut, way = choices[row]
+            groups.append(_Group(size, cut, float(rates[row, column]),
+                                 float(pace[row, column]), way))
     return groups
 
 
-def _prefillers(scenario: Scenario, sizes: Sequence[int], limits: Limits, transfer: float,
+def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: float,
                 narrow: bool) -> list[_Group]:
     """Of each size the group that prefills most prompts of independent users within TTFT.
 
     A rank works on one prompt after the other, all equal: M/D/1; stages on different ones.
     """
-    best_of: dict[int, _Group] = {}
+    groups = []
     for size in sizes:
-        for cut in layouts(scenario, size, narrow):
-            found = evaluate(on(scenario, size, cut).inputs() | {
-                "separate_pools": 0, "output_tokens": 1, "concurrency": cut[2]},
-                scenario.model.attention)
-            alone = float(found["ttft"])
-            service = float(found["prefill_step_time"] * found["prompt_chunks"]) / cut[1]
-            spare = limits.ttft - alone - transfer
-            if found["headroom_per_device"] < 0 or spare < 0:
-                continue
-            busy = spare / (spare + service / 2) if math.isfinite(spare) else MOST_BUSY
-            group = _Group(size, cut, busy * cut[2] / service,
-                           alone + transfer + busy * service / (2 * (1 - busy)))
-            if size not in best_of or group.rate > best_of[size].rate:
-                best_of[size] = group
-    return list(best_of.values())
+        choices, counts, found = tables.prefill(size)
+        if not choices:
+            continue
+        service = found["prefill_step_time"] * found["prompt_chunks"]
+        service /= np.array([[cut[1]] for cut, _ in choices])
+        spare = limits.ttft - found["ttft"] - transfer
+        good = ((found["headroom_per_device"] >= 0) & (spare >= 0)
+                & _kept(tables.scenario, size, choices, narrow))
+        spare = np.maximum(spare, 0)
+        busy = (spare / (spare + service / 2) if math.isfinite(limits.ttft)
+                else np.full(spare.shape, MOST_BUSY))
+        rates = np.where(good, busy * counts / service, -1.0)
+        row = int(rates.argmax())
+        if good[row, 0]:
+            share = float(busy[row, 0])
+            groups.append(_Group(size, choices[row][0], float(rates[row, 0]), float(
+                found["ttft"][row, 0] + transfer
+                + share * service[row, 0] / (2 * (1 - share)))))
+    return groups
 
 
-def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
-              narrow: bool = False) -> dict[int, TwoPools]:
+def _kept(scenario: Scenario, devices: int, choices: Sequence[Choice], narrow: bool
+          ) -> np.ndarray:
+    """Which choices are looked at, one row each."""
+    kept = set(layouts(scenario, devices, narrow) if narrow else dict(choices))
+    return np.array([[cut in kept] for cut, _ in choices])
+
+
+def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,
+              tables: Tables | None = None) -> dict[int, TwoPools]:
     """Two pools on each number of cards, the best whole groups of any sizes up to it.
 
     Args:
@@ -270,12 +373,13 @@ def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
         sizes: numbers of cards; groups have one of them each.
         limits: of the means.
         narrow: whether the experts of a group stay in one server.
+        tables: of the deployment, where several answers share them.
     """
-    inputs = scenario.inputs()
+    inputs, tables = scenario.inputs(), tables or Tables(scenario)
     transfer = float(evaluate(dict(inputs) | {"separate_pools": 1},
                               scenario.model.attention)["kv_transfer_time"])
-    first = _prefillers(scenario, sizes, limits, transfer, narrow)
-    second = _decoders(scenario, sizes, limits, narrow)
+    first = _prefillers(tables, sizes, limits, transfer, narrow)
+    second = _decoders(tables, sizes, limits, narrow)
     found = {}
     for devices in sizes:
         pairs = [(min(a * p.rate, b * d.rate), a, p, b, d) for p in first for d in second
@@ -286,7 +390,7 @@ def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits,
             found[devices] = TwoPools(
                 devices, (a, p.devices, p.cut), (b, d.devices, d.cut), rate,
                 rate * float(inputs["output_tokens"]) / devices, p.time, d.time,
-                "prefill" if a * p.rate < b * d.rate else "decode")
+                "prefill" if a * p.rate < b * d.rate else "decode", d.way)
     return found
 
 

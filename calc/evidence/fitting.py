@@ -67,7 +67,7 @@ def neighbours(knobs: Sequence[Knob], z: np.ndarray) -> dict[str, np.ndarray]:
         z: coordinates of the point, shape (parameters,).
     """
     points = np.vstack([z, z + STEP * np.eye(len(z))])
-    return {symbol: np.array([[knob.at(float(at))] for at in column])
+    return {symbol: knob.at(np.asarray(column, float))[:, None]
             for knob, column in zip(knobs, points.T, strict=True) for symbol in knob.symbols}
 
 

@@ -15,7 +15,9 @@ from typing import Self, get_args
 import numpy as np
 
 from calc.evidence.fitting import Calibration
-from calc.quantities.everything import evaluate
+from calc.physics.arrays import Inputs
+from calc.quantities.everything import check_names, evaluate
+from calc.quantities.latencies import latencies
 from calc.serving.replay import serve_all
 from catalogue import Scenario
 from catalogue.deployments.layout import mechanism_problems
@@ -147,13 +149,16 @@ class System:
         """Predicted values of a metric, shape (rows,) or that of the overrides before it.
 
         Args:
-            metric: a quantity of ``evaluate``.
+            metric: a quantity of steps or of a wave.
             rows: indices.
             overrides: inputs in place of the scenario's; of shape (n, 1) for n variants.
         """
         if self.scheduled and not overrides:
             return np.array([self.run(int(row))[metric] for row in rows])
-        quantities = evaluate(self.at(rows) | dict(overrides or {}), self.scenario.model.attention)
+        inputs = self.at(rows) | dict(overrides or {})
+        check_names(inputs)
+        quantities = latencies(self.scenario.model.attention, Inputs({
+            name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}), (metric,))
         return np.asarray(quantities[metric], dtype=float)
 
 

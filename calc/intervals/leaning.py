@@ -60,7 +60,7 @@ def sampled(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     """
     rng, drawn = np.random.default_rng(SEED), dict(inputs)
     for knob in knobs:
-        column = np.array([knob.at(score) for score in rng.standard_normal(count)])
+        column = knob.at(rng.standard_normal(count))
         drawn |= dict.fromkeys(knob.symbols, column)
     return evaluate(drawn, attention)
 

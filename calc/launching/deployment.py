@@ -96,16 +96,17 @@ def _pools(named: Mapping[str, Scenario], hosts: Sequence[str], flags: list[str]
     if hosts and len(set(hosts)) < len(hosts):
         raise ParamsError("--hosts: a name stands twice, expected one per node.")
     left, found = list(hosts), []
+    lie = {name: layout(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
         release = _release(scenario)
-        count = layout(scenario).nodes
+        count = lie[name].nodes
         if hosts and len(left) < count:
             raise ParamsError(f"--hosts: {len(hosts)} names, expected "
-                              f"{sum(layout(each).nodes for each in named.values())}, one per "
-                              "node.")
+                              f"{sum(each.nodes for each in lie.values())}, one per node.")
         own = left[:count] if hosts else [f"{name}-{node}" for node in range(count)]
         left = left[count:]
-        found.append(pool_of(name, scenario, release, own, given(release, flags, variables)))
+        found.append(pool_of(name, scenario, release, own, given(release, flags, variables),
+                             lie if len(lie) > 1 else None))
     if left:
         raise ParamsError(f"--hosts: {len(hosts)} names, expected "
                           f"{len(hosts) - len(left)}, one per node.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from catalogue import ParamsError, Scenario
+from catalogue.deployments.layout import expert_slices
 
 PORT = 8000  # of the first server of a node
 MASTER_PORT = 29500
@@ -42,7 +43,8 @@ class Layout:
     Attributes:
         tp, pp: tensor- and pipeline-parallel size of a replica.
         joined: replicas of one server: those that share experts.
-        experts: expert-parallel size of a server; 1 where each expert is cut by ``tp``.
+        experts: expert-parallel size of a server; 1 where each expert is cut over all its ranks.
+        slices: of each expert.
         servers: that answer requests by themselves.
         span: nodes of a server.
         nodes: of the pool.
@@ -53,6 +55,7 @@ class Layout:
     pp: int
     joined: int
     experts: int
+    slices: int
     servers: int
     span: int
     nodes: int
@@ -84,18 +87,15 @@ def layout(scenario: Scenario) -> Layout:
     numbers = scenario.inputs()
     tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
                       for name in ("tensor", "pipeline", "data", "expert"))
-    joined = max(1, ep // tp)
-    if 1 < ep < tp:
-        raise ParamsError(f"'{scenario.id}': no engine here spreads experts over {ep} of {tp} "
-                          f"tensor-parallel ranks, expected expert_parallel of 1 or a multiple of "
-                          f"{tp}.")
+    slices = expert_slices(numbers, tp, ep)
+    joined = ep * slices // tp
     cards, per_node = tp * pp * joined, int(scenario.node.devices_per_node.value)
     servers = dp // joined
     if cards <= per_node:
         fit = per_node // cards
         parts = tuple(Part(number, 0, number // fit, number % fit * cards, cards,
                            PORT + number % fit) for number in range(servers))
-        return _limited(scenario, Layout(tp, pp, joined, ep, servers, 1,
+        return _limited(scenario, Layout(tp, pp, joined, ep, slices, servers, 1,
                                          parts[-1].node + 1, parts))
     if cards % per_node or (tp * pp < per_node and per_node % (tp * pp)) or (
             tp * pp > per_node and (tp * pp) % per_node):
@@ -103,7 +103,7 @@ def layout(scenario: Scenario) -> Layout:
                           f"does not fill whole nodes of {per_node}.")
     span = cards // per_node
     return _limited(scenario, Layout(
-        tp, pp, joined, ep, servers, span, span * servers,
+        tp, pp, joined, ep, slices, servers, span, span * servers,
         tuple(Part(server, rank, server * span + rank, 0, per_node, PORT)
               for server in range(servers) for rank in range(span))))
 

@@ -14,11 +14,12 @@ from calc.launching.predictions import Predicted
 from calc.launching.scripts import MADE, Pool
 from calc.launching.signals import STEPS, Series
 from catalogue.entries.profiles import in_order
+from catalogue.reading.units import HOUR, MINUTE
 
 SCRAPED = "15s"
 STEP = 15.0  # seconds, of the unit tests
 BEYOND = 1.1  # times the threshold, or less by as much: where a test looks
-SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+SECONDS = {"s": 1, "m": MINUTE, "h": HOUR}
 RULES, TESTS, SCRAPES = "alerts.yml", "alerts.test.yml", "prometheus.yml"
 EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
 
@@ -157,7 +158,7 @@ def seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+)([smh])", text)
     if match is None:
         raise ValueError(f"'{text[:20]}' is not a duration, expected one such as 5m")
-    return int(match[1]) * SECONDS[match[2]]
+    return float(int(match[1]) * SECONDS[match[2]])
 
 
 class _Plain(yaml.SafeDumper):

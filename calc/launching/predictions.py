@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import calc
+from calc.choosing.advice import set_line
 from calc.choosing.answers import Estimate
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario
@@ -88,9 +89,7 @@ def runs(scenario: Scenario, answer: Estimate) -> None:
     if not answer.fits and not answer.suffices_steadily:
         why = answer.reasons[0].text["en"].rstrip(".")
         nearest = answer.nearest
-        settings = " ".join(f"--set {key}={value}" for key, value in nearest.settings.items()
-                            ) if nearest else ""
-        hint = f" The nearest that runs: {settings}." if settings else ""
+        hint = f" The nearest that runs: {set_line(nearest.settings)}." if nearest else ""
         raise ParamsError(f"{scenario.id}: does not run as asked: {why}.{hint}")
     if answer.lasting is None:
         raise ParamsError(f"'{scenario.id}' does not say how long its requests are, expected "

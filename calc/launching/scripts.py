@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from calc.launching import sglang, vllm
@@ -15,9 +15,13 @@ MADE = "Made by python -m calc deploy; ours as long as manifest.json says so."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
 MODEL = "MODEL"
 ROUTER_PORT = 8080
-MINI, SGLANG, VLLM = "sglang-lb", "sglang-router", "vllm-router"
+MINI, SGLANG, VLLM, PROXY = "sglang-lb", "sglang-router", "vllm-router", "vllm-ascend-proxy"
+SOURCE = ('"${VLLM_ASCEND_SOURCE:?set VLLM_ASCEND_SOURCE: a folder with the source distribution of '
+          'the release}"')
 ROUTERS = {MINI: "python -m sglang.srt.disaggregation.mini_lb",
-            SGLANG: "python -m sglang_router.launch_router", VLLM: "vllm-router"}
+           SGLANG: "python -m sglang_router.launch_router", VLLM: "vllm-router",
+           PROXY: f"python {SOURCE}/examples/disaggregated_prefill_v1/"
+                  "load_balance_proxy_server_example.py"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,8 @@ class Pool:
 
 
 def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str],
-            given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ())) -> Pool:
+            given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ()),
+            pools: Mapping[str, Layout] | None = None) -> Pool:
     """A pool with the settings of each of its nodes.
 
     Args:
@@ -66,6 +71,7 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
         release: of the engine.
         hosts: names of nodes, at least as many as it needs.
         given: flags and variables that take the place of those derived.
+        pools: how both lie on their nodes, if it is one of two.
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
@@ -79,6 +85,9 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
     engine = ENGINES[release.name]
     role = "both" if name == "serve" else name
     own = [engine.flags(scenario, of, part, release, role) for part in of.parts]
+    if pools and release.name == ASCEND:
+        own = [[*each, vllm.mooncake(release, part, role, pools)]
+               for each, part in zip(own, of.parts, strict=True)]
     around = [vllm.variables(scenario, of, part, release, role) for part in of.parts
               ] if release.name in vllm.NAMES else [[] for _ in of.parts]
     flags, variables = (list(each) for each in given)
@@ -211,9 +220,17 @@ def router_of(pools: Sequence[Pool]) -> Release:
 
     >>> nearest(SGLANG, "2025-10-16").version
     '0.2.4'
+
+    Raises ParamsError, one sentence, for two pools of a release that has no proxy.
     """
     release = pools[0].release
     engine = catalogue_of(release.name)
+    if release.name == ASCEND and len(pools) > 1:
+        proxy = catalogue_of(PROXY)
+        if release.version not in proxy.versions:
+            raise ParamsError(f"{release}: its source has no proxy between a prefill and a decode "
+                              f"pool, expected {ASCEND}@{proxy.versions[0]} or later, or one pool.")
+        return Release(PROXY, release.version, ((proxy, release.version),))
     if release.name == "sglang":
         if len(pools) > 1 and release.version in catalogue_of(MINI).versions:
             return Release(MINI, release.version, ((catalogue_of(MINI), release.version),))
@@ -228,10 +245,6 @@ def router_files(pools: Sequence[Pool]) -> dict[str, str]:
     """
     if not routed(pools):
         return {}
-    if len(pools) > 1 and pools[0].release.name == ASCEND:
-        raise ParamsError(f"{pools[0].release}: the proxy between its prefill and decode pools is "
-                          "an example of its repository, not of a release; expected one pool, or "
-                          "another engine.")
     router = router_of(pools)
     settings = _apart(pools, router) if len(pools) > 1 else _alike(pools[0], router)
     settings += [router.take("--host", "0.0.0.0", "requests come from outside"),
@@ -262,6 +275,13 @@ def _apart(pools: Sequence[Pool], router: Release) -> list[Setting]:
     starts = [f"http://{address}" for address in prefill.addresses]
     ends = [f"http://{address}" for address in decode.addresses]
     ports = [BOOTSTRAP_PORT + part.port % 100 for part in prefill.layout.heads]
+    if router.name == PROXY:
+        return [setting for pool, word in ((prefill, "prefiller"), (decode, "decoder"))
+                for setting in (
+                    router.take(f"--{word}-hosts", [pool.hosts[part.node]
+                                                    for part in pool.layout.heads], why[pool.name]),
+                    router.take(f"--{word}-ports", [part.port for part in pool.layout.heads],
+                                why[pool.name]))]
     if router.name == MINI:
         return [router.take("--prefill", starts, why["prefill"]),
                 router.take("--prefill-bootstrap-ports", ports, "where decode asks them"),

@@ -6,7 +6,7 @@ import math
 
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.settings import Release, Setting, Variable
-from calc.launching.vllm import DTYPES, HEAD, PLAIN, WHOLE_MEMORY, answering
+from calc.launching.vllm import HEAD, WHOLE_MEMORY, answering, precision, refuse_shared_ranks
 from catalogue import ParamsError, Scenario
 
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
@@ -25,7 +25,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     return [*_device(scenario, release), *_cut(of, part, release),
-            *_experts(scenario, of, release), *_precision(scenario, release),
+            *_experts(scenario, of, release), *precision(scenario, release, QUANTIZED, CACHED),
             *_limits(scenario, of, release), *_steps(scenario, release),
             *_pool(part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
@@ -65,10 +65,14 @@ def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
 def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     numbers, spread = scenario.inputs(), scenario.file.parallelism
     found: list[Setting] = []
-    if spread.shared_expert_ranks and spread.shared_expert_ranks.value:
-        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
-                          "parallelism.shared_expert_ranks.")
-    if of.experts > 1:
+    refuse_shared_ranks(scenario, release)
+    if of.experts > 1 and of.slices > 1:
+        if not release.has("--moe-a2a-backend", "deepep"):
+            raise ParamsError(f"{release}: experts are whole or cut over all ranks before "
+                              "0.4.10.post2, expected expert_parallel of 1.")
+        found.append(release.take("--ep-size", of.experts,
+                                  f"experts on {of.experts} ranks, in {of.slices} slices each"))
+    elif of.experts > 1:
         found.append(release.take("--ep-size", of.experts,
                                   f"whole experts on {of.experts} ranks"))
         if of.joined > 1 and not numbers["exchange_gathered"]:
@@ -94,28 +98,6 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if context and context.value > 1:
         found.append(release.take("--dcp-size", context.value,
                                   "ranks that deal a request's cache"))
-    return found
-
-
-def _precision(scenario: Scenario, release: Release) -> list[Setting]:
-    precision = scenario.precision
-    stored = (precision.weights.routed_expert if scenario.model.is_moe
-              else precision.weights.dense_mlp)
-    found = []
-    if precision.activation in DTYPES:
-        found.append(release.take("--dtype", DTYPES[precision.activation],
-                                  f"activations in {precision.activation}"))
-    if stored not in PLAIN:
-        if stored not in QUANTIZED:
-            raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
-                              f"one of {', '.join([*PLAIN, *QUANTIZED])}.")
-        found.append(release.take("--quantization", QUANTIZED[stored],
-                                  f"experts in {stored}; another checkpoint is refused"))
-    if precision.kv_cache not in CACHED:
-        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{precision.kv_cache}', expected "
-                          f"one of {', '.join(CACHED)}.")
-    if cache := CACHED[precision.kv_cache]:
-        found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
     return found
 
 

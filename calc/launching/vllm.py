@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
@@ -13,13 +14,12 @@ NAMES = ("vllm", ASCEND)
 HEAD = "MASTER_ADDR"
 OWN = "NODE_ADDR"
 RAY_PORT = 6379
-# format of the routed experts (of the dense layers where there are none) -> --quantization
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-tensors",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
-QUANTIZED_ASCEND = "ascend"  # whatever msModelSlim wrote
+ASCEND_METHOD = "ascend"
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8", "fp8-latent128": "fp8_ds_mla"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
@@ -39,8 +39,9 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
-             *_precision(scenario, release), *_limits(scenario, release),
-             *_steps(scenario, release), *_pool(scenario, release, role)]
+             *precision(scenario, release, _methods(scenario, release), CACHED),
+             *_limits(scenario, release), *_steps(scenario, release),
+             *_pool(release, role)]
     return [*found, *answering(scenario, part, release)]
 
 
@@ -56,19 +57,22 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
               ) -> list[Setting]:
     """The environment of one node."""
     found: list[Setting] = []
+    cards = ",".join(map(str, range(part.first, part.first + part.cards)))
     if len(of.of_node(part.node)) > 1:
-        cards = ",".join(map(str, range(part.first, part.first + part.cards)))
         why = "cards of this server; others of the node run another"
         # of CANN, not of the plug-in, whose platform selects devices by it
         found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
                      else release.take("CUDA_VISIBLE_DEVICES", cards, why))
-    backend = _exchange(scenario)
-    if of.joined > 1 and release.name != ASCEND and not release.has("--all2all-backend", backend):
+    backend, sent = _exchange(scenario), of.joined > 1 and of.experts > 1
+    if sent and release.name != ASCEND and not release.has("--all2all-backend", backend):
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
-    if of.span > 1:
+    caches = role != "both" and release.name == ASCEND  # whose connector goes by it
+    if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
+    if caches and release.has("PHYSICAL_DEVICES", cards):
+        found.append(release.take("PHYSICAL_DEVICES", cards, "between which caches are sent"))
     if role != "both" and release.name != ASCEND:
         found += [
             release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
@@ -126,19 +130,30 @@ def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
     return found
 
 
+def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
+    """``--quantization`` by format; on Ascend whatever msModelSlim wrote."""
+    if release.name == ASCEND:
+        return dict.fromkeys(scenario.precision.weights.model_dump().values(), ASCEND_METHOD)
+    return QUANTIZED
+
+
 def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     found = []
     spread = scenario.file.parallelism
+    if of.slices > 1 and (of.experts > 1 or (of.joined > 1 and release.name == ASCEND)):
+        ranks = of.experts * of.slices
+        raise ParamsError(f"{release}: no flag cuts experts on {of.experts} of {ranks} ranks into "
+                          f"{of.slices} slices, expected whole experts, expert_parallel of {ranks}"
+                          + ("." if release.name == ASCEND else ", or all in slices, of 1."))
     if of.experts > 1:
         found.append(release.take("--enable-expert-parallel", None,
                                   f"whole experts on {of.experts} ranks"))
     backend = _exchange(scenario)
-    if of.joined > 1 and release.name != ASCEND and release.has("--all2all-backend", backend):
+    if (of.joined > 1 and of.experts > 1 and release.name != ASCEND
+            and release.has("--all2all-backend", backend)):
         found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
     copies = spread.redundant_experts.value if spread.redundant_experts else 0
-    if spread.shared_expert_ranks and spread.shared_expert_ranks.value:
-        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
-                          "parallelism.shared_expert_ranks.")
+    refuse_shared_ranks(scenario, release)
     if spread.balancing == "periodic" or copies:
         found += _balanced(int(copies), release)
     if _two_batches(scenario) and release.name != ASCEND:
@@ -172,25 +187,46 @@ def _balanced(copies: int, release: Release) -> list[Setting]:
     return found
 
 
-def _precision(scenario: Scenario, release: Release) -> list[Setting]:
-    precision = scenario.precision
-    stored = (precision.weights.routed_expert if scenario.model.is_moe
-              else precision.weights.dense_mlp)
+def refuse_shared_ranks(scenario: Scenario, release: Release) -> None:
+    """No engine gives ranks to the shared expert alone.
+
+    Raises ParamsError, one sentence, for a scenario that does.
+    """
+    ranks = scenario.file.parallelism.shared_expert_ranks
+    if ranks and ranks.value:
+        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
+                          "parallelism.shared_expert_ranks.")
+
+
+def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
+              caches: Mapping[str, str | None]) -> list[Setting]:
+    """In which formats a server computes, reads weights and stores its cache.
+
+    Args:
+        scenario: the deployment, or the pool.
+        release: of the engine.
+        methods: format of the routed experts (of the dense layers where there are none) to
+            ``--quantization``, but for plain ones.
+        caches: format of the cache to ``--kv-cache-dtype``; None where none is told.
+
+    Raises ParamsError, one sentence, for a format that is in neither.
+    """
+    of = scenario.precision
+    stored = of.weights.routed_expert if scenario.model.is_moe else of.weights.dense_mlp
     found = []
-    if precision.activation in DTYPES:
-        found.append(release.take("--dtype", DTYPES[precision.activation],
-                                  f"activations in {precision.activation}"))
+    if of.activation in DTYPES:
+        found.append(release.take("--dtype", DTYPES[of.activation],
+                                  f"activations in {of.activation}"))
     if stored not in PLAIN:
-        method = QUANTIZED_ASCEND if release.name == ASCEND else QUANTIZED.get(stored)
-        if method is None:
+        if stored not in methods:
             raise ParamsError(f"{release}: no --quantization reads weights in '{stored}', expected "
-                              f"one of {', '.join([*PLAIN, *QUANTIZED])}.")
-        found.append(release.take("--quantization", method,
+                              f"one of {', '.join([*PLAIN, *methods])}.")
+        found.append(release.take("--quantization", methods[stored],
                                   f"experts in {stored}; another checkpoint is refused"))
-    if precision.kv_cache not in CACHED:
-        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{precision.kv_cache}', expected "
-                          f"one of {', '.join(CACHED)}.")
-    if cache := CACHED[precision.kv_cache]:
+    if of.kv_cache not in caches:
+        raise ParamsError(f"{release}: no --kv-cache-dtype stores '{of.kv_cache}', expected "
+                          f"one of {', '.join(caches)}.")
+    if cache := caches[of.kv_cache]:
         found.append(release.take("--kv-cache-dtype", cache, "the scenario's cache"))
     return found
 
@@ -240,17 +276,43 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     return found
 
 
-def _pool(scenario: Scenario, release: Release, role: str) -> list[Setting]:
-    """How a cache goes from a prefill pool to a decode pool."""
-    if role == "both":
+def _pool(release: Release, role: str) -> list[Setting]:
+    """How a cache goes from a prefill pool to a decode pool; on Ascend see ``mooncake``."""
+    if role == "both" or release.name == ASCEND:
         return []
-    if release.name == ASCEND:
-        config = {"kv_connector": "MooncakeConnectorV1",
-                  "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
-                  "kv_port": str(SIDE_PORT)}
-    else:
-        config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
+    config = {"kv_connector": "NixlConnector", "kv_role": "kv_both"}
     return [release.take("--kv-transfer-config", config, f"the {role} pool of two")]
+
+
+def mooncake(release: Release, part: Part, role: str, pools: Mapping[str, Layout]) -> Setting:
+    """How a cache goes from a prefill pool to a decode pool of vLLM Ascend.
+
+    A server listens on a port for each of its cards, and is told the sizes of both pools.
+
+    Args:
+        release: of vLLM Ascend.
+        part: what this node runs.
+        role: ``prefill`` or ``decode``.
+        pools: how both lie on their nodes.
+
+    Raises ParamsError, one sentence, for pools between which the connector sends nothing.
+    """
+    for name, of in pools.items():
+        if of.pp > 1 or of.tp > of.parts[0].cards:
+            raise ParamsError(f"{release}: replicas of the {name} pool of TP{of.tp}×PP{of.pp}, "
+                              "expected each on one node and without stages: how the connector is "
+                              "told of others is in no catalogue.")
+    prefill, decode = pools["prefill"], pools["decode"]
+    if prefill.tp % decode.tp:
+        raise ParamsError(f"{release}: caches go from TP{prefill.tp} to TP{decode.tp}, expected a "
+                          "tensor_parallel of the prefill pool that is a multiple of the decode "
+                          "pool's.")
+    return release.take("--kv-transfer-config", {
+        "kv_connector": "MooncakeConnectorV1",
+        "kv_role": "kv_producer" if role == "prefill" else "kv_consumer",
+        "kv_port": SIDE_PORT + part.first, "engine_id": f"{role}-{part.server}",
+        "kv_connector_extra_config": {name: {"dp_size": of.joined, "tp_size": of.tp}
+                                      for name, of in pools.items()}}, f"the {role} pool of two")
 
 
 def _exchange(scenario: Scenario) -> str:

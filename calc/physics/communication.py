@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, once, select
-from calc.physics.experts import copies_sent
+from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.shapes import MLA
 
 if TYPE_CHECKING:
@@ -66,11 +66,12 @@ def exchanging(q: Any) -> Group:
     """The ranks that exchange tokens of experts [1]: one, unless they are more than t.
 
     Args:
-        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+        q: input symbols as attributes.
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    return group(q, select(q.expert_parallel > q.tensor_parallel, q.expert_parallel, 1))
+    ranks = expert_group(q)
+    return group(q, select(ranks > q.tensor_parallel, ranks, 1))
 
 
 @once
@@ -275,9 +276,11 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
                    most: Number, loads: tuple[Number, Number]) -> tuple[Number, Number]:
     """Dispatch and combine of a layer [s]: all-to-all, or all tokens gathered and sums scattered.
 
+    Slices of experts are always gathered for: every rank has a part of what any token needs.
+
     Args:
         q: input symbols as attributes.
-        g: the expert-parallel group.
+        g: the ranks that share experts.
         tokens: that one rank sends, in the mean of all [token].
         widths: bytes of a token on its way there, and back [B/token].
         most: tokens of the fullest sender over that mean [1].
@@ -291,7 +294,7 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
 
     there, back = widths
     start, per_byte = _all_to_all(q, g, tokens, rank_port, node_port)
-    gathered = np.greater(q.exchange_gathered, 0)
+    gathered = np.greater(q.exchange_gathered, 0) | np.greater(expert_slices(q), 1)
     return (either(gathered, lambda: all_gather(q, g, most * (tokens * there)),
                    lambda: start + there * per_byte),
             either(gathered, lambda: reduce_scatter(q, g, most * (tokens * back)),

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
-from calc.physics.experts import distinct_experts, ranks_in_step, streaming
-from calc.physics.memory import Cache, Weights, expert_shards, fullest_layer_weights
+from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
+from calc.physics.memory import Cache, Weights, fullest_layer_weights
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
 from catalogue.entries.deployments import MOST_DRAFTS

@@ -143,6 +143,42 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, even.most)))
 
 
+@once
+def expert_slices(q: Any) -> Number:
+    """Slices that each routed expert is cut into [1]: as many as asked for, or max(1, t/e).
+
+    Args:
+        q: input symbols as attributes; ``expert_tensor_parallel`` is 0 where nothing is asked for.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    left = np.maximum(1, q.tensor_parallel / q.expert_parallel)
+    return select(np.greater(q.expert_tensor_parallel, 0), q.expert_tensor_parallel, left)
+
+
+@once
+def expert_group(q: Any) -> Number:
+    """Ranks that together hold each routed expert once [1]: expert-parallel ranks, slice by slice.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    return q.expert_parallel * expert_slices(q)
+
+
+def expert_shards(q: Any) -> Number:
+    """Over how many ranks the routed experts of a layer are spread [1].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    return routed_ranks(q) * expert_slices(q)
+
+
 def routed_ranks(q: Any) -> Number:
     """Expert-parallel ranks that hold routed experts [1]: all, or those without shared ones.
 
@@ -213,29 +249,27 @@ def fullest_receiver(q: Any, slowest: Number) -> Number:
 
 @once
 def ranks_in_step(q: Any) -> Number:
-    """Data-parallel ranks that share experts and so take every step together [1]: max(1, e/t).
+    """Data-parallel ranks that share experts and so take every step together [1].
 
     Args:
-        q: input symbols as attributes; ``expert_parallel`` e and ``tensor_parallel`` t are read.
+        q: input symbols as attributes.
 
     Source: notebooks/compute.md, section Distinct experts, uniform and skewed.
     """
-    return np.maximum(1, q.expert_parallel / q.tensor_parallel)
+    return expert_group(q) / q.tensor_parallel
 
 
 @once
 def sliced(q: Any, whole: Number, slices: Number) -> Number:
-    """A share that holds of the experts on a rank [1]: of whole ones, or of a slice of each.
-
-    Every rank has a slice where tensor parallelism exceeds expert parallelism.
+    """What holds of the experts on a rank [any]: of whole ones, or of slices.
 
     Args:
         q: input symbols as attributes.
-        whole, slices: the two shares [1].
+        whole, slices: the two, in the same unit.
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    return select(np.less(q.expert_parallel, q.tensor_parallel), slices, whole)
+    return select(np.greater(expert_slices(q), 1), slices, whole)
 
 
 @once

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, either, select
-from calc.physics.experts import distinct_experts, streaming
-from calc.physics.memory import expert_shards
+from calc.physics.experts import distinct_experts, expert_shards, streaming
 from calc.physics.shapes import Parameters
 from calc.physics.work import Composition, Routed
 

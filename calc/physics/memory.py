@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.experts import routed_ranks, shared_apart
+from calc.physics.experts import (
+    expert_shards,
+    expert_slices,
+    ranks_in_step,
+    routed_ranks,
+    shared_apart,
+)
 from calc.physics.shapes import MLA, Parameters, up_projections
 
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
@@ -46,7 +52,7 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
 
 @dataclass(frozen=True)
 class Weights:
-    """Weight bytes [B] on one device, and ranks with routed experts [1]; ``stage_*`` by stage."""
+    """Weight bytes [B] on a device, how experts are spread [1]; ``stage_*`` by stage."""
 
     attention_weights_per_layer: Number
     dense_layer_weights: Number
@@ -64,17 +70,7 @@ class Weights:
     stage_redundant_weights: np.ndarray
     redundant_weights_per_device: Number
     routed_ranks: Number
-
-
-def expert_shards(q: Any) -> Number:
-    """Over how many ranks the routed experts of a layer are spread [1], t at least.
-
-    Args:
-        q: input symbols as attributes; expert and tensor parallelism are read.
-
-    Source: notebooks/memory.md, section The weights of a layer.
-    """
-    return np.maximum(routed_ranks(q), q.tensor_parallel)
+    expert_slices: Number
 
 
 def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights:
@@ -129,7 +125,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
         stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
-        routed_ranks=routed_ranks(q),
+        routed_ranks=routed_ranks(q), expert_slices=expert_slices(q),
     )
 
 
@@ -216,6 +212,8 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
 def exchange_buffers(q: Any, n: Parameters) -> Number:
     """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
 
+    Slices of experts are reached without them: their ranks gather all tokens.
+
     Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
     of a fixed number on the links and, if the group leaves the node, as many on the network.
 
@@ -232,7 +230,8 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
     places = SYMMETRIC_BUFFERS * experts * message
     levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    exchanged = (n.moe_layers > 0) & np.greater(q.expert_parallel, q.tensor_parallel)
+    exchanged = ((n.moe_layers > 0) & np.greater(q.expert_parallel, q.tensor_parallel)
+                 & np.less_equal(expert_slices(q), 1))
     return select(exchanged, size, 0)
 
 
@@ -298,7 +297,7 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
 
     Source: notebooks/memory.md, section Activations.
     """
-    t, e, d = q.tensor_parallel, q.expert_parallel, q.hidden_size
+    t, d = q.tensor_parallel, q.hidden_size
     heads = q.num_attention_heads / t
     if attention == MLA:
         query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
@@ -309,11 +308,11 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         core = 2 * q.head_dim * (heads + kv_heads)
     attention_width = d + core
     dense_width = 2 * d + 2 * q.intermediate_size / t
-    ranks = routed_ranks(q)  # one token of each of e ranks makes the rows
+    replicas = ranks_in_step(q)  # a token of each of them makes the rows
     rows_per_token = np.maximum(
-        (1 - q.offloaded_share) * q.num_experts_per_tok / np.minimum(e, t) * (e / ranks),
-        shared_apart(q, q.n_shared_experts * e))
-    expert_width = 2 * q.moe_intermediate_size * ranks / expert_shards(q)
+        (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
+        shared_apart(q, q.n_shared_experts * replicas))
+    expert_width = 2 * q.moe_intermediate_size / expert_slices(q)
     moe_width = select(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)
     widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)

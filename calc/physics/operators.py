@@ -15,8 +15,16 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div
-from calc.physics.experts import distinct_experts, fullest, routed_ranks
-from calc.physics.memory import Cache, expert_shards
+from calc.physics.experts import (
+    distinct_experts,
+    expert_group,
+    expert_shards,
+    expert_slices,
+    fullest,
+    routed_ranks,
+    sliced,
+)
+from calc.physics.memory import Cache
 from calc.physics.positions import unfused
 from calc.physics.shapes import MLA
 from calc.physics.work import Composition, head_rows
@@ -95,7 +103,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
         tokens, composition.logit_rows / q.micro_batches, q.num_attention_heads / t,
         q.activation_element_bytes, together,
         distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew),
-        slowest, shards, q.moe_intermediate_size * e / shards,
+        slowest, shards, q.moe_intermediate_size / expert_slices(q),
         slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share,
         composition.of_shared(q) / q.micro_batches)
     attend = _mla(q, s, c, composition) if attention == MLA else _gqa(q, s, c, composition)
@@ -272,7 +280,7 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
     if count <= 0:
         return
     d, n, k, nu = q.hidden_size, q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
-    t, e = q.tensor_parallel, q.expert_parallel
+    t, group = q.tensor_parallel, expert_group(q)
     yield Row("router", "moe", count, MATRIX, "router", nu * d * n * s.tokens,
               (d + q.router_bias) * n * q.router_weight_bytes, (d + n) * s.width * s.tokens)
     yield from _shared(q, s, count)
@@ -290,9 +298,10 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
               s.on_device * GATE_FLOPS * s.inside * s.expert_rows,
               activation_bytes=3 * s.inside * rows)
     yield Row("permute", "moe", count, VECTOR, "vector", activation_bytes=2 * d * rows)
-    if e > t:
-        for name, element in (("dispatch", q.dispatch_element_bytes), ("combine", s.width)):
+    if group > t:
+        for name, element in (("dispatch", sliced(q, q.dispatch_element_bytes, s.width)),
+                              ("combine", s.width)):
             yield Row(name, "moe", count, LINK, "exchange", collective=name,
                       payload=s.tokens / t * d * element)
-    if e <= t or q.n_shared_experts > 0:
+    if group <= t or q.n_shared_experts > 0:
         yield from _reduce(q, s, "mlp_all_reduce", "moe", count)

@@ -26,6 +26,7 @@ from calc.physics.communication import (
 )
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
+    expert_group,
     fullest,
     fullest_receiver,
     normal_quantile,
@@ -193,15 +194,15 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
 def slowest_clock(q: Any) -> Number:
     """Clock of the slowest of the cards that wait for one another, over nominal [1].
 
-    They are the ranks of tensor parallelism, or of expert parallelism where that is wider.
+    They are the ranks that share experts, those of tensor parallelism at least.
 
     Args:
         q: input symbols as attributes.
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    together = np.maximum(q.tensor_parallel, q.expert_parallel)
-    return q.clock_factor / (1 + q.clock_spread * normal_quantile(EXPECTED_MAXIMUM / together))
+    return q.clock_factor / (1 + q.clock_spread * normal_quantile(
+        EXPECTED_MAXIMUM / expert_group(q)))
 
 
 def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work],
@@ -306,19 +307,19 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
 
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
     """
-    t, e, d, width = (q.tensor_parallel, q.expert_parallel, q.hidden_size,
-                      q.activation_element_bytes)
+    t, d, width = q.tensor_parallel, q.hidden_size, q.activation_element_bytes
     payload = batch.tokens * d * width
     ranks = group(q, t)
     # shared experts stay cut where routed ones have ranks of their own
-    cut = (e <= t) | np.greater(q.n_shared_experts, 0)
+    cut = (expert_group(q) <= t) | np.greater(q.n_shared_experts, 0)
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
                + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     there, back = there_and_back(
-        q, exchanging(q), mean / t, (d * q.dispatch_element_bytes, d * width), most, loads)
+        q, exchanging(q), mean / t, (d * sliced(q, q.dispatch_element_bytes, width), d * width),
+        most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, n.moe_layers * (there + back), n.moe_layers * there, passed_on

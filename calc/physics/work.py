@@ -14,12 +14,14 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import (
     distinct_experts,
+    expert_shards,
+    expert_slices,
     fullest,
     ranks_in_step,
     routed_ranks,
     shared_apart,
 )
-from calc.physics.memory import Cache, Weights, expert_shards
+from calc.physics.memory import Cache, Weights
 from calc.physics.positions import unfused
 from calc.physics.shapes import MLA, Parameters, up_projections
 
@@ -305,14 +307,12 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
     Source: notebooks/compute.md, section Routed experts.
     """
-    e, k, d = routed_ranks(q), q.num_experts_per_tok, q.hidden_size
-    shards = expert_shards(q)
-    on_device = 1 - q.offloaded_share
-    together = batch.together(q)
+    k, d, shards = q.num_experts_per_tok, q.hidden_size, expert_shards(q)
+    on_device, together = 1 - q.offloaded_share, batch.together(q)
     hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
-    slowest = fullest(q, e, together)
-    rows = slowest * together * k / e
-    inside = q.moe_intermediate_size * e / shards
+    slowest = fullest(q, routed_ranks(q), together)
+    rows = slowest * together * k / routed_ranks(q)
+    inside = q.moe_intermediate_size / expert_slices(q)
     read = np.minimum(q.n_routed_experts, slowest * hit)
     weights = on_device * n.moe_layers * read * n.routed_expert_parameters / shards
     flops = on_device * q.multiply_add_flops * n.moe_layers * n.routed_expert_parameters * (

@@ -38,7 +38,8 @@ INPUTS = frozenset({
     "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
     "sliding_window", "full_attention_layers",
     "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
-    "redundant_experts", "shared_expert_ranks", "decode_context_parallel", "context_all_to_all",
+    "expert_tensor_parallel", "redundant_experts", "shared_expert_ranks",
+    "decode_context_parallel", "context_all_to_all",
     *(f"{name}_weight_bytes" for name in (
         "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
         "routed_expert", "head")),

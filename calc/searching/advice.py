@@ -17,11 +17,13 @@ from calc.searching.search import Row, search
 from calc.searching.space import Space
 from calc.searching.trying import PERCENT
 from catalogue import Scenario
+from catalogue.deployments.profiles import drafts_in_stages
 from catalogue.planning.goals import CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
 CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
+                               "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
@@ -111,7 +113,8 @@ def _goal(scenario: Scenario) -> Goal:
         users=int(file.workload.concurrency.value), arrivals="burst")
     tried = Axes.model_construct(
         chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
-        drafts=[int(inputs["draft_tokens"])], spares=["none", "fewest"],
+        drafts=[int(inputs["draft_tokens"])], staged_drafts=_staged(scenario),
+        spares=["none", "fewest"],
         micro_batches=[int(inputs["micro_batches"])],
         memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
     return Goal.model_construct(
@@ -121,10 +124,16 @@ def _goal(scenario: Scenario) -> Goal:
         objectives=["throughput", "ttft"])
 
 
+def _staged(scenario: Scenario) -> bool:
+    """Whether it may draft in pipeline stages: it says that it does, or its engine does."""
+    return (scenario.inputs()["pipeline_parallel"] > 1
+            or drafts_in_stages(scenario.device, scenario.model, scenario.engine))
+
+
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
     """Settings of a choice that are not the deployment's own."""
     own = _own(scenario)
-    # neither is searched
+    # none of them is searched
     plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
     return plain | {key: value for key, value in choice.settings().items()
                     if key.startswith(CHANGED) and own.get(key) != value}

@@ -25,6 +25,7 @@ class Choice:
             None.
         devices: cards.
         tensor, pipeline, data, expert: parallel sizes.
+        slices: of each expert; 0 is what tensor parallelism leaves.
         spares: redundant experts.
         chunk: prompt tokens of a step.
         micro_batches, drafts: half-batches, and drafted tokens of a step.
@@ -42,6 +43,7 @@ class Choice:
     pipeline: int
     data: int
     expert: int
+    slices: int
     spares: int
     chunk: int
     micro_batches: int
@@ -59,8 +61,9 @@ class Choice:
     def layout(self) -> str:
         """Its cut, as engines write it."""
         spares = f"+{self.spares}" if self.spares else ""
+        slices = f"×ETP{self.slices}" if self.slices else ""
         return (f"TP{self.tensor}×PP{self.pipeline}×DP{self.data}, "
-                f"EP{self.expert}{spares}")
+                f"EP{self.expert}{spares}{slices}")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -78,6 +81,8 @@ class Choice:
                   "parallelism.pipeline_parallel": self.pipeline,
                   "parallelism.data_parallel": self.data,
                   "parallelism.expert_parallel": self.expert}
+        if self.slices:
+            found["parallelism.expert_tensor_parallel"] = self.slices
         if self.spares:
             found |= {"parallelism.redundant_experts": self.spares,
                       "parallelism.balancing": "periodic"}
@@ -124,7 +129,7 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         mechanisms["separate_pools"] = 1
     elif choice.pool == "prefill":  # few requests of many tokens: the mode for high throughput
         workload |= {"output_tokens": 1, "context_tokens": demand.input_tokens + 1}
-        if choice.expert > choice.tensor:
+        if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
             mechanisms["exchange_normal"] = 1
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},

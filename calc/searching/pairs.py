@@ -22,7 +22,7 @@ from calc.physics.memory import cache
 from calc.quantities.planning import transfer_time
 from calc.searching.choices import Choice
 from calc.searching.space import AXES, Base, Cells, Space, chosen
-from calc.searching.trying import Tried, batches, filled, slabs
+from calc.searching.trying import Tried, filled
 from calc.searching.wishes import Wishes
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
@@ -97,7 +97,7 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
         asked: its objectives and limits.
         threads: that share the work.
     """
-    bases, firsts, thens = list(space.bases()), [], []
+    bases, firsts, thens = space.bases(), [], []
     counts = [0, 0, 0]
     for number, base in enumerate(bases):
         kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
@@ -148,10 +148,7 @@ def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
         yield cells | {"concurrency": np.full(len(cells["data"]), users)}
         return
     most = tried.holds(cells)
-    listed = batches(int((most // cells["data"]).max(initial=0)), asked.goal.space.batches)
-    counts = np.searchsorted(listed, most // cells["data"], side="right")
-    for rows in slabs(cells, counts):
-        part = filled({name: column[rows] for name, column in cells.items()}, most[rows], listed)
+    for part in filled(cells, most, asked.goal.space.batches):
         part.pop("row")
         yield part
 

@@ -8,7 +8,7 @@ is computed whole. Each of these bounds is exact, so the front is that of all de
 
 from __future__ import annotations
 
-import shlex
+import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.advice import set_line
 from calc.choosing.fronts import Best, Front
 from calc.searching.choices import Choice
 from calc.searching.funnel import Funnel
@@ -26,7 +27,6 @@ from calc.searching.trying import (
     Tried,
     as_asked,
     at,
-    batches,
     best_layouts,
     filled,
     runs,
@@ -58,12 +58,20 @@ class Row:
     quantities: dict[str, float]
     over: dict[str, float] = field(default_factory=dict)
 
+    def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
+        """Its objectives, each the larger the better; one that is not known, as a cost without a
+        price, is the worst, and those after it decide.
+
+        Args:
+            objectives: name -> +1 to have it large, -1 to have it small.
+        """
+        known = self.quantities | {"cards": float(self.choice.devices)}
+        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        settings = self.choice.settings()
         return {"choice": self.choice.as_json(), "quantities": self.quantities,
-                "set": " ".join(f"--set {shlex.quote(f'{key}={value}')}"
-                                for key, value in settings.items()),
+                "set": set_line(self.choice.settings()),
                 **({"over": self.over} if self.over else {})}
 
 
@@ -118,10 +126,10 @@ class Found:
     funnel: Funnel
     pairs: Pairs | None = None
 
-    def rows(self, front: Front | Best) -> list[Row]:
-        """Rows of a front or of the best, the best first."""
-        return [self.row(front.rows, number) for number in range(
-            len(next(iter(front.rows.values()), ())))]
+    def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
+        """Rows of a front or of the best, the best first, all or so many of them."""
+        numbers = range(len(next(iter(front.rows.values()), ())))
+        return [self.row(front.rows, number) for number in numbers[:most]]
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
@@ -155,7 +163,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     """
     space = space or Space(goal)
     asked = wishes(space)
-    bases = list(space.bases()) if "one" in goal.space.pools else []
+    bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
     found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
     for number, part, funnel in _done(space, asked, bases, workers, slab):
@@ -163,9 +171,9 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         found.funnel.merge(funnel)
     for each in kept:
         found.front.merge(each.front)
-    if "two" in goal.space.pools:
-        found.pairs = pairs(Space(goal), asked)
     found.funnel.counts += space.dropped
+    if "two" in goal.space.pools:
+        found.pairs = pairs(space, asked)
     on_front = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["front"] = on_front
     found.funnel.counts["beaten"] -= on_front
@@ -204,6 +212,7 @@ def _part(task: tuple[int, int, int]) -> Part:
     kept, funnel = Kept.new(asked.objectives), Funnel()
     if share == 0:
         funnel.counts["blocks"] += space.blocked(base)
+        funnel.counts["drafts"] += space.undrafted(base)
     for cells in space.cells(base)[share::shares]:
         first = space.first(base, cells)
         tried = Tried(first.inputs(), first.model.attention, asked.goal.demand)
@@ -228,7 +237,7 @@ class _Work:
         """Take all of them in."""
         demand = self.asked.goal.demand
         if demand.users is not None and not demand.think_time:
-            for rows in slabs(cells, np.ones(len(cells["data"]), int), self.slab):
+            for rows in slabs(np.ones(len(cells["data"]), int), self.slab):
                 part = at(cells, rows)
                 part["concurrency"] = np.full(len(rows), demand.users)
                 self._fit(part)
@@ -261,11 +270,7 @@ class _Work:
             least = np.array([np.argmax(spare)])
             self.kept.short.add(self._named(
                 at(some, least) | {"concurrency": some["data"][least], SHORT: -spare[least]}))
-        space = self.asked.goal.space
-        tried = batches(int((most // cells["data"]).max(initial=0)), space.batches)
-        counts = np.searchsorted(tried, most // cells["data"], side="right")
-        for rows in slabs(cells, counts, self.slab):
-            yield filled(at(cells, rows), most[rows], tried)
+        yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
@@ -281,7 +286,7 @@ class _Work:
         if limit is not None:
             keep = pace <= limit
             if not keep.all():
-                self._near_by_pace(part, pace, keep, limit)
+                self._near_by_pace(part, pace, keep)
             self.funnel.counts["pace"] += int((~keep).sum())
         if self._can_beat and self.kept.front.rows:
             beaten = np.zeros(len(pace), bool)
@@ -295,14 +300,11 @@ class _Work:
         """Whether a bound of every objective is known from a decode step alone."""
         return not {"ttft", "energy", "power"} & self.asked.objectives.keys()
 
-    def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray, limit: float) -> None:
+    def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
         least = np.array([np.argmin(np.where(keep, np.inf, pace))])
         some = at(part, least)
-        seen = self.tried.served(some)
-        if self.asked.powered:
-            seen = seen | {"power": self.tried.power(some, self.first, seen["throughput"])}
-        self._missed(some, self.asked.with_derived({**some, **seen}, self.base.device))
+        self._missed(self._derived(some, self.tried.served(some)))
 
     def _beaten(self, part: Cells, pace: np.ndarray) -> np.ndarray:
         """Those that one of the same base beats whatever their prompts take, shape (n,).
@@ -348,9 +350,7 @@ class _Work:
         """Take in what was computed whole: within its limits, or how far beyond."""
         part = {name: part[name] for name in KEPT}
         self.funnel.computed += len(part["data"])
-        if self.asked.powered:
-            seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
-        columns = self.asked.with_derived({**part, **seen}, self.base.device)
+        columns = self._derived(part, seen)
         excess = self.asked.excess(columns)
         worst = (np.max(list(excess.values()), axis=0) if excess
                  else np.full(len(part["data"]), -1.0))
@@ -358,14 +358,20 @@ class _Work:
         self.funnel.counts["limits"] += int((~within).sum())
         self.funnel.counts["beaten"] += int(within.sum())
         if not within.all():
-            self._missed(part, columns)
+            self._missed(columns)
         named = self._named(columns)
         good = named if within.all() else at(named, np.flatnonzero(within))
         if len(good["base"]):
             self.kept.front.add(good)
             self._layouts(good)
 
-    def _missed(self, part: Cells, columns: Mapping[str, np.ndarray]) -> None:
+    def _derived(self, part: Cells, seen: Cells) -> Cells:
+        """Settings, and all that objectives and limits need of what users see."""
+        if self.asked.powered:
+            seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
+        return self.asked.with_derived({**part, **seen}, self.base.device)
+
+    def _missed(self, columns: Mapping[str, np.ndarray]) -> None:
         excess = self.asked.excess(columns)
         worst = np.max(list(excess.values()), axis=0)
         least = np.array([np.argmin(np.where(worst > 0, worst, np.inf))])

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import changed
-from calc.choosing.layouts import divisors
+from calc.choosing.advice import ON_PROCESSORS, changed
+from calc.choosing.layouts import divisors, staged_group
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -29,29 +29,26 @@ from catalogue import (
 from catalogue import names as entries
 from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.layout import cut_problem
+from catalogue.deployments.layout import SLICES, cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
-from catalogue.deployments.profiles import AT, fitting
+from catalogue.deployments.profiles import AT, drafts_in_stages, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import MOST_CARDS, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
-ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
-
-
-AXES = ("devices", "tensor", "pipeline", "data", "expert", "spares", "chunk", "micro_batches",
-        "drafts", "utilization")
-LAYOUT = AXES[:6]
+AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "chunk",
+        "micro_batches", "drafts", "utilization")
+LAYOUT = AXES[:7]
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
-KINDS = (2, 3, 2, 2, 2)
+KINDS = (2, 3, 2, 2, 2, 2)
 """What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
-than one, domains that an exchange leaves, replicas, redundant experts, drafts. Layouts of one kind
-differ in their numbers only."""
+than one, domains that an exchange leaves, replicas, redundant experts, drafts, slices. Layouts of
+one kind differ in their numbers only."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +96,18 @@ class Space:
         return [Offer.model_construct(device=device.id) for device in devices
                 if device.type != "host" and device.node and not device.dies]
 
-    def bases(self) -> Iterator[Base]:
+    def bases(self) -> list[Base]:
         """Each offer in each precision that its device multiplies.
 
         Raises ParamsError for an offer without a server, or of what is no card.
         """
+        return self._bases
+
+    @cached_property
+    def _bases(self) -> list[Base]:
+        return list(self._every_base())
+
+    def _every_base(self) -> Iterator[Base]:
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)
@@ -130,7 +134,8 @@ class Space:
         cards into slices that engines load, each with every chunk, half-batch and draft."""
         layouts = self.layouts(base)
         loads = self._loads(base, layouts)
-        cells = self._every({name: column[loads] for name, column in layouts.items()})
+        cells = self._every({name: column[loads] for name, column in layouts.items()},
+                            self._drafts_in_stages(base))
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -146,14 +151,27 @@ class Space:
         """Layouts of a base that cut a block of scales [1]."""
         return int((~self._loads(base, self.layouts(base))).sum())
 
+    def undrafted(self, base: Base) -> int:
+        """Layouts of a base that engines load, but with which none of the drafts is tried [1]."""
+        layouts = self.layouts(base)
+        if not any(self.drafts()) or self._drafts_in_stages(base):
+            return 0
+        return int((self._loads(base, layouts) & (layouts["pipeline"] > 1)).sum())
+
+    def _drafts_in_stages(self, base: Base) -> bool:
+        """Whether drafts are tried in pipeline stages."""
+        allowed = self.goal.space.staged_drafts
+        return (drafts_in_stages(load_device(base.device), self.model, base.engine)
+                if allowed is None else allowed)
+
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
         space = self.goal.space
         return (self.chunks(), list(space.micro_batches), self.drafts(),
                 space.memory_utilization or [UTILIZATION])
 
-    def _every(self, layouts: Cells) -> Cells:
-        """Layouts with every value of the other axes."""
+    def _every(self, layouts: Cells, staged: bool) -> Cells:
+        """Layouts with every value of the other axes; with drafts in stages only if they may be."""
         axes = self._axes()
         shape = (len(layouts["devices"]), *map(len, axes))
         places = np.unravel_index(np.arange(np.prod(shape)), shape)
@@ -161,8 +179,9 @@ class Space:
         cells |= {name: np.array(values)[place] for name, place, values in zip(
             AXES[len(LAYOUT):], places[1:], axes, strict=True)}
         # half-batches hide an exchange, where there is one
-        exchanged = (cells["expert"] > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
+        exchanged = (sharing(cells) > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
+        keep &= (cells["pipeline"] == 1) | (cells["drafts"] == 0) | staged
         return {name: column[keep] for name, column in cells.items()}
 
     def layouts(self, base: Base) -> Cells:
@@ -192,11 +211,12 @@ class Space:
     def _loads(self, base: Base, layouts: Cells) -> np.ndarray:
         """Of which layouts engines load every slice."""
         precision = load_precision(base.precision)
-        pairs, which = np.unique(np.stack([layouts["tensor"], layouts["expert"]]), axis=1,
-                                 return_inverse=True)
-        return np.array([block_problem(self.shapes, self.model.attention, self.model.id,
-                                       precision, (int(tp), 1, int(max(1, ep // tp)), int(ep)))
-                         is None for tp, ep in pairs.T], bool)[which]
+        cuts, which = np.unique(np.stack([
+            layouts["tensor"], sharing(layouts) // layouts["tensor"], layouts["expert"],
+            layouts["slices"]]), axis=1, return_inverse=True)
+        return np.array([block_problem({**self.shapes, SLICES: slices}, self.model.attention,
+                                       self.model.id, precision, (tp, 1, max(1, dp), ep))
+                         is None for tp, dp, ep, slices in cuts.T.tolist()], bool)[which]
 
     def _divided(self, node: Node, most: int) -> Cells:
         """Cuts of each number of cards that divide the model, with each number of spares."""
@@ -204,8 +224,8 @@ class Space:
         widest = scale_up_domain(node)
 
         @cache
-        def fits(tp: int, pp: int, dp: int, ep: int, spares: int) -> bool:
-            numbers = {**self.shapes, "redundant_experts": spares}
+        def fits(tp: int, pp: int, dp: int, ep: int, slices: int, spares: int) -> bool:
+            numbers = {**self.shapes, SLICES: slices, "redundant_experts": spares}
             return cut_problem(numbers, self.model.attention, self.model.id,
                                (tp, pp, dp, ep)) is None
 
@@ -219,19 +239,26 @@ class Space:
                 dp = devices // tp // pp
                 # stages divide nothing but the layers
                 if tp > widest or not (meant(tp, space.tensor) and meant(pp, space.pipeline)
-                                       and meant(dp, space.data) and fits(1, pp, 1, 1, 0)):
+                                       and meant(dp, space.data) and fits(1, pp, 1, 1, 0, 0)):
                     continue
-                for ep in (ep for ep in divisors(tp * dp) if meant(ep, space.expert)):
-                    if pp > 1 and ep > tp and not space.staged_groups:
+                for ep, cut in product(divisors(tp * dp), self.slices()):
+                    if not meant(ep, space.expert):
+                        continue
+                    if staged_group(tp, pp, ep * max(1, cut)) and not space.staged_groups:
                         self.dropped["stages"] += 1
                         continue
                     for spares in _spares(self.goal, self.shapes, ep):
-                        if fits(tp, 1, dp, ep, spares):
-                            rows.append((devices, tp, pp, dp, ep, spares))
+                        if fits(tp, 1, dp, ep, cut, spares):
+                            rows.append((devices, tp, pp, dp, ep, cut, spares))
                         else:
                             self.dropped["division"] += 1
         table = np.array(rows, dtype=int).reshape(-1, len(LAYOUT))
         return {name: table[:, number] for number, name in enumerate(LAYOUT)}
+
+    def slices(self) -> list[int]:
+        """Slices of an expert that are tried [1]; 0 is what tensor parallelism leaves."""
+        asked = self.goal.space.expert_slices
+        return list(asked) if asked and self.shapes["n_routed_experts"] else [0]
 
     def chunks(self) -> list[int]:
         """Prompt tokens of a step that are tried [token]."""
@@ -264,6 +291,7 @@ class Space:
         moved = {path: value for path, value in choice.settings().items()
                  if path.startswith(MOVED)}
         whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
+                 f"parallelism.{SLICES}": choice.slices,
                  "parallelism.balancing": "periodic" if choice.spares else "none",
                  "workload.draft_tokens": choice.drafts}
         return changed(self._files[base], moved | whole)
@@ -288,7 +316,12 @@ def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     per_node = int(node.devices_per_node.value)
     within, beyond = (cells["expert"] > size for size in (per_node, scale_up_domain(node)))
     return (cells["devices"] > per_node, within.astype(int) + beyond, cells["data"] > 1,
-            cells["spares"] > 0, cells["drafts"] > 0)
+            cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
+
+
+def sharing(cells: Cells) -> np.ndarray:
+    """Ranks that share experts, or fewer where they are those of tensor parallelism [1]."""
+    return cells["expert"] * np.maximum(1, cells["slices"])
 
 
 def node_of(offer: Offer, device: Device) -> Node:

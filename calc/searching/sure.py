@@ -31,6 +31,9 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
+MOST_DRAWN = 1000  # deployments of one answer
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A deployment under many draws of what is uncertain.
@@ -54,6 +57,76 @@ class Drawn:
         return found
 
 
+@dataclass(frozen=True)
+class Sure:
+    """Deployments that keep all limits in a share of the draws.
+
+    Attributes:
+        share: that was asked [1].
+        front: those that no other of them beats in the goal's objectives, the best first.
+        surest: of all that were drawn the one that keeps its limits most often; None of nothing.
+        tried: deployments that were drawn.
+        left: candidates that were not, because ``MOST_DRAWN`` were.
+    """
+
+    share: float
+    front: list[Drawn]
+    surest: Drawn | None
+    tried: int
+    left: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data: what was asked and how much was drawn."""
+        return {"share": self.share, "found": len(self.front), "drawn": self.tried,
+                "left": self.left}
+
+
+def keeps(found: Found, each: Drawn) -> float | None:
+    """In which share of the draws a deployment keeps all limits [1]; None without limits.
+
+    Args:
+        found: the search that it comes from.
+        each: the deployment.
+    """
+    over = list(found.wishes.excess(each.quantities).values())
+    return float(np.mean(np.max(over, axis=0) <= 0)) if over else None
+
+
+def surely(found: Found, share: float) -> Sure:
+    """The front of those that keep all limits in a share of the draws.
+
+    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
+    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
+    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
+    uncertain; so this is exhaustive at the central values only. Candidates are drawn in the order
+    of the objectives, but for those that are no better than one that is sure.
+
+    Args:
+        found: a search of a goal with ``limits.sure``.
+        share: of the draws, at least [1].
+    """
+    wanted = found.wishes.chosen
+    rows = sorted((row for kept in found.kept for row in found.rows(kept.front)), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+    front: list[Drawn] = []
+    surest, most, tried, left = None, -1.0, 0, 0
+    for row in rows:
+        worth = np.array(row.worth(wanted))
+        if any((worth <= other.row.worth(wanted)).all() for other in front):
+            continue
+        if tried == MOST_DRAWN:
+            left += 1
+            continue
+        each, = drawn(found, [row])
+        tried += 1
+        often = keeps(found, each) or 0.0
+        if often > most:
+            surest, most = each, often
+        if often >= share:
+            front.append(each)
+    return Sure(share, front, surest, tried, left)
+
+
 def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
     """Deployments under the same draws.
 
@@ -71,7 +144,7 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
 def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, _at(knob, _scores(_key(knob))))
+        inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
     goal = found.wishes.goal
     names = BURST if goal.demand.arrivals == "burst" else STEADY
     powered = POWER_NAMES if found.wishes.powered else ()
@@ -90,7 +163,7 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
     if goal.demand.arrival_rate is not None or goal.demand.think_time:
         quantities = as_asked(goal.demand, quantities)
     if powered:
-        shares = {name: _at(Knob(name, share, ()), _scores(f"{device} {name}"))
+        shares = {name: Knob(name, share, ()).at(_scores(f"{device} {name}"))
                   for name, share in shares_of(powers_of(deployed.device.id)).items()}
         quantities["power"] = site_draws(inputs, seen, deployed, quantities["throughput"], shares)
     columns = found.wishes.with_derived(
@@ -101,11 +174,6 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
         end = np.where(scores < 0, hour.low, hour.high) / hour.value
         columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
     return Drawn(row, {name: columns[name] for name in row.quantities if name in columns})
-
-
-def _at(knob: Knob, scores: np.ndarray) -> np.ndarray:
-    """Values of a knob at so many standard deviations from its middle, shape (DRAWS,)."""
-    return np.array([knob.at(score) for score in scores])
 
 
 def _key(knob: Knob) -> str:

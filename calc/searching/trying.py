@@ -20,7 +20,8 @@ from calc.costing.power import (
 )
 from calc.costing.rates import prices_of
 from calc.physics.arrays import Number, ceil_div
-from calc.searching.space import AXES, Cells
+from calc.searching.choices import Choice, scenario
+from calc.searching.space import AXES, Cells, Space, chosen
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -31,7 +32,8 @@ SPARE_BITS = 12  # of 52 that are not compared: the last ones depend on what is 
 MOST_IN_FLIGHT = 1 << 20  # requests of a deployment
 SYMBOLS = {
     "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
-    "expert": "expert_parallel", "spares": "redundant_experts", "chunk": "max_num_batched_tokens",
+    "expert": "expert_parallel", "slices": "expert_tensor_parallel",
+    "spares": "redundant_experts", "chunk": "max_num_batched_tokens",
     "micro_batches": "micro_batches", "drafts": "draft_tokens",
     "utilization": "memory_utilization", "concurrency": "concurrency"}
 """Settings of a cell and the input symbols that they are."""
@@ -40,7 +42,7 @@ STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "decode_tpot"
-DEGREES = ("tensor", "pipeline", "data", "expert")
+DEGREES = ("tensor", "pipeline", "data", "expert", "slices")
 NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")
@@ -130,6 +132,54 @@ class Tried:
         return seen | {name: found[name] for name in names}
 
 
+@dataclass(frozen=True)
+class Least:
+    """The deployment whose decode steps alone give a token soonest.
+
+    Attributes:
+        pace: its time per token without the prompts of others [s].
+        choice: its settings.
+        deployed: it.
+    """
+
+    pace: float
+    choice: Choice
+    deployed: Scenario
+
+
+def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
+    """The least time per token of all deployments that fit; None where none does.
+
+    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
+    with which most fits, since decode steps do not depend on them.
+
+    Args:
+        space: what a goal allows, in one pool.
+        users: requests in flight.
+        enough: a pace at which there is no need to look further [s].
+    """
+    least = None
+    for base in space.bases():
+        for cells in space.cells(base):
+            some = (cells["chunk"] == cells["chunk"].min()) & (
+                cells["utilization"] == cells["utilization"].max())
+            cells = at(cells, np.flatnonzero(some))
+            cells["concurrency"] = np.full(len(cells["data"]), users)
+            first = space.first(base, cells)
+            tried = Tried(first.inputs(), first.model.attention, space.goal.demand)
+            cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+            if not len(cells["data"]):
+                continue
+            paces = tried.pace(cells)
+            row = int(paces.argmin())
+            if least is None or paces[row] < least.pace:
+                choice = chosen(base, cells, row, users)
+                least = Least(float(paces[row]), choice, scenario(space.goal, choice))
+            if least.pace <= enough:
+                return least
+    return least
+
+
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
                throughput: np.ndarray, shares: Mapping[str, Number]) -> np.ndarray:
     """What a site draws for deployments of one kind [W], shape (n,).
@@ -178,11 +228,10 @@ def _rounded(numbers: np.ndarray) -> np.ndarray:
     return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
 
 
-def slabs(cells: Cells, counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
+def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
     """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
 
     Args:
-        cells: settings by name, shape (n,).
         counts: deployments of each, shape (n,) [1].
         most: of a piece.
     """
@@ -212,20 +261,28 @@ def batches(most: int, listed: list[int] | None) -> np.ndarray:
     return tried[tried <= most]
 
 
-def filled(cells: Cells, most: np.ndarray, tried: np.ndarray) -> Cells:
-    """Every cell with every batch that it holds: so many requests on each of its ranks.
+def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int = SLAB
+           ) -> Iterator[Cells]:
+    """Every cell with every batch that it holds, so many requests on each of its ranks.
+
+    Some at a time; ``row`` tells the cells of each part apart.
 
     Args:
         cells: settings by name, shape (n,).
         most: requests in flight that each holds, shape (n,).
-        tried: requests of a rank, ascending.
+        listed: requests of a rank, by the goal.
+        slab: deployments of a part.
     """
-    counts = np.searchsorted(tried, most // cells["data"], side="right")
-    rows = np.repeat(np.arange(len(counts)), counts)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    found = {name: cells[name][rows] for name in AXES}
-    return found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
-                    "row": rows}
+    of_rank = most // cells["data"]
+    tried = batches(int(of_rank.max(initial=0)), listed)
+    every = np.searchsorted(tried, of_rank, side="right")
+    for part in slabs(every, slab):
+        counts = every[part]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        found = {name: cells[name][part][rows] for name in AXES}
+        yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
+                       "row": rows}
 
 
 def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int

@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from calc.costing.rates import Rate, card_hour, converted, prices_of
+from calc.costing.tokens import MILLION
+from calc.physics.breakdown import bottleneck
+from calc.quantities.everything import evaluate
 from calc.searching.space import Space
+from calc.searching.trying import least_pace
 from catalogue import ParamsError
 from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
 from catalogue.reading.amounts import human
 
-MILLION = 10**6
 MEAN = "mean"
 TIMES = ("ttft", "tpot", "e2e")
 
@@ -25,13 +29,16 @@ class Wishes:
 
     Attributes:
         goal: the goal.
-        objectives: name -> +1 to have it large, -1 to have it small.
+        objectives: name -> +1 to have it large, -1 to have it small; those of the goal first, then
+            those by which a limit may hold where a mean at central values does not tell.
+        own: how many of them are the goal's.
         hours: device -> price of a card [money/s], of those that have one.
         unpriced: devices without a price.
     """
 
     goal: Goal
     objectives: dict[str, int]
+    own: int
     hours: Mapping[str, Rate]
     unpriced: tuple[str, ...]
 
@@ -43,9 +50,12 @@ class Wishes:
     @property
     def limits(self) -> dict[str, float]:
         """Limits by name, of those that the goal states."""
-        stated = self.goal.limits
-        found = {name: getattr(stated, name) for name in (*TIMES, "throughput", "cost", "power")}
-        return {name: float(limit) for name, limit in found.items() if limit is not None}
+        return stated_limits(self.goal)
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """The objectives of the goal itself."""
+        return dict(list(self.objectives.items())[:self.own])
 
     def with_derived(self, columns: Mapping[str, np.ndarray], device: str) -> dict[str, np.ndarray]:
         """What objectives and limits need besides what users see.
@@ -97,6 +107,12 @@ class Wishes:
         return found
 
 
+def stated_limits(goal: Goal) -> dict[str, float]:
+    """Limits by name, of those that a goal states of what a deployment comes to."""
+    found = {name: getattr(goal.limits, name) for name in (*TIMES, "throughput", "cost", "power")}
+    return {name: float(limit) for name, limit in found.items() if limit is not None}
+
+
 def wishes(space: Space) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
 
@@ -104,7 +120,7 @@ def wishes(space: Space) -> Wishes:
     asks for money where no card has a price.
     """
     goal = space.goal
-    _contradictions(goal)
+    _contradictions(space)
     hours, unpriced = {}, []
     for offer in space.offers:
         prices = prices_of(offer.device)
@@ -120,31 +136,57 @@ def wishes(space: Space) -> Wishes:
                           f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
         asked.remove("cost")  # a front of some devices only would leave the others out
+    own = len(asked)
     if goal.limits.at != MEAN:  # what is best in the mean need not be at a percentile
         asked += [name for name in ("ttft", "tpot") if name not in asked]
-    return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, hours, tuple(unpriced))
+    if goal.limits.sure is not None:  # nor what is best at central values be sure
+        asked += [name for name in stated_limits(goal) if name not in asked]
+    return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
 
 
-def _contradictions(goal: Goal) -> None:
-    """Refuse a goal whose limits say two things of one quantity."""
-    demand, limits = goal.demand, goal.limits
-    if limits.throughput is None:
+def _contradictions(space: Space) -> None:
+    """Refuse a goal whose demand and limits say two things of one quantity."""
+    goal = space.goal
+    demand, wanted = goal.demand, goal.limits.throughput
+    if wanted is None:
         return
-    wanted = human(limits.throughput, "token/s")
+    most, why = math.inf, ""
     if demand.arrival_rate is not None:
         most = demand.arrival_rate * demand.output_tokens
-        if limits.throughput > most:
-            raise ParamsError(
-                f"{goal.id}: {demand.arrival_rate:g} requests per second of "
-                f"{demand.output_tokens:,} tokens are {human(most, 'token/s')}, the goal asks for "
-                f"{wanted}, expected at most what arrives.")
-    if demand.users is not None and limits.tpot is not None:
-        pace = demand.users / limits.throughput
-        if pace < limits.tpot:
-            rate = demand.users / limits.tpot
-            raise ParamsError(
-                f"{goal.id}: {demand.users:,} users who get a token every "
-                f"{human(limits.tpot, 's')} take {human(rate, 'token/s')}, the goal asks for "
-                f"{wanted}, which is a token every {human(pace, 's')} for each of them; expected "
-                f"a throughput of at most {human(rate, 'token/s')}, or a tpot of at most "
-                f"{human(pace, 's')}.")
+        why = f"{demand.arrival_rate:g} requests per second of {demand.output_tokens:,} tokens"
+    elif demand.users is not None and demand.think_time:
+        most = demand.users * demand.output_tokens / demand.think_time
+        why = (f"{demand.users:,} users who think {human(demand.think_time, 's')} before each "
+               f"{demand.output_tokens:,} tokens")
+    if wanted > most:
+        raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
+                          f"{human(wanted, 'token/s')}, expected at most what arrives.")
+    if demand.users is not None and not demand.think_time and space.goal.space.pools == ["one"]:
+        _too_fast(space, demand.users, wanted)
+
+
+def _too_fast(space: Space, users: int, wanted: float) -> None:
+    """Refuse a throughput for which so few users would need tokens faster than any card gives them.
+
+    Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
+    request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
+    section Bounds).
+    """
+    goal, limit = space.goal, space.goal.limits.tpot
+    answer = goal.demand.output_tokens
+    steps = max(1, answer - 1)  # after the first token
+    needed = users * answer / (wanted * steps)
+    if limit is None or needed >= limit:
+        return
+    least = least_pace(space, users, needed)
+    if least is None or least.pace <= needed:
+        return
+    choice, deployed = least.choice, least.deployed
+    binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
+    raise ParamsError(
+        f"{goal.id}: {users:,} users at {human(wanted, 'token/s')} each need a token every "
+        f"{human(users / wanted, 's')}; the least that any of these cards gives them is one every "
+        f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
+        f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
+        f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
+        f"{human(users * answer / (least.pace * steps), 'token/s')}.")

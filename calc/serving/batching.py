@@ -27,7 +27,7 @@ import math
 from collections import deque
 
 from calc.serving.blocks import PrefixCache, Span
-from calc.serving.requests import Limits, Outcome, Request, Step
+from calc.serving.requests import Contexts, Limits, Outcome, Request, Step
 
 
 class Job:
@@ -80,7 +80,7 @@ class Engine:
         self.preempted: list[Job] = []
         self.still = 0  # steps to come that are the last one, every request a token further
         self.passed = 0  # such steps that are over and not yet booked on their requests
-        self.contexts: tuple[int, ...] = ()  # of the last step
+        self.contexts = Contexts(())  # of the last step
         self.tried = False  # whether that step left those out who wait
 
     def submit(self, job: Job) -> None:
@@ -131,7 +131,7 @@ class Engine:
         if self.still:
             self.still -= 1
             self.passed += 1
-            self.contexts = tuple([context + 1 for context in self.contexts])
+            self.contexts = self.contexts.next()
             return Step((), self.contexts)
         self._book_passed()
         self.tried = prompts
@@ -147,7 +147,7 @@ class Engine:
                 decode.append(job.known)
             else:
                 prefill.append((new, job.computed))
-        self.contexts = tuple(decode)
+        self.contexts = Contexts(tuple(decode))
         return Step(tuple(prefill), self.contexts)
 
     def complete(self, now: float) -> list[Job]:
@@ -205,18 +205,20 @@ class Engine:
     def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
-        position = 0
-        while position < len(running) and budget:
-            job = running[position]
-            if not (prompts or job.decodes):
-                position += 1
-                continue
-            new = min(job.known - job.computed, budget)
-            if job.computed + new > job.room and not self._make_room(job, job.computed + new):
+        planned = self.planned
+        for job in running:  # of which the last ones may go meanwhile
+            if not budget:
                 break
-            self.planned.append((job, new))
+            if not (prompts or job.decodes):
+                continue
+            computed = job.computed
+            new = job.known - computed
+            if new > budget:
+                new = budget
+            if computed + new > job.room and not self._make_room(job, computed + new):
+                break
+            planned.append((job, new))
             budget -= new
-            position += 1
         while (prompts and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self._first()

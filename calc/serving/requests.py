@@ -5,11 +5,49 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from calc.serving.blocks import Span
 
 Policy = Literal["mixed", "prefill-first"]
+
+
+class Contexts(Sequence[int]):
+    """Tokens that each of several requests attends to [token], with their sum.
+
+    >>> Contexts((3, 5)).next() == (4, 6), Contexts((3, 5)).next().total
+    (True, 10)
+    """
+
+    __slots__ = ("_first", "_further", "total")
+
+    def __init__(self, first: tuple[int, ...], further: int = 0) -> None:
+        """Those of a step, and of the one that comes so many steps later."""
+        self._first, self._further = first, further
+        self.total = sum(first) + further * len(first)
+
+    def next(self) -> Contexts:
+        """Every request a token further."""
+        later = Contexts.__new__(Contexts)
+        later._first, later._further = self._first, self._further + 1
+        later.total = self.total + len(self._first)
+        return later
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(self)[index] if isinstance(index, slice) else (
+            self._first[index] + self._further)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +61,7 @@ class Step:
     """
 
     prefill: tuple[tuple[int, int], ...]
-    decode: tuple[int, ...]
+    decode: Sequence[int]
 
 
 StepTime = Callable[[Step], float]

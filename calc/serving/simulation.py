@@ -173,7 +173,8 @@ class _Group:
             start = env.now
             end = start + take(start)
             finished: list[Job] = []
-            while end < env.peek() and not finished:  # nobody else does anything meanwhile
+            others = env.peek()  # nobody else does anything meanwhile
+            while end < others and not finished:
                 self.steps.append((start, end))
                 for engine in engines:
                     finished += engine.complete(end)

@@ -18,20 +18,21 @@ from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
 from calc.physics.step import step
 from calc.physics.work import Composition
-from calc.serving.requests import Step
+from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
+COUNTS, CONTEXTS = 8, 16  # whose times are computed at once: it takes little longer than one
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 
 
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
     """Data-parallel ranks that share experts and so take every step together [1].
 
-    >>> ranks_in_step({"expert_parallel": 32, "tensor_parallel": 4})
+    >>> ranks_in_step({"expert_parallel": 32, "expert_tensor_parallel": 0, "tensor_parallel": 4})
     8
 
     Args:
-        inputs: ``expert_parallel`` and ``tensor_parallel`` [1].
+        inputs: expert and tensor parallelism, and the slices of an expert [1].
     """
     return int(experts.ranks_in_step(SimpleNamespace(**inputs)))
 
@@ -89,7 +90,7 @@ class Clock:
         if step.prefill:
             key = (*step.prefill, len(step.decode))
             if key not in self._prompts:
-                self._prompts[key] = self._time(self._chunks(step))
+                self._prompts[key] = float(self._time(self._chunks(step)))
             total += self._prompts[key]
         if step.decode:
             total += self._decode(step, core_only=bool(step.prefill))
@@ -139,10 +140,11 @@ class Clock:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
         key = ("shared", tokens, busiest, decoding)
         if key not in self._parts:
-            empty = replace(NOTHING, decoding=decoding)
-            part, none = (self._part(empty, *counts) for counts in (
-                (tokens, busiest, 0.0), (0.0, 0.0, 0.0)))
-            self._parts[key] = _Part(part.busy - none.busy)
+            if (nothing := ("nothing", decoding)) not in self._parts:
+                self._parts[nothing] = self._part(
+                    replace(NOTHING, decoding=decoding), 0.0, 0.0, 0.0)
+            part = self._part(replace(NOTHING, decoding=decoding), tokens, busiest, 0.0)
+            self._parts[key] = _Part(part.busy - self._parts[nothing].busy)
         return self._parts[key]
 
     def _part(self, composition: Composition, group_tokens: float, busiest_tokens: float,
@@ -175,33 +177,48 @@ class Clock:
     @staticmethod
     def _rounded(step: Step) -> tuple[int, float]:
         """Requests that decode, and their mean context, rounded up [token]."""
-        count = len(step.decode)
-        return count, float(-(-sum(step.decode) // (count * ROUNDING)) * ROUNDING)
+        count, contexts = len(step.decode), step.decode
+        total = contexts.total if isinstance(contexts, Contexts) else sum(contexts)
+        return count, float(-(-total // (count * ROUNDING)) * ROUNDING)
 
-    def _answers(self, count: int, rounded: float) -> Composition:
+    def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
-        batch, q = float(count), self._q
+        q = self._q
         tokens = batch * (1 + q.draft_tokens)
-        sees = [min(rounded, bound) if bound else rounded
+        sees = [np.minimum(rounded, bound) if bound else rounded
                 for bound in (q.index_topk, q.sliding_window)]
-        multiplied = float(multiplied_positions(q, sees[0], rounded, 1))
+        multiplied = multiplied_positions(q, sees[0], rounded, 1)
         return Composition(
             tokens, tokens, tokens * multiplied, tokens * sees[1],
             tokens * rounded if q.index_topk else 0.0,
             batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
 
     def _decode(self, step: Step, core_only: bool) -> float:
-        key = (*self._rounded(step), core_only)
-        if key not in self._known:
-            self._known[key] = self._time(self._answers(*self._rounded(step)), core_only)
+        """Time of the requests that decode; with it that of the steps which may come next."""
+        count, rounded = self._rounded(step)
+        if (key := (count, rounded, core_only)) not in self._known:
+            counts = _block(count, COUNTS)
+            contexts = ROUNDING * _block(rounded / ROUNDING, CONTEXTS)
+            times = np.broadcast_to(
+                self._time(self._answers(counts[:, np.newaxis], contexts), core_only),
+                (COUNTS, CONTEXTS))
+            for number, row in zip(counts.tolist(), times.tolist(), strict=True):
+                self._known |= {(number, context, core_only): time
+                                for context, time in zip(contexts.tolist(), row, strict=True)}
         return self._known[key]
 
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
                     composition)
 
-    def _time(self, composition: Composition, core_only: bool = False) -> float:
+    def _time(self, composition: Composition, core_only: bool = False) -> Number:
         timed = self._timed(composition)
         if core_only:
-            return float(timed.core_time + timed.index_time + timed.context_exchange_time)
-        return float(timed.step_time - self._q.host_gap_per_step)
+            return timed.core_time + timed.index_time + timed.context_exchange_time
+        return timed.step_time - self._q.host_gap_per_step
+
+
+def _block(number: float, size: int) -> np.ndarray:
+    """Whole numbers from 1 in blocks of a size: the block in which one lies."""
+    first = (number - 1) // size * size + 1
+    return np.arange(first, first + size)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.fronts import Best, Front, Rows
-from calc.choosing.sweeps import SERVED_NAMES, STEADY_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.everything import INPUTS
+from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.sweeping.planning import DEVICES, PER_DEVICE, Choice, Plan
 
 ROW = "row"

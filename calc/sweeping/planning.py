@@ -29,8 +29,10 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.layout import (
     DEGREES,
     SHARED_RANKS,
+    SLICES,
     context_problem,
     cut_problem,
+    expert_slices,
     mechanism_units,
     rule_of,
 )
@@ -44,7 +46,7 @@ WORKLOAD, CUT = "workload.", "parallelism."
 PLAIN = ("concurrency", "input_tokens", "output_tokens", "context_tokens",
          "max_num_batched_tokens", "block_size", "memory_utilization")
 LARGEST_FIRST = ("context_tokens", "memory_utilization")  # whose largest value is the easiest
-NUMBERS_OF_CUT = (*DEGREES, "redundant_experts", SHARED_RANKS, SHARED)
+NUMBERS_OF_CUT = (*DEGREES, SLICES, "redundant_experts", SHARED_RANKS, SHARED)
 PER_DEVICE = {f"{name}_per_device": name for name in ("output_throughput", "steady_throughput")}
 DEVICES = "devices"
 STEADY = {"steady_tpot": -1, "steady_ttft": -1, "steady_throughput_per_device": +1}
@@ -311,7 +313,7 @@ class _Loader:
         shape = tuple(len(self.inner[axis].values) for axis in axes)
         found, problems = np.zeros(shape, dtype=np.int32), dict[str, int]()
         devices = None if self.paths & set(DEGREES) else scenario.devices
-        whole: dict[tuple[int, int], bool] = {}
+        blocked: dict[tuple[int, int], tuple[str, str] | None] = {}
         if not axes:
             return found, ()
         model = scenario.model.attention, scenario.model.id
@@ -326,11 +328,11 @@ class _Loader:
             elif fault := cut_problem(numbers, *model, cut):
                 problem = f"{fault[0]} does not divide the model"
             else:
-                key = tp, max(1, tp // ep)
-                if key not in whole:
-                    whole[key] = block_problem(numbers, *model, scenario.precision, cut) is None
-                if not whole[key]:
-                    problem = f"{DEGREES[0]} cuts blocks of '{scenario.precision.id}'"
+                key = tp, expert_slices(numbers, tp, ep)
+                if key not in blocked:
+                    blocked[key] = block_problem(numbers, *model, scenario.precision, cut)
+                if broken := blocked[key]:
+                    problem = f"{broken[0]} cuts blocks of '{scenario.precision.id}'"
                 elif context_problem(numbers, *model, tp, int(numbers[SHARED])):
                     problem = f"{SHARED} does not fit"
             if problem:

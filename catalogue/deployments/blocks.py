@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from catalogue import library
-from catalogue.deployments.layout import cut_problem
+from catalogue.deployments.layout import SLICES, cut_problem, expert_slices
 from catalogue.entries.deployments import Format, Precision
 
 
@@ -49,12 +49,14 @@ def block_problem(numbers: Mapping[str, float], attention: str, model: str, prec
         return None
     piece, block, stored = broken
     tp, pp, dp, _ = cut
-    nearest = _nearest(numbers, attention, precision, cut)
-    instead = [f"tensor_parallel of {nearest}"] if nearest else []
-    if _loads(numbers, attention, precision, (tp, pp, dp, tp)):
+    asked = int(numbers.get(SLICES, 0)) if piece.group == "routed_expert" else 0
+    key, size = (SLICES, asked) if asked else ("tensor_parallel", tp)
+    nearest = _nearest(numbers, attention, precision, cut, asked)
+    instead = [f"{key} of {nearest}"] if nearest else []
+    if not asked and _loads(numbers, attention, precision, (tp, pp, dp, tp)):
         instead.append(f"expert_parallel of {tp}")
-    return "tensor_parallel", (
-        f"tensor_parallel of {tp} cuts {piece.name} {piece.whole} of '{model}' into slices of "
+    return key, (
+        f"{key} of {size} cuts {piece.name} {piece.whole} of '{model}' into slices of "
         f"{piece.width:g}, which are not whole blocks of {block} of '{stored}', so no engine "
         f"loads it; the nearest that loads is {' or '.join(instead) or 'on other cards'}")
 
@@ -111,20 +113,26 @@ def _slices(numbers: Mapping[str, float], attention: str, cut: tuple[int, int, i
     for group, name, whole, ranks in (
             ("dense_mlp", "intermediate_size", dense, tp),
             ("shared_expert", "the shared experts' width", shared, tp),
-            ("routed_expert", "moe_intermediate_size", experts, max(1, tp // ep))):
+            ("routed_expert", "moe_intermediate_size", experts, expert_slices(numbers, tp, ep))):
         for side in ("outputs", "inputs"):
             if whole:
                 yield Slice(group, name, whole, whole / ranks, side)
 
 
 def _nearest(numbers: Mapping[str, float], attention: str, precision: Precision,
-             cut: tuple[int, int, int, int]) -> int | None:
-    """The nearest tensor-parallel size of as many ranks that loads, if any does."""
+             cut: tuple[int, int, int, int], asked: int) -> int | None:
+    """The nearest number of slices, where some were asked for, else tensor-parallel size, of as
+    many ranks that loads, if any does."""
     tp, pp, dp, ep = cut
     ranks = tp * dp
-    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0
-             and _loads(numbers, attention, precision, (size, pp, ranks // size, ep))]
-    return min(sizes, key=lambda size: abs(math.log(size / tp)), default=None)
+
+    def loads(size: int) -> bool:
+        if asked:
+            return _loads({**numbers, SLICES: size}, attention, precision, cut)
+        return _loads(numbers, attention, precision, (size, pp, ranks // size, ep))
+
+    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and loads(size)]
+    return min(sizes, key=lambda size: abs(math.log(size / (asked or tp))), default=None)
 
 
 def _loads(numbers: Mapping[str, float], attention: str, precision: Precision,

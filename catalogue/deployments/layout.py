@@ -7,6 +7,7 @@ file and line.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,21 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
-SHARED_RANKS = "shared_expert_ranks"
+SHARED_RANKS, SLICES = "shared_expert_ranks", "expert_tensor_parallel"
 DEGREES = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
+
+
+def expert_slices(numbers: Mapping[str, float], tensor: int, expert: int) -> int:
+    """Slices of each routed expert [1]: those asked for, or what tensor parallelism leaves.
+
+    >>> expert_slices({}, 8, 2), expert_slices({"expert_tensor_parallel": 8}, 1, 1)
+    (4, 8)
+
+    Args:
+        numbers: input symbols, ``expert_tensor_parallel`` is 0 or absent where nothing is asked.
+        tensor, expert: parallel sizes.
+    """
+    return int(numbers.get(SLICES, 0)) or max(1, tensor // expert)
 
 
 def cut_problem(numbers: Mapping[str, float], attention: str, model: str,
@@ -90,8 +104,12 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
         for key in ("redundant_experts", SHARED_RANKS):
             if numbers.get(key, 0):
                 yield key, f"'{model}' has no experts, expected 0"
+        if numbers.get(SLICES, 0):
+            yield SLICES, f"'{model}' has no experts, expected none"
         return
-    if (tp * dp) % ep or (ep % tp and tp % ep):
+    if numbers.get(SLICES, 0):
+        yield from _slice_problems(numbers, cut)
+    elif (tp * dp) % ep or (ep % tp and tp % ep):
         yield "expert_parallel", (
             f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
             f"a divisor of {tp * dp} that divides {tp} or is a multiple of it")
@@ -107,7 +125,25 @@ def _cut_problems(numbers: Mapping[str, float], attention: str, model: str,
         less = f" less {SHARED_RANKS} of {shared}" if shared else ""
         yield "expert_parallel", (f"expert_parallel of {ep}{less} does not divide {whole}, "
                                   f"redundant_experts of {_copies(routed, copies, ranks)} would")
-    yield from undivided("tensor_parallel", max(1, tp // ep), "moe_intermediate_size")
+    yield from undivided(SLICES if numbers.get(SLICES, 0) else "tensor_parallel",
+                         expert_slices(numbers, tp, ep), "moe_intermediate_size")
+
+
+def _slice_problems(numbers: Mapping[str, float], cut: tuple[int, int, int, int],
+                    ) -> Iterator[tuple[str, str]]:
+    """Why experts cannot be cut into the slices that are asked for."""
+    tp, _, dp, ep = cut
+    slices = int(numbers[SLICES])
+    group, said = ep * slices, f"{SLICES} of {slices}"
+    if (tp * dp) % group or group % tp:
+        yield SLICES, (
+            f"{said} times expert_parallel of {ep} does not fit tensor x data parallel = {tp} x "
+            f"{dp}, expected a product that divides {tp * dp} and is a multiple of {tp}")
+    if slices > 1 and numbers.get(SHARED_RANKS, 0):
+        yield SLICES, f"{said} with {SHARED_RANKS} is not derived, expected 1"
+    if slices > 1 and group > tp and numbers.get("exchange_normal", 0):
+        yield SLICES, (f"{said} over data-parallel ranks has all tokens gathered, expected 1 with "
+                       "exchange_normal")
 
 
 def _shared_problems(numbers: Mapping[str, float], model: str, cut: tuple[int, int, int, int],
@@ -186,6 +222,7 @@ def link_problem(node: Node, link: Link) -> str | None:
             f"only {links} other{'s' if links > 1 else ''}")
 
 
+@functools.cache
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
     rules = {name: rule_of(Mechanisms, name) for name in SCALARS}

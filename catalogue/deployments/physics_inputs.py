@@ -82,7 +82,7 @@ NEUTRAL: dict[str, float] = {
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "prompt_variation": 0, "answer_variation": 0,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
-    "shared_expert_ranks": 0,
+    "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
     "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
@@ -113,7 +113,7 @@ class Knob:
     value: Value
     symbols: tuple[str, ...]
 
-    def at(self, score: float) -> float:
+    def at(self, score: Any) -> Any:
         """The value so many standard deviations from its median, under its prior.
 
         The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
@@ -121,14 +121,14 @@ class Knob:
         where the range does not begin at zero. Below zero there is nothing.
 
         Args:
-            score: of the standard normal distribution [1].
+            score: of the standard normal distribution, a number or an array [1].
         """
-        median, end = float(self.value.value), float(
-            self.value.high if score > 0 else self.value.low)
-        moved = abs(score) / NORMAL_90
-        if self.value.low > 0:
-            return median * (end / median) ** moved
-        return max(0.0, median + (end - median) * moved)
+        low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
+        above, below = (abs(score) + score) / 2 / NORMAL_90, (abs(score) - score) / 2 / NORMAL_90
+        if low > 0:
+            return median * (high / median) ** above * (low / median) ** below
+        moved = median + (high - median) * above + (low - median) * below
+        return (moved + abs(moved)) / 2
 
 
 def knobs(scenario: Resolved) -> list[Knob]:

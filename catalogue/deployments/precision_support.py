@@ -71,10 +71,11 @@ def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:
         dtypes: what is multiplied, by class; a card may lack what the precision asks for.
     """
     wide = ("bf16", "fp16", "tf32", "fp32")
-    stored = {name: library.load("formats", used)
-              for name, used in dict(precision.weights).items()}
-    return {name: dtype in wide and stored[name].bits.value < 16
-            for name, dtype in dtypes.items() if name in stored}
+    weights = dict(precision.weights)
+    narrow = {stored: library.load("formats", stored).bits.value < 16
+              for stored in dict.fromkeys(weights.values())}
+    return {name: dtype in wide and narrow[weights[name]]
+            for name, dtype in dtypes.items() if name in weights}
 
 
 def missing_dtypes(precision: Precision, device: Device,

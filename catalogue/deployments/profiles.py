@@ -26,6 +26,7 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
+_sound: list[Profile] = []
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Running:
         release: its version.
         mechanisms, workload: values by name, with their provenance.
         scheduling: how a step is filled; None where nothing is said.
+        staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
     """
 
     profile: Profile
@@ -44,6 +46,7 @@ class Running:
     mechanisms: dict[str, Value]
     workload: dict[str, Value]
     scheduling: Scheduling | None
+    staged_drafts: bool
 
     @property
     def name(self) -> str:
@@ -61,9 +64,12 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     profile: Profile = library.load("profiles", name, beside=beside)
+    if any(profile is sound for sound in _sound):  # an entry is the same while its file is
+        return profile
     for keys, problem in _problems(profile):
         file = library.read(library.locate("profiles", name, beside))
         raise ParamsError(f"{file.where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
+    _sound.append(profile)
     return profile
 
 
@@ -119,12 +125,25 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
                if statement.holds(release, card, model.attention, drafts)]
     mechanisms: dict[str, Value] = {}
     workload: dict[str, Value] = {}
-    scheduling = None
+    scheduling, staged = None, False
     for statement in holding:
         mechanisms |= statement.mechanisms
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
-    return Running(profile, release, mechanisms, workload, scheduling)
+        staged = statement.staged_drafts.value if statement.staged_drafts else staged
+    return Running(profile, release, mechanisms, workload, scheduling, staged)
+
+
+def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
+    """Whether an engine drafts in pipeline stages; of none that is named, whether all of them do.
+
+    Args:
+        device: the card.
+        model: that drafts with a layer of its own.
+        engine: with a release, if one is meant.
+    """
+    meant = fitting(device) if engine is None else [engine]
+    return all(running(name, device, model, drafts=True).staged_drafts for name in meant)
 
 
 def _release(profile: Profile, written: str | None) -> str:

@@ -195,6 +195,7 @@ def load_engine(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
                           f"expected one of {', '.join(known)}.")
+    record(ROOT / "engines" / f"{name}.yml")
     return _load(name)
 
 
@@ -215,6 +216,7 @@ def load_tool(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
                           f"expected one of {', '.join(known)}.")
+    record(ROOT / "engines" / "tools" / f"{name}.yml")
     return _load(f"tools/{name}")
 
 

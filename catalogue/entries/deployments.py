@@ -174,19 +174,19 @@ class Cluster(Entry):
 class Parallelism(Entry):
     """How a deployment is cut; devices = tensor x pipeline x data.
 
-    ``redundant_experts`` are further copies of routed experts of a layer, over all ranks (absent:
-    none); experts and copies together are spread over the expert-parallel ranks, less
-    ``shared_expert_ranks`` that hold a copy of the shared experts and no routed one (absent: none,
-    every rank computes the shared experts for its own tokens). ``balancing``: experts lie as they
-    are numbered (none) or by their measured load (periodic), or ranks are taken to get equal shares
-    (ideal). ``decode_context_parallel`` of the tensor-parallel ranks deal the cache of a request
-    among them (absent: each has all that its heads need).
+    ``expert_tensor_parallel`` slices of each routed expert (absent or 0: tensor over expert
+    parallel, at least 1) times the expert-parallel size are the ranks that share experts. Experts
+    and ``redundant_experts``, copies (absent: none), are spread over the expert-parallel ranks,
+    less ``shared_expert_ranks`` with the shared ones alone (absent: none). ``balancing``: experts
+    lie as they are numbered (none), by measured load (periodic), or ranks get equal shares (ideal).
+    ``decode_context_parallel`` ranks deal the cache of a request among them (absent: 1).
     """
 
     tensor_parallel: Count
     pipeline_parallel: Count
     data_parallel: Count
     expert_parallel: Count
+    expert_tensor_parallel: CountOrZero | None = None
     redundant_experts: CountOrZero | None = None
     shared_expert_ranks: CountOrZero | None = None
     decode_context_parallel: Count | None = None

@@ -64,6 +64,16 @@ class Scheduling(Entry):
     note: Text | None = None
 
 
+class Ability(Entry):
+    """Whether an engine does something without being made to by a switch for experiments."""
+
+    value: Flag
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+
 class Defaults(Entry):
     """What an engine takes for a key of a deployment's workload, where that is not given."""
 
@@ -81,6 +91,7 @@ class Statement(Entry):
         attention: of which models it holds; absent, of all.
         drafts: whether it holds with drafted tokens or without; absent, of both.
         scheduling: how a step is filled.
+        staged_drafts: whether a model drafts with its own layer in pipeline stages.
         workload: defaults that are decided when the engine starts, by card or model.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
         mechanisms: by name, as a scenario's.
@@ -92,6 +103,7 @@ class Statement(Entry):
     attention: Literal["mla", "gqa"] | None = None
     drafts: Flag | None = None
     scheduling: Scheduling | None = None
+    staged_drafts: Ability | None = None
     workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}

@@ -169,6 +169,8 @@ class Limits(Entry):
 
     Attributes:
         at: the mean, or a percentile of the simulated requests, at which ttft, tpot and e2e hold.
+        sure: in which share of draws from the ranges of all inputs the limits hold, at least [1];
+            absent, they hold at the central values.
         ttft, tpot, e2e: at most [s].
         throughput: tokens of answers of the deployment, at least [token/s].
         cost: of a million tokens of answers, at most, in the currency of the prices.
@@ -178,6 +180,7 @@ class Limits(Entry):
     """
 
     at: Percentile = "mean"
+    sure: Part | None = None
     ttft: Seconds | None = None
     tpot: Seconds | None = None
     e2e: Seconds | None = None
@@ -187,12 +190,23 @@ class Limits(Entry):
     budget: Words | None = None
     rent: Words | None = None
 
+    @model_validator(mode="after")
+    def _drawn(self) -> Limits:
+        if self.sure is not None and self.at != "mean":
+            raise Misplaced("limits are drawn in the mean, not at a percentile, expected 'sure' or "
+                            "'at'", "sure")
+        if self.sure is not None and all(getattr(self, name) is None for name in (
+                "ttft", "tpot", "e2e", "throughput", "cost", "power")):
+            raise Misplaced("no limit is stated of which to be sure", "sure")
+        return self
+
 
 class Space(Entry):
     """What is tried of each cut: an absent list is the usual one.
 
     Attributes:
         tensor, pipeline, data, expert: parallel sizes; absent, all that divide.
+        expert_slices: of each routed expert; absent, what tensor parallelism leaves.
         spares: redundant experts: ``none``, the ``fewest`` with which experts can be dealt out, or
             one more ``per-rank``.
         chunks: prompt tokens of a step [token].
@@ -202,6 +216,8 @@ class Space(Entry):
         drafts: tokens that a model's own prediction layer drafts.
         staged_groups: whether ranks that share experts may be cut into pipeline stages: near
             saturation the closed form of their steady state is too fast.
+        staged_drafts: whether a model may draft in pipeline stages, which most engines do not do;
+            absent, where the engine does in its release, and without one named if all do.
         pools: one pool that does both, or two that prefill and decode.
         block_size: of the cache [token].
         memory_utilization: shares that the engine may use, in percent here [1].
@@ -211,12 +227,14 @@ class Space(Entry):
     pipeline: Degrees | None = None
     data: Degrees | None = None
     expert: Degrees | None = None
+    expert_slices: Degrees | None = None
     spares: list[Literal["none", "fewest", "per-rank"]] = ["none", "fewest", "per-rank"]
     chunks: Degrees | None = None
     batches: Degrees | None = None
     micro_batches: list[Literal[1, 2]] = [1, 2]
     drafts: list[DegreeOrZero] | None = None
     staged_groups: Flag = False
+    staged_drafts: Flag | None = None
     pools: list[Literal["one", "two"]] = ["one"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
@@ -269,6 +287,9 @@ class Goal(Entry):
         if self.cards.most is None and limits.power is limits.budget is limits.rent is None:
             raise ValueError("nothing says how many cards there may be, expected cards.most, or "
                              "limits.power, limits.budget or limits.rent")
+        if limits.sure is not None and "two" in self.space.pools:
+            raise ValueError("two pools are not drawn, expected 'limits.sure' or 'space.pools: "
+                             "[one]'")
         return self
 
     @field_validator("devices", mode="before")

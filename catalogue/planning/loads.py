@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from catalogue.entries.entry import Named
+from catalogue.reading.units import HOUR
 from catalogue.reading.values import Date, Kind, SourceKey, Unit, Value
 
 HOURS = 24
-SECONDS = 3600.0  # of an hour [s]
 
 Variation = Annotated[Value, Unit("1", exclusive=False)]
 
@@ -49,7 +49,7 @@ class Load(Named):
     def rates(self, requests: float) -> tuple[float, ...]:
         """Mean rate of each hour of a day with so many requests [request/s]."""
         whole = sum(self.hours)
-        return tuple(requests * hour / whole / SECONDS for hour in self.hours)
+        return tuple(requests * hour / whole / HOUR for hour in self.hours)
 
     @property
     def busiest(self) -> int:

@@ -16,6 +16,7 @@ PERCENT = "%"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COUNTED = 2  # digits of a whole number that count, be they zeros
 SMALL, LARGE = 1e-4, 1e9  # from where on numbers are written otherwise
+GROUPED = 10_000  # from here on thousands stand apart: a year does not
 DIGITS, MOST = 3, 5  # that are shown of a computed number
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
@@ -48,7 +49,8 @@ class Printed:
         parts = [text.partition(" ") for text in self.written]
         digits = [scientific(float(part[0])) if "e" in part[0].lower() else part[0]
                   for part in parts]
-        return f"{'–'.join(digits)} {parts[-1][2]}".rstrip()
+        unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
+        return f"{'–'.join(digits)} {unit}".rstrip()
 
     def like(self, number: float) -> str:
         """Another number (SI) in the unit of this one, with three digits or as many."""
@@ -58,7 +60,7 @@ class Printed:
         mantissa, unit = units.split(text)
         counted = len(mantissa.lower().partition("e")[0].replace(".", "").strip("+-").lstrip("0"))
         shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
-        return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
+        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
         """Whether a number (SI) rounds to what is printed, or lies in the printed range."""
@@ -96,10 +98,12 @@ def read(raw: Any) -> Printed:
 
 def _shown(number: float, digits: int) -> str:
     """So many digits that count, thousands apart: ``58,000``, ``0.328``."""
+    if not math.isfinite(number):
+        return "∞" if number > 0 else "−∞"
     if number and not SMALL <= abs(number) < LARGE:
         return scientific(number)
     if number == int(number):
-        return f"{number:,.0f}"
+        return f"{number:,.0f}" if abs(number) >= GROUPED else f"{number:.0f}"
     rounded = float(f"{number:.{digits}g}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     text = f"{rounded:,.{decimals}f}"

@@ -13,14 +13,18 @@ ROOT = Path(__file__).resolve().parents[2] / "params"
 _noted: set[tuple[Path, bool]] = set()
 
 
-def record(path: Path, *, listing: bool = False) -> None:
-    """Note that ``path`` was read (or, with ``listing``, that a folder was listed)."""
+def record(path: Path, *, listing: bool = False) -> bool:
+    """Note that ``path`` was read (or, with ``listing``, that a folder was listed).
+
+    Returns whether that was news.
+    """
     target = os.environ.get("PARAMS_RECORD")
     if not target or (path, listing) in _noted:
-        return
+        return False
     _noted.add((path, listing))
     path = path.resolve()
     inside = path.is_relative_to(ROOT)
     line = (path.relative_to(ROOT).as_posix() if inside else str(path)) + "/" * listing
     with Path(target).open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+    return True

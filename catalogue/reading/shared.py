@@ -24,10 +24,10 @@ class Symbol(NamedTuple):
 def sources() -> dict[str, dict[str, str]]:
     """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
     folder = ROOT / "sources"
-    record(folder, listing=True)
     cited, paths = _sources(folder)
-    for path in paths:
-        record(path)
+    if record(folder, listing=True):
+        for path in paths:
+            record(path)
     return cited
 
 
@@ -52,23 +52,26 @@ def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
 
 def symbols() -> dict[str, Symbol]:
     """Every symbol of the book by name, from ``params/symbols.yml``."""
-    return {name: Symbol(name, **entry) for name, entry in
-            _shared_file("symbols.yml", ("latex", "unit", "en", "zh")).items()}
+    record(ROOT / "symbols.yml")
+    return _symbols(ROOT / "symbols.yml")
+
+
+@functools.cache
+def _symbols(path: Path) -> dict[str, Symbol]:
+    return {name: Symbol(name, **entry)
+            for name, entry in _entries(path, ("latex", "unit", "en", "zh")).items()}
 
 
 def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
-    return _shared_file("glossary.yml", ("en", "zh"))
+    record(ROOT / "glossary.yml")
+    return _entries(ROOT / "glossary.yml", ("en", "zh"))
 
 
 def causes() -> dict[str, dict[str, Any]]:
     """What went wrong in the documents, by the name of the cause, from ``params/causes.yml``."""
-    return _shared_file("causes.yml", ("title", "what"))
-
-
-def _shared_file(name: str, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    record(ROOT / name)
-    return _entries(ROOT / name, needed)
+    record(ROOT / "causes.yml")
+    return _entries(ROOT / "causes.yml", ("title", "what"))
 
 
 @functools.cache

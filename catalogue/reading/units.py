@@ -15,7 +15,9 @@ from typing import TypeVar
 
 import pint
 
-_DEFINITIONS = """
+MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31536000  # s
+
+_DEFINITIONS = f"""
 k- = 1e3
 M- = 1e6
 G- = 1e9
@@ -33,12 +35,12 @@ second = [time] = s
 millisecond = second / 1000 = ms
 microsecond = second / 1000000 = us
 nanosecond = second / 1000000000 = ns
-minute = 60 * second = min
-hour = 3600 * second = h
-year = 31536000 * second
+minute = {MINUTE} * second = min
+hour = {HOUR} * second = h
+year = {YEAR} * second
 joule = [energy] = J
 watt = joule / second = W
-watt_hour = 3600 * joule = Wh
+watt_hour = {HOUR} * joule = Wh
 hertz = 1 / second = Hz
 FLOPS = FLOP / second = OPS
 token = [token]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import time
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from catalogue.reading.files import read_small
 from catalogue.reading.record import ROOT, record
 
 MAX_DEPTH = 40
+AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -25,7 +27,9 @@ MAX_DIGITS = 30
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
-_following: list[dict[Path, bytes]] = []
+Stamp = tuple[int, int, int, int]  # what the file system tells of a version of a file
+Seen = tuple[bytes, Stamp | None]  # what stood in a file, and of which version that is
+_following: list[dict[Path, Seen]] = []
 
 
 @dataclass(frozen=True)
@@ -65,17 +69,34 @@ def read(path: Path) -> YamlFile:
 
 def _raw(path: Path) -> bytes:
     """A file as it is now; that it was read is recorded."""
+    stamp = _stamp(path)  # before it is read: what changes from here on has another
     raw = read_small(path, display_path(path), "a parameter file")
-    record(path)
-    for files in _following:
-        files[path] = raw
+    _note(path, (raw, stamp))
     return raw
 
 
+def _note(path: Path, seen: Seen) -> None:
+    record(path)
+    for files in _following:
+        files[path] = seen
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What tells a version of a file from any other; None while it may change within the same tick
+    of the file system's clock."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # told when it is read
+        return None
+    if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < AT_REST:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 @contextlib.contextmanager
-def following() -> Iterator[dict[Path, bytes]]:
+def following() -> Iterator[dict[Path, Seen]]:
     """The files that are read meanwhile, with what stands in them."""
-    files: dict[Path, bytes] = {}
+    files: dict[Path, Seen] = {}
     _following.append(files)
     try:
         yield files
@@ -83,12 +104,23 @@ def following() -> Iterator[dict[Path, bytes]]:
         _following.pop()
 
 
-def unchanged(files: Mapping[Path, bytes]) -> bool:
-    """Whether files still hold what they held; that they were read is recorded."""
-    try:
-        return all(_raw(path) == raw for path, raw in files.items())
-    except ParamsError:  # it is gone
-        return False
+def unchanged(files: dict[Path, Seen]) -> bool:
+    """Whether files still hold what they held; that they were read is recorded.
+
+    A file whose stamp is the same is not read again; one that rests meanwhile gets one.
+    """
+    for path, (raw, stamp) in files.items():
+        now = _stamp(path)
+        if now is None or now != stamp:
+            try:
+                if _raw(path) != raw:
+                    return False
+            except ParamsError:  # it is gone
+                return False
+            files[path] = raw, now
+        else:
+            _note(path, (raw, stamp))
+    return True
 
 
 @functools.lru_cache(maxsize=512)

@@ -12,6 +12,7 @@ from calc.auditing.truths import Deployment, deployment
 from calc.choosing.answers import Quantity
 from calc.searching.search import search
 from catalogue import Scenario
+from catalogue.deployments.loading import Family
 from decisions.cost_documents import hybrid
 from deployment_pages.answers import Deployed
 from workbench.showing.display import number, table
@@ -25,11 +26,12 @@ WANTED = "output_throughput"
 HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
 
 
-def plans_of(document: str) -> Iterator[Scenario]:
-    """Every deployment that a document describes, variants and pools apart."""
+def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
+    """Every deployment that a document describes, variants and pools apart, with its file."""
     for name in catalogue.names("scenarios"):
         if name not in ADDED and name.startswith(document):
-            yield from catalogue.load_family(name).deployments
+            family = catalogue.load_family(name)
+            yield from ((family, plan) for plan in family.deployments)
 
 
 def numbers() -> None:
@@ -40,7 +42,7 @@ def numbers() -> None:
 
 
 def _s0() -> None:
-    plans = {plan.id: plan for plan in plans_of("s0")}
+    plans = {plan.id: plan for _, plan in plans_of("s0")}
     found = [Deployment(plan) for plan in plans.values()]
     number("a-s0-plans", len(found))
     number("a-s0-run", sum(each.fits for each in found))
@@ -107,7 +109,7 @@ def _s3() -> None:
 def instead(document: str) -> None:
     """Each plan of a document: whether it runs, the nearest change that does, what that gives."""
     rows = []
-    for plan in plans_of(document):
+    for family, plan in plans_of(document):
         if plan.documented is None:
             continue
         answer = calc.estimate(plan)
@@ -116,7 +118,7 @@ def instead(document: str) -> None:
             name: answer.quantities[name].value for name in (WANTED, "tpot")
             if name in answer.quantities}
         rows.append({
-            "plan": (f"[{plan.title['en']}](#{plan.id})", f"[{plan.title['zh']}](#{plan.id})"),
+            "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
             "runs": ("yes", "可以") if answer.fits else ("no", "不能"),
             "printed": _printed(plan),
             "instead": ("as written", "按所写") if answer.fits else
@@ -128,6 +130,13 @@ def instead(document: str) -> None:
                      "printed": ("throughput printed", "文档的吞吐"),
                      "instead": ("this book would write", "本书的建议"),
                      "rate": ("throughput then", "此时吞吐"), "pace": ("TPOT", "TPOT")}, wide=True)
+
+
+def _named(family: Family, plan: Scenario, lang: str) -> str:
+    """The title of a plan, of a variant behind that of its file."""
+    if len(family.deployments) == 1:
+        return plan.title[lang]
+    return f"{family.title[lang]}{': ' if lang == 'en' else '：'}{plan.title[lang]}"
 
 
 def _printed(plan: Scenario) -> str:

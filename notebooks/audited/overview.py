@@ -11,7 +11,7 @@ from audited.words import GROUPS, HOLDS, OPEN, WRONG, everything, group
 from calc.auditing.audit import Audited
 from calc.auditing.judging import CONTRADICTS
 from catalogue.reading.shared import causes
-from workbench.showing.display import draw, show, table
+from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent
 
 Text = tuple[str, str]
@@ -22,6 +22,9 @@ def answer() -> None:
     rows = everything().rows
     count = Counter(map(group, rows))
     total = len(rows)
+    number("a-claims", total)
+    for key, kind in (("a-holds", HOLDS), ("a-wrong", WRONG), ("a-open", OPEN)):
+        number(key, count[kind] / total, fmt_percent, digits=0)
     show(f"Of the **{fmt_int(total)}** quantitative claims of the four documents, "
          f"**{fmt_percent(count[HOLDS] / total, 0)}** hold, "
          f"**{fmt_percent(count[WRONG] / total, 0)}** do not, and "

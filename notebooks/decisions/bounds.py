@@ -12,6 +12,7 @@ import numpy as np
 import calc
 import catalogue
 from calc.choosing.fronts import front
+from calc.evidence.validation import measured_systems
 from calc.quantities.everything import evaluate
 from calc.searching.advice import alternatives
 from calc.searching.answers import Answer
@@ -19,7 +20,9 @@ from calc.searching.asking import load_goal
 from calc.searching.choices import UTILIZATION, Choice, scenario
 from calc.searching.funnel import BOUNDS, COUNTED
 from calc.searching.search import Row, search
+from calc.searching.space import Space
 from calc.searching.sure import DRAWS, SURE, Drawn
+from calc.searching.trying import least_pace
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
 from decisions.goals import Page, cards, cell, goal_of, miss, plan
@@ -68,6 +71,18 @@ def funnel(page: Page) -> None:
     computed, tried = (sum(each.computed for each in counts),
                        sum(each.deployments for each in counts))
     number("which-computed", computed / max(1, tried), fmt_percent)
+
+
+def stages(page: Page) -> None:
+    """How long the pipelines of the best are, and how many of the measured systems have any."""
+    longest = max((row.choice.pipeline for answer in page.answers for row in answer.devices),
+                  default=1)
+    systems = measured_systems()
+    staged = sum(case.scenario.inputs()["pipeline_parallel"] > 1 for case in systems)
+    show(f"The longest pipeline of what is best on some card here: {longest}. Measured systems of "
+         f"this book with pipeline stages: {staged} of {len(systems)}.",
+         f"此处各种卡的最优部署中，最长的流水线为 {longest} 级；本书 {len(systems)} 个实测系统中，"
+         f"{staged} 个用了流水线。")
 
 
 def _sampled(answer: Answer) -> list[Row]:
@@ -157,7 +172,7 @@ def _files(goal: Any) -> Iterator[Scenario | None]:
         if tp * pp * dp != most or ep > tp * dp:
             continue
         try:
-            yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0,
+            yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0, 0,
                                         CHUNK, 1, 0, UTILIZATION, goal.demand.users))
         except ParamsError:
             yield None
@@ -223,8 +238,11 @@ def contradiction() -> None:
         search(goal)
     except ParamsError as error:
         sentence = str(error)
+    least = least_pace(Space(goal), users)
+    assert least
     for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
-                             ("asked", rate, "token/s"), ("needed", users / rate, "s")):
+                             ("asked", rate, "token/s"), ("needed", users / rate, "s"),
+                             ("least", least.pace, "s")):
         number(f"which-{key}", value, fmt_quantity, unit=unit)
     number("which-users", users)
     show(*[f"> {sentence}"] * 2)

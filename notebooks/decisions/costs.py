@@ -20,6 +20,7 @@ from calc.costing.ways import api_request
 from calc.evidence import energy
 from catalogue import Scenario
 from catalogue.planning.prices import OWNERSHIPS
+from catalogue.reading.units import HOUR
 from workbench.showing import figures
 from workbench.showing.display import cited, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
@@ -38,7 +39,6 @@ KINDS: dict[str, Text] = {
     "awake": ("between kernels", "算子间隙"), "memory": ("streaming weights", "读权重"),
     "matmul": ("dense matmuls", "稠密矩阵乘"), "experts": ("grouped matmuls", "分组矩阵乘"),
     "attention": ("attention", "注意力"), "links": ("collectives", "集合通信")}
-SECONDS_OF_HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
         hour = card_hour(page.scenario.device.id, ownership)
         if hour is None:
             continue
-        cards = page.cost.amounts["per_hour"].value / SECONDS_OF_HOUR / (
+        cards = page.cost.amounts["per_hour"].value / HOUR / (
             page.cost.hour.value if page.cost.hour else 1)
         full = MILLION * cards * hour.value / page.rate.value
         low, high = (MILLION * cards * end / rate for end, rate in (

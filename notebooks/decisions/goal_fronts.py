@@ -8,19 +8,19 @@ from functools import partial
 import numpy as np
 
 import catalogue
+from calc.costing.tokens import MILLION
 from calc.searching.answers import Answer
 from calc.searching.search import Row
 from calc.searching.sure import drawn, groups
-from calc.searching.wishes import MILLION
+from catalogue.reading.units import HOUR
 from decisions import goal_figures
 from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, named, plan
 from workbench.entries.deployments import RESOURCES
 from workbench.showing.display import figure, show, table
-from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
-HOUR = 3600
 
 
 def picture(page: Page) -> None:
@@ -153,13 +153,14 @@ def break_even(page: Page) -> None:
 def front_table(page: Page) -> None:
     """The front of the page's goal in groups, with how sure it is which of two is better."""
     answer = page.main
-    if not answer.found.front.rows:
+    if not answer.found.front.rows or not answer.front:
         show("Nothing meets the goal, so there is no front.", "没有满足目标的部署，也就没有前沿。")
         return
     rows = [{"cards": cards(group[0].row.choice), "plan": plan(group[0].row.choice),
              "flight": fmt_int(group[0].row.choice.concurrency),
              "chunk": fmt_int(group[0].row.choice.chunk),
              **{name: cell(group[0], name) for name in (*TOLD, "cost")},
+             "kept": fmt_percent(share, 0) if (share := answer.keeps(group[0])) is not None else "",
              "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
     costed = any("cost" in group[0].row.quantities for group in answer.front)
     table(rows, {
@@ -168,5 +169,6 @@ def front_table(page: Page) -> None:
         "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
         "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
         **({"cost": ("cost (80%)", "成本（80%）")} if costed else {}),
+        **({"kept": ("limits kept", "守住限制")} if answer.found.wishes.limits else {}),
         "alike": ("others like it", "不可区分的其他方案")}, wide=True,
         folded=("The front of this goal, group by group", "本目标的前沿，逐组列出"))

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 import catalogue
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
@@ -18,7 +16,8 @@ from calc.searching.answers import MEMORY, Answer
 from calc.searching.asking import load_goal
 from calc.searching.choices import Choice, scenario
 from calc.searching.search import Row, search
-from calc.searching.sure import SURE, Drawn, drawn
+from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
+from calc.searching.wishes import MEAN
 from catalogue.planning.goals import OBJECTIVES, Goal
 from workbench.entries.deployments import RESOURCES, reach, rounded
 from workbench.showing.display import number, show, table
@@ -34,6 +33,7 @@ LIMITS: dict[str, Text] = {
     "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
     MEMORY: ("memory capacity", "显存容量")}
 TOLD = ("tpot", "ttft", "throughput_per_card")
+SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
     "prefill": ("the prefill pool", "预填充池"), "decode": ("the decode pool", "解码池"),
     "transfer": ("the transfer of the cache", "缓存传输")}
@@ -77,6 +77,7 @@ def plan(choice: Choice) -> Text:
     spares = f"+{choice.spares}" if choice.spares else ""
     parts = [f"`{choice.precision}`", cut or "TP1"]
     parts += [f"EP{choice.expert}{spares}"] * (choice.expert > 1)
+    parts += [f"ETP{choice.slices}"] * (choice.slices > 1)
     english, chinese = [*parts], [*parts]
     if choice.drafts:
         english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")
@@ -115,25 +116,6 @@ def limited(answer: Answer, row: Row) -> Text:
     return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
 
 
-def keeps(answer: Answer, each: Drawn) -> float | None:
-    """In which share of the draws a deployment keeps all limits [1]; None without limits."""
-    limits = {name: limit for name, limit in answer.found.wishes.limits.items()
-              if name in each.quantities}
-    if not limits:
-        return None
-    kept = np.ones(len(next(iter(each.quantities.values()))), bool)
-    for name, limit in limits.items():
-        sign = OBJECTIVES[name]
-        kept &= sign * each.quantities[name] >= sign * limit
-    return float(kept.mean())
-
-
-def surest(answer: Answer) -> Drawn | None:
-    """The first on the front that keeps all limits in nine of ten draws; None without limits."""
-    return next((each for group in answer.front for each in group
-                 if (share := keeps(answer, each)) is not None and share >= SURE), None)
-
-
 def official(answer: Answer) -> Drawn | None:
     """The best in the published weights, under the same draws; None where there is none."""
     row = answer.official
@@ -168,8 +150,43 @@ def summary(page: Page) -> None:
                       f"每卡吞吐；{currency_of(page)} / 10⁶ token（80%）")
             if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
             "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
-    number("which-sure", SURE, fmt_percent, digits=0)
+    sure = page.main.sure
+    number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
     number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+
+
+def certainty(page: Page) -> None:
+    """What being sure takes: of a goal with limits the best deployment by the share of draws in
+    which it keeps them."""
+    answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
+                   and each.found.front.rows and goal_of(each).limits.at == MEAN
+                   and goal_of(each).space.pools == ["one"]), None)
+    if answer is None:
+        show("No goal here has limits of which to be sure.", "此处的目标没有需要把握的限制。")
+        return
+    goal, found = goal_of(answer), answer.found
+    if answer.sure is None:
+        limits = goal.limits.model_copy(update={"sure": SURE})
+        found = search(goal.model_copy(update={"limits": limits}))
+    rows, most_drawn = [], 0
+    for share in SHARES:
+        sure = surely(found, share)
+        most_drawn = max(most_drawn, sure.tried)
+        row: dict[str, Any] = {"share": fmt_percent(share, 0)}
+        if sure.front:
+            each = sure.front[0]
+            row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
+                    "tpot": cell(each, "tpot"), "ttft": cell(each, "ttft"),
+                    "kept": fmt_percent(keeps(found, each) or 0.0, 0)}
+        rows.append(row)
+    show(*(f"**{goal.title[lang]}**" for lang in ("en", "zh")))
+    table(rows, {"share": ("asked, of draws", "要求的抽样比例"), "cards": ("cards", "卡"),
+                 "plan": ("weights and layout", "权重与切分"),
+                 "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
+                 "kept": ("limits kept", "守住限制")}, wide=True)
+    most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
+    show(f"Of {fmt_int(most)} candidates at most {fmt_int(most_drawn)} were drawn for a row.",
+         f"共 {fmt_int(most)} 个候选，每行至多抽样了其中 {fmt_int(most_drawn)} 个。")
 
 
 def _stacked(line: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +214,11 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     pairs = [_pair(answer)] if answer.pairs else []
     if not answer.found.front.rows:
         return pairs or [_missed(answer)]
-    best, sure, published = answer.front[0][0], surest(answer), official(answer)
+    if answer.sure and not answer.sure.front:
+        assert answer.sure.surest  # of a front
+        return [_line(answer, answer.sure.surest, (
+            "**nothing is so sure**; the surest", "**没有这么有把握的**；最有把握的"))]
+    best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
     lines = [_line(answer, best, ("best", "最优"))]
     if sure is not None and sure.row.choice != best.row.choice:
         lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
@@ -248,7 +269,7 @@ def _simulated(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
-    share = keeps(answer, each)
+    share = answer.keeps(each)
     row = each.row
     return {"which": which, "cards": cards(row.choice), "plan": plan(row.choice),
             **{name: cell(each, name) for name in TOLD}, "limited": limited(answer, row),

@@ -18,7 +18,7 @@ from calc.searching.sure import Drawn, drawn
 from catalogue.planning.goals import Goal
 from decisions.goals import cards, named, plan
 from workbench.showing import figures
-from workbench.showing.display import figure, number, show, table
+from workbench.showing.display import download, figure, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -196,27 +196,51 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
 
 
 def whole(matrix: Sequence[Cell]) -> None:
-    """A row for each device and precision, a column for each number of users."""
-    users = list(dict.fromkeys(cell.users for cell in matrix))
-    rows: dict[tuple[str, str], dict[str, str | Text]] = {}
-    for cell in matrix:
-        row = rows.setdefault((cell.device, cell.precision), {
-            "device": named(cell.device), "precision": f"`{cell.precision}`"})
-        row[str(cell.users)] = _told(cell)
-    table(rows.values(), {"device": ("device", "设备"), "precision": ("precision", "精度"), **{
-        str(count): (f"{count} user{'s' * (count > 1)}", f"{count} 个用户")
-        for count in sorted(users)}}, sortable=True, wide=True)
+    """All fields as a file, and folded a table for each number of users."""
+    download(f"{GOAL}.csv", map(_plain, matrix),
+             ("Download all fields (CSV)", "下载全部数据（CSV）"))
+    columns: dict[str, Text] = {
+        "device": ("device, precision", "设备、精度"), "cards": ("cards", "卡数"),
+        "pace": ("ms per token", "每 token ms"), "layout": ("layout", "切分"),
+        "cost": ("cost", "成本")}
+    for count in sorted({cell.users for cell in matrix}):
+        asked = [cell for cell in matrix if cell.users == count]
+        single = sum(cell.servers == 1 for cell in asked)
+        table([_told(cell) for cell in asked], columns, sortable=True, folded=(
+            f"{count} user{'s' * (count > 1)}: one server holds {single} of {len(asked)} pairs",
+            f"{count} 个用户：{len(asked)} 种组合中 {single} 种一台即可"))
 
 
-def _told(cell: Cell) -> str | Text:
-    """Time per token with its interval, by which a column sorts; cards, layout and cost below."""
+def _told(cell: Cell) -> dict[str, str | Text]:
+    """A field as the table has it: time per token with its interval, cards, cost and layout."""
+    english, chinese = (f"{name}<br>`{cell.precision}`" for name in named(cell.device))
+    row: dict[str, str | Text] = {"device": (english, chinese)}
     if cell.best is None:
-        return "–"
+        return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")
     choice, quantities = cell.best.row.choice, cell.best.row.quantities
     low, high = (fmt_fixed(MILLI * end, 1) for end in cell.best.intervals["tpot"])
-    cost = (f"<br>{fmt_sig(quantities['cost'])} {cell.currency}" if "cost" in quantities else "")
     english, chinese = plan(choice)
-    count = fmt_int(choice.devices)
-    head = f"{fmt_fixed(MILLI * cell.pace, 1)} ms ({low}–{high})<br>"
-    return (f"{head}{count} cards: {english.partition(', ')[2]}{cost}",
-            f"{head}{count} 卡：{chinese.partition('，')[2]}{cost}")
+    return row | {
+        "pace": f"{fmt_fixed(MILLI * cell.pace, 1)}<br>({low}–{high})",
+        "cards": fmt_int(choice.devices),
+        "cost": f"{fmt_sig(quantities['cost'])} {cell.currency}" if "cost" in quantities else "–",
+        "layout": (english.partition(", ")[2], chinese.partition("，")[2])}
+
+
+def _plain(cell: Cell) -> dict[str, str | float]:
+    """A field as the file has it, with every setting of the choice; none where nothing holds it."""
+    row: dict[str, str | float] = {
+        "device": cell.device, "precision": cell.precision, "users": cell.users}
+    if cell.best is None:
+        return row
+    choice, quantities, ends = cell.best.row.choice, cell.best.row.quantities, cell.best.intervals
+    row |= {
+        "servers": choice.nodes, "cards": choice.devices, "tensor_parallel": choice.tensor,
+        "pipeline_parallel": choice.pipeline, "data_parallel": choice.data,
+        "expert_parallel": choice.expert, "redundant_experts": choice.spares,
+        "draft_tokens": choice.drafts, "tpot_ms": MILLI * cell.pace,
+        "tpot_low_ms": MILLI * ends["tpot"][0], "tpot_high_ms": MILLI * ends["tpot"][1]}
+    if "cost" in quantities:
+        row |= {"cost_per_million_output": quantities["cost"], "cost_low": ends["cost"][0],
+                "cost_high": ends["cost"][1], "currency": cell.currency}
+    return row

@@ -20,6 +20,7 @@ WORDS: dict[str, Text] = {
     "workload.max_num_batched_tokens": ("prompt chunk", "预填充分块"),
     "parallelism.tensor_parallel": ("TP", "TP"), "parallelism.pipeline_parallel": ("PP", "PP"),
     "parallelism.data_parallel": ("DP", "DP"), "parallelism.expert_parallel": ("EP", "EP"),
+    "parallelism.expert_tensor_parallel": ("slices of an expert", "专家切片数"),
     "parallelism.redundant_experts": ("redundant experts", "冗余专家"),
     "parallelism.shared_expert_ranks": ("ranks for shared experts", "共享专家独占 rank"),
     "parallelism.decode_context_parallel": ("DCP", "DCP")}

@@ -28,7 +28,7 @@ def cut(scenario: Scenario) -> str:
     parallel = scenario.file.parallelism
     degrees = {"TP": parallel.tensor_parallel, "PP": parallel.pipeline_parallel,
                "DP": parallel.data_parallel, "EP": parallel.expert_parallel,
-               "DCP": parallel.decode_context_parallel}
+               "ETP": parallel.expert_tensor_parallel, "DCP": parallel.decode_context_parallel}
     return "×".join(f"{name}{degree.value}" for name, degree in degrees.items()
                     if degree and (degree.value > 1 or name == "TP"))
 

@@ -301,7 +301,7 @@ def _printed(name: str) -> Printed:
 @cache
 def bought(late: float) -> Information:
     """How many cards to buy for the demand, and what knowing more saves."""
-    return to_buy(planned(320), DEMAND, late, draws=DRAWS, name=RATE)
+    return to_buy(planned(320), DEMAND, late, draws=DRAWS, of=RATE)
 
 
 def information() -> None:

@@ -20,6 +20,8 @@ from calc.deciding import availability, day, tiers, waits
 from workbench.formulas.derivatives import Gradient, gradient
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import (
+    COST,
+    DECIDING,
     Formula,
     evaluate_all,
     load_formulas,
@@ -30,7 +32,6 @@ from workbench.formulas.exported import (
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
-DECISIONS = ("day", "scale")  # chapters whose formulas are of many deployments, not of one
 # Differences of large numbers: what they are of the same size as.
 _DIFFERENCES = ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device")
 _SCALE = "usable_memory"
@@ -144,7 +145,8 @@ def crosscheck_decisions(seed: int) -> Report:
 
     Raises DerivationError as :func:`crosscheck` does.
     """
-    formulas = {name: one for name, one in load_formulas().items() if one.notebook in DECISIONS}
+    formulas = {name: one for name, one in load_formulas().items()
+                if one.notebook in DECIDING and one.notebook != COST}
     inputs, computed = _decisions(random.Random(f"decisions {seed}"))
     derived = evaluate_all(formulas, inputs)
     if lonely := formulas.keys() ^ computed.keys():
@@ -238,7 +240,7 @@ def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
 
     Raises DerivationError as :func:`crosscheck` does.
     """
-    formulas = of_notebook(load_formulas(), "cost")
+    formulas = of_notebook(load_formulas(), COST)
     derived, computed = evaluate_all(formulas, inputs), _costs(inputs)
     if lonely := formulas.keys() ^ computed.keys():
         raise DerivationError("formulas and calc have different quantities of cost: "

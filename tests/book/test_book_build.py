@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import json
 import re
@@ -181,6 +182,18 @@ def test_executed_notebooks_can_be_downloaded(site: Path, folder: str) -> None:
         assert links, name
         notebook = json.loads((page.parent / links[0].get("href")).read_text(encoding="utf-8"))
         assert any(cell.get("execution_count") for cell in notebook["cells"]), name
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_all_fields_of_the_matrix_can_be_downloaded(site: Path, folder: str) -> None:
+    page = site / folder / "chapters/matrix.html"
+    link, = tree(page).cssselect("a.download[href$='.csv']")
+    with (page.parent / link.get("href")).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    shown = [row for table in tree(page).cssselect(".sortable table")
+             for row in table.cssselect("tbody tr")]
+    assert len(rows) == len(shown)
+    assert {row["device"] for row in rows} <= set(catalogue.names("devices"))
 
 
 def test_the_interface_of_chinese_pages_is_chinese(site: Path) -> None:

@@ -71,19 +71,19 @@ class TestTheAnswer:
     def test_a_limit_is_kept_in_the_share_of_draws_that_lie_within_it(self, users):
         each = users.front[0][0]
         within = (each.quantities["tpot"] <= 0.05) & (each.quantities["ttft"] <= 2)
-        assert goals.keeps(users, each) == within.mean()
-        assert goals.keeps(users, each) < 1
+        assert users.keeps(each) == within.mean()
+        assert users.keeps(each) < 1
 
     def test_a_goal_without_limits_has_no_such_share(self, money):
-        assert goals.keeps(money, money.front[0][0]) is None
-        assert goals.surest(money) is None
+        assert money.keeps(money.front[0][0]) is None
+        assert money.first_sure is None
 
     def test_what_is_sure_keeps_its_limits_in_nine_of_ten_and_none_before_it_does(self, users):
-        sure = goals.surest(users)
+        sure = users.first_sure
         told = [each for group in users.front for each in group]
         place = [each.row.choice for each in told].index(sure.row.choice)
-        assert goals.keeps(users, sure) >= 0.9
-        assert all(goals.keeps(users, each) < 0.9 for each in told[:place])
+        assert users.keeps(sure) >= 0.9
+        assert all(users.keeps(each) < 0.9 for each in told[:place])
 
     def test_the_published_weights_stand_beside_the_best(self, users, printed):
         goals.summary(pages(users))
@@ -94,8 +94,8 @@ class TestTheAnswer:
         assert printed[1]["which-tried"] == f"{users.found.funnel.deployments:,}"
 
     @pytest.mark.parametrize(("settings", "says"), [
-        (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32"),
-         "do not multiply it"),
+        (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32",
+          "limits.tpot=60ms"), "do not multiply it"),
         (("precisions=w8a8-int8",), "not asked for"),
         (("devices=nvidia-h20", "precisions=fp8-block,w4a8-int8", "cards.most=8"),
          "`fp8-block`: nothing meets the goal")])
@@ -223,6 +223,9 @@ class TestBounds:
         assert "1,600 token/s" in sentence[0]
         assert printed[1]["which-rate"] == "1,600 token/s"
         assert printed[1]["which-needed"] == "1.6 ms"
+        least = re.search(r"one every ([\d.]+) ms", sentence[0])
+        assert float(printed[1]["which-least"].removesuffix(" ms")) == pytest.approx(
+            float(least[1]), abs=0.05)
         name, settings = bounds.CLAIMED
         with pytest.raises(ParamsError):
             search(load_goal(name, settings))

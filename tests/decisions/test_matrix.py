@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import re
 
 import pytest
@@ -43,19 +46,57 @@ def test_a_field_is_the_fewest_whole_servers_and_the_fastest_on_them(cells, devi
         assert low <= cell.pace <= high
 
 
-def test_what_no_number_of_cards_holds_is_said(cells, monkeypatch):
+def test_a_table_for_each_number_of_users_says_what_nothing_holds(cells, monkeypatch):
     texts = []
     monkeypatch.setattr(display, "show", lambda en, zh: texts.append((en, zh)))
     small = [cell for cell in cells if cell.device == "nvidia-rtx-4090"]
     assert all(cell.best is None for cell in small)
     matrix.whole(cells)
-    (english, chinese), = texts
-    assert english.count("| – ") == chinese.count("| – ") == len(small)
-    assert english.startswith(":::{div} sortable")
-    assert len(english.splitlines()) == len(cells) / len(USERS) + 6
-    # a column sorts by what its cells begin with
-    fields = [field.strip() for row in english.splitlines()[4:-2] for field in row.split("|")[3:5]]
-    assert all(re.match(r"[\d,.]+ ms \(|–$", field) for field in fields)
+    assert len(texts) == len(USERS)
+    for users, tables in zip(USERS, texts, strict=True):
+        asked = [cell for cell in cells if cell.users == users]
+        for table in tables:
+            assert table.startswith(f"::::{{dropdown}} {users} ")
+            assert ":::{div} sortable" in table
+            rows = [[field.strip() for field in line.split("|")[1:-1]]
+                    for line in table.splitlines() if line.startswith("|")][2:]
+            assert len(rows) == len(asked)
+            assert rows.count([rows[-1][0], *"––––"]) == 1
+            for cell, (device, cards, pace, _, cost) in zip(asked, rows, strict=True):
+                assert f"`{cell.precision}`" in device
+                assert (cell.best is None) == (pace == cards == "–")
+                # a column sorts by what its cells begin with
+                assert re.match(r"[\d,.]+<br>\(|–$", pace)
+                assert re.match(r"[\d,.]+ USD$|–$", cost)
+
+
+def test_the_file_has_every_field(cells, monkeypatch):
+    shown = []
+    monkeypatch.setenv("BOOK_PAGE", "1")
+    monkeypatch.setattr(display, "show", lambda en, zh: None)
+    monkeypatch.setattr(display, "display", lambda what, metadata: shown.append((what, metadata)))
+    matrix.whole(cells)
+    (english, metadata), (_, of_chinese) = shown
+    (name, text), = metadata["file"].items()
+    assert f"<{name}>" in english.data
+    assert of_chinese == {"lang": "zh", "file": {name: text}}
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for cell, row in zip(cells, rows, strict=True):
+        assert (row["device"], row["precision"]) == (cell.device, cell.precision)
+        assert int(row["users"]) == cell.users
+        assert (row["cards"] == "") == (cell.best is None)
+        if cell.best:
+            assert float(row["tpot_ms"]) == pytest.approx(1e3 * cell.pace)
+            assert float(row["tpot_low_ms"]) <= float(row["tpot_ms"]) <= float(row["tpot_high_ms"])
+            parallel = [int(row[f"{kind}_parallel"]) for kind in ("tensor", "pipeline", "data")]
+            assert math.prod(parallel) == int(row["cards"])
+            assert (row["currency"] == "USD") == (row["cost_per_million_output"] != "")
+
+
+def test_outside_of_the_book_there_is_no_file(monkeypatch):
+    monkeypatch.delenv("BOOK_PAGE", raising=False)
+    monkeypatch.setattr(display, "display", pytest.fail)
+    display.download("a.csv", [{"a": 1}], ("a", "a"))
 
 
 def test_more_users_never_need_fewer_servers(cells):

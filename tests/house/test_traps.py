@@ -20,7 +20,8 @@ from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-            "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1}
+            "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1,
+            "expert_tensor_parallel": 0}
 # a single token on one card that holds everything, nothing cached, at a byte per weight
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
@@ -129,7 +130,7 @@ class TestDocuments:
         """Tokens behind the collectives' bytes are those behind the operations, in every phase."""
         inputs = sampled(attention) | {
             "tensor_parallel": 2, "expert_parallel": 1, "devices_per_node": 8,
-            "shared_expert_ranks": 0,
+            "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
             "collective_alpha": 0.0, "first_k_dense_replace": sampled(attention)
             ["num_hidden_layers"], "concurrency": 80, "data_parallel": 1}
         found = run(inputs, attention)
@@ -162,6 +163,7 @@ class TestDocuments:
         inputs = sampled(attention) | {"concurrency": 1, "data_parallel": 1, "expert_parallel": 1,
                                        "draft_tokens": 0, "micro_batches": 1,
                                        "shared_expert_ranks": 0, "routing_skew": 0,
+                                       "expert_tensor_parallel": 0,
                                        "single_token_path": 0}
         found = run(inputs, attention)
         read = found["decode_distinct_experts"]
@@ -202,8 +204,8 @@ class TestTools:
         for phase in PHASES:
             per_layer = inputs["multiply_add_flops"] * inputs["hidden_size"] * inputs[
                 "n_routed_experts"]
-            tokens = found[f"{phase}_group_tokens"] / np.maximum(
-                1, inputs["expert_parallel"] / inputs["tensor_parallel"])
+            tokens = found[f"{phase}_group_tokens"] * inputs["tensor_parallel"] / (
+                inputs["expert_parallel"] * found["expert_slices"])
             close(found[f"{phase}_router_flops"], moe * per_layer * tokens)
         everything = run(inputs, attention, first_k_dense_replace=dense + moe)
         assert (everything["decode_routed_expert_bytes"] == 0).all()
@@ -231,7 +233,7 @@ class TestTools:
         """1 + 2 per layer of them: 2 (n - 1)/n payloads each, and two latencies."""
         inputs = sampled(attention) | {
             "tensor_parallel": 8, "expert_parallel": 1, "devices_per_node": 8, "concurrency": 3000,
-            "shared_expert_ranks": 0,
+            "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
             "data_parallel": 1, "pipeline_parallel": 1, "micro_batches": 1, "hidden_size": 8192}
         inputs["collective_alpha"] = 1e-6
         inputs["logit_element_bytes"] = 1e-12  # leave out the gathering of logits
@@ -246,7 +248,7 @@ class TestTools:
         """Where tokens are sent to experts and back, no all-reduce follows the experts."""
         inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
                                        "exchange_gathered": 0, "n_shared_experts": 0,
-                                       "shared_expert_ranks": 0}
+                                       "shared_expert_ranks": 0, "expert_tensor_parallel": 0}
         inputs["first_k_dense_replace"] = np.minimum(inputs["first_k_dense_replace"],
                                                      inputs["num_hidden_layers"] - 1)
         within, across = (run(inputs, attention, expert_parallel=e) for e in (4, 16))
@@ -257,7 +259,7 @@ class TestTools:
     def test_shared_experts_that_stay_cut_are_not_summed(self, attention):
         """Where tokens are sent to routed experts, shared ones still have a sum of their own."""
         inputs = sampled(attention) | {"tensor_parallel": 4, "data_parallel": 4,
-                                       "shared_expert_ranks": 0}
+                                       "shared_expert_ranks": 0, "expert_tensor_parallel": 0}
         without, within, across = (
             run(inputs, attention, n_shared_experts=shared, expert_parallel=e)
             for shared, e in ((0, 16), (1, 4), (1, 16)))
@@ -269,7 +271,7 @@ class TestTools:
     def test_attention_core_not_divided_among_heads(self, attention):
         """Twice the ranks do half the core each; a latent cache is whole on each of them."""
         inputs = sampled(attention) | {"num_key_value_heads": 1, "core_tile_rows": 1,
-                                       "sparse_tile_rows": 1}
+                                       "sparse_tile_rows": 1, "expert_tensor_parallel": 0}
         inputs["num_attention_heads"] = 2 * inputs["num_attention_heads"]  # whole on each of two
         one_rank, two = (run(inputs, attention, tensor_parallel=t) for t in (1, 2))
         for phase in PHASES:
@@ -285,7 +287,7 @@ class TestTools:
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
-                     "shared_expert_ranks": 0}.get(
+                     "shared_expert_ranks": 0, "expert_tensor_parallel": 16}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)
             changed = run(inputs, attention, **{name: other})
             if all(np.array_equal(changed[key], base[key]) for key in base):

@@ -13,6 +13,7 @@ INSTALL = "apt-get install --no-install-recommends prometheus shellcheck"
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 S0_RUNS = ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
            "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1", *LENGTHS)
+S0_POOLS = ("precision=w4a8-int8", "workload.memory_utilization=0.95")
 S1_RUNS = ("precision=fp8-block", "parallelism.expert_parallel=32",
            "workload.max_num_batched_tokens=8192 token", *LENGTHS)
 # scenario, overrides, engine: one server, several of them, over nodes, wide, drafts, two pools
@@ -27,6 +28,8 @@ CASES = {
     "ascend-ray": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.11.0"),
     "ascend-nodes": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.18.0"),
     "ascend-between": ("s0-scenario-1", S0_RUNS, "vllm-ascend@0.30.0rc2"),
+    "ascend-pools": ("s0-scenario-3", S0_POOLS, "vllm-ascend@0.18.0"),
+    "ascend-pools-0.11": ("s0-scenario-3", S0_POOLS, "vllm-ascend@0.11.0"),
     "sglang-0.5.9": ("s0-scenario-1", S0_RUNS, "sglang@0.5.9"),
     "sglang-drafts": ("h200-r1-sglang-mtp", (), None),
     "sglang-dp": ("h200-v32-sglang-dp8", (), "sglang@0.5.23"),

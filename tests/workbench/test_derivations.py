@@ -185,6 +185,12 @@ def test_random_deployments_cover_what_is_general():
                for i in drawn)
     assert any(i["expert_parallel"] > i["tensor_parallel"] for i in drawn)
     assert any(1 < i["expert_parallel"] < i["tensor_parallel"] for i in drawn)
+    asked = [(i["expert_tensor_parallel"], i["expert_parallel"], i["tensor_parallel"])
+             for i in drawn if i["expert_tensor_parallel"]]
+    assert any(slices > 1 and e * slices > t for slices, e, t in asked), "over replicas"
+    assert any(slices > 1 < e and e * slices > t for slices, e, t in asked), "of some experts"
+    assert any(slices > 1 and e * slices == t for slices, e, t in asked), "within tensor parallel"
+    assert any(slices == 1 for slices, _, _ in asked), "none"
     assert any(i["tensor_parallel"] > i["num_key_value_heads"] for i in drawn)
     assert any(i["num_hidden_layers"] % i["pipeline_parallel"] for i in drawn)
     assert any(i["q_lora_rank"] == 0 < i["kv_lora_rank"] for i in drawn)

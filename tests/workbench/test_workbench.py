@@ -15,7 +15,7 @@ from workbench.formulas.compare import points, same_structure, same_value
 from workbench.formulas.derivation import LOCK, Derivation
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import Formula, evaluate_all, load_formulas, order, stagewise
-from workbench.formulas.symbols import latex, sym
+from workbench.formulas.symbols import compared, latex, sym
 from workbench.formulas.trees import MaxOver, MinOver, SumOver, from_tree, to_tree
 from workbench.showing import display
 from workbench.steps.tensors import Tensor, size
@@ -27,6 +27,15 @@ NAMES = ("num_hidden_layers", "hidden_size", "tensor_parallel", "n_routed_expert
 
 def formula(name, tree, variant=None):
     return Formula(name, variant, tree, "1", "", "test", "a")
+
+
+def test_two_arguments_of_a_maximum_are_compared_once():
+    first, second = sym.hidden_size + sym.stage, sym.hidden_size * sym.tensor_parallel
+    built = sympy.Max(first, second)
+    before = compared.cache_info()
+    assert sympy.Max(first, second) == built
+    after = compared.cache_info()
+    assert (after.misses, after.hits > before.hits) == (before.misses, True)
 
 
 # --- trees -------------------------------------------------------------------------------------

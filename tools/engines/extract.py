@@ -43,6 +43,7 @@ class Engine:
         extract: takes the modules of a release apart.
         package: its name on the index.
         folder: of ``params/engines/`` that its file is in.
+        root: folder of the release that is read; its package unless given.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Engine:
     extract: Callable[[Package], Found]
     package: str = ""
     folder: str = ""
+    root: str = ""
 
 
 def _vllm(package: Package) -> Found:
@@ -107,8 +109,10 @@ def _router(package: Package) -> Found:
 
 
 _TOOLS = "tools"
+_EXAMPLES = "examples/disaggregated_prefill_v1"
+_PROXY = "/load_balance_proxy_server_example.py"
 _ROUTERS = ("/router_args.py", "/launch_router.py",
-            "/disaggregation/mini_lb.py", "/disaggregation/launch_lb.py")
+            "/disaggregation/mini_lb.py", "/disaggregation/launch_lb.py", _PROXY)
 ENGINES = {
     "vllm": Engine("vLLM", (
         "0.2.7", "0.3.3", "0.4.2", "0.5.4", "0.6.3.post1", "0.6.6.post1", "0.7.3", "0.8.5.post1",
@@ -134,6 +138,9 @@ ENGINES |= {
                         _TOOLS),
     "sglang-router": Engine("SGLang Router", ("0.1.9", "0.2.4", "0.3.2"),
                             ("sglang_router/launch_router.py",), "--policy", _router, "", _TOOLS),
+    "vllm-ascend-proxy": Engine("vLLM Ascend's proxy", ENGINES["vllm-ascend"].releases[3:],
+                                (f"{_EXAMPLES}{_PROXY}",), "--prefiller-hosts", _router,
+                                "vllm-ascend", _TOOLS, _EXAMPLES),
     "vllm-router": Engine("vLLM Router", ("0.1.9", "0.1.17"), ("vllm_router/router_args.py",),
                           "--policy", _router, "", _TOOLS),
 }
@@ -164,7 +171,7 @@ def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch 
     engine = ENGINES[name]
     contents = []
     for release in find(engine.package or name, list(engine.releases), get):
-        contents.append((release, extract(engine, load(release, cache, get))))
+        contents.append((release, extract(engine, load(release, cache, get, engine.root))))
         print(f"{name} {release.version} ({release.date}): "
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
     merged = merge(contents)

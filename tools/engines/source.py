@@ -137,8 +137,14 @@ class _Page(HTMLParser):
                                 (attributes.get("data-upload-time") or "")[:10]))
 
 
-def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Source:
+def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = "") -> Source:
     """The Python files of a release, from the cache where they are, after the check of its sum.
+
+    Args:
+        release: the file to read.
+        cache: folder that keeps what was had.
+        get: how it is had.
+        root: folder of it that is read; that of the package unless given.
 
     Raises ExtractError when the file cannot be had, is not the one the index names, or is no
     archive.
@@ -152,22 +158,22 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch) -> Sou
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, body)
     try:
-        return Source(release, _members(body, release.package.replace("-", "_")))
+        return Source(release, _members(body, root or release.package.replace("-", "_")))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
         raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
 
 
-def _members(body: bytes, package: str) -> dict[str, str]:
-    """Texts of the package's Python files; a wheel has no top folder, a source archive has one."""
+def _members(body: bytes, root: str) -> dict[str, str]:
+    """Texts of the Python files below a folder; a source archive has one more on top."""
     if zipfile.is_zipfile(io.BytesIO(body)):
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             return {name: archive.read(name).decode("utf-8", "replace")
-                    for name in archive.namelist() if _wanted(name, package)}
+                    for name in archive.namelist() if _wanted(name, root)}
     texts: dict[str, str] = {}
     with tarfile.open(fileobj=io.BytesIO(body), mode="r:*") as archive:
         for member in archive:
             name = _SOURCES.sub("", member.name.partition("/")[2])
-            if _wanted(name, package) and (file := archive.extractfile(member)):
+            if _wanted(name, root) and (file := archive.extractfile(member)):
                 texts[name] = file.read().decode("utf-8", "replace")
     return texts
 
@@ -175,5 +181,5 @@ def _members(body: bytes, package: str) -> dict[str, str]:
 _SOURCES = re.compile(r"^((bindings/python|py_src|src)/)+")  # where some keep the package
 
 
-def _wanted(name: str, package: str) -> bool:
-    return name.startswith(f"{package}/") and name.endswith(".py")
+def _wanted(name: str, root: str) -> bool:
+    return name.startswith(f"{root}/") and name.endswith(".py")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -12,7 +12,7 @@ from rich.table import Table
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.reading.amounts import human
-from catalogue.reading.units import parse
+from catalogue.reading.units import DAY, HOUR, MINUTE, parse
 
 USUAL_SHARE = "99"  # percentile, unless told otherwise
 GROWTH = (0.7, 1.0, 1.5)  # of the load, low, as expected and high, unless told otherwise
@@ -53,6 +53,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          help="low, expected and high load, over the one that is given")
     command.add_argument("--late", help="price of a card's hour found later over one bought now: "
                                         "how many replicas to buy")
+    command.add_argument("--price", help="of a card's hour, in place of the catalogue's, for the "
+                                         "regret in money: '2 USD/h' or '1.5..2.5 USD/h'")
     command.add_argument("--cards", action="store_true",
                          help="the best layout of 8 to 384 cards, and two pools; limits hold "
                               "for means")
@@ -126,6 +128,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
                         ("late", "requests")):
         if numbers[name] is not None and numbers[needs] is None:
             raise ParamsError(f"--{name}: expected --{needs.replace('_', '-')} as well.")
+    if args.price is not None and not args.regret:
+        raise ParamsError("--price: expected --regret as well.")
     if args.regret and numbers["requests"] is None:
         raise ParamsError("--regret: expected --load and --requests as well.")
     return numbers
@@ -226,21 +230,27 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
 
 
 def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.deciding.choices import chosen, layouts
+    from calc.costing.rates import card_hour
+    from calc.deciding.choices import chosen, in_money, layouts
 
+    hour = card_hour(scenario.device.id, reader=args.price)
     curve, limits = load("loads", args.load), _limits(given)
     found = layouts(scenario, limits, float(curve.variation.value))
     if not any(layout.most["central"] for layout in found):
         raise ParamsError(f"'{scenario.id}': no layout meets the limits, expected higher ones.")
-    return chosen(found, curve, given["requests"], given["growth"], given["late"]).as_json()
+    made = chosen(found, curve, given["requests"], given["growth"], given["late"])
+    return made.as_json() | {"money": hour and {
+        "currency": hour.currency, "hour": hour.per(f"{hour.currency}/h"), "source": hour.source,
+        "largest": in_money(made, hour)}}
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.deciding.growth import best, sizes_of, two_pools
+    from calc.deciding.growth import Tables, best, sizes_of, two_pools
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
-    found = {size: best(scenario, size, limits) for size in sizes}
-    pools = two_pools(scenario, sizes, limits)
+    tables = Tables(scenario)
+    found = {size: best(scenario, size, limits, tables=tables) for size in sizes}
+    pools = two_pools(scenario, sizes, limits, tables=tables)
     if not any(found.values()) and not pools:
         raise ParamsError(f"'{scenario.id}': no layout of 8 to {sizes[-1]} cards meets the limits, "
                           "expected higher ones.")
@@ -256,7 +266,7 @@ def span(seconds: float | None) -> str:
     """
     if seconds is None:
         return "–"
-    for name, length in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+    for name, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {name}"
     return human(seconds, "s")
@@ -334,6 +344,20 @@ def _print_regret(screen: Any, answer: dict[str, Any], given: dict[str, Any]) ->
     screen.print(table)
     screen.print(f"least regret: {found['least_regret']}; least mean cost: {found['least_cost']}; "
                  f"best as expected: {found['central']}", highlight=False, soft_wrap=True)
+    money = found["money"]
+    lines = ["no price of this card's hour is known, see --price"] if money is None else [
+        f"a card's hour at {_amount(money['hour'], '.3g')} {money['currency']} "
+        f"({money['source']}); largest regret of a day, with both ends of the price:",
+        *(f"  {name}: {_amount(largest, ',.0f')} {money['currency']}"
+          for name, largest in zip(found["candidates"], money["largest"], strict=True)
+          if name in shown and largest)]
+    for line in lines:
+        screen.print(line, highlight=False, soft_wrap=True)
+
+
+def _amount(ends: Sequence[float], style: str) -> str:
+    value, low, high = (format(each, style) for each in ends)
+    return f"{value} ({low}–{high})" if low != high else value
 
 
 def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
@@ -342,9 +366,16 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
     found = answer["cards"]
     for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
         cells = ["–"] * 6 if one is None else [
-            one["layout"], f"{one['per_device']:.4g}", human(one["ttft"], "s"),
+            one["layout"] + _way(one), f"{one['per_device']:.4g}", human(one["ttft"], "s"),
             human(one["tpot"], "s"), one["binds"], one["resource"]]
         table.add_row(f"{size}", *cells, "–" if two is None else
                       f"{two['per_device']:.4g} ({two['prefill'][0]}×{two['prefill'][1]} + "
-                      f"{two['decode'][0]}×{two['decode'][1]})")
+                      f"{two['decode'][0]}×{two['decode'][1]}{_way(two)})")
     screen.print(table)
+
+
+def _way(found: dict[str, Any]) -> str:
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    drafts, batches = found["way"]["draft_tokens"], found["way"]["micro_batches"]
+    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0)
+            + ", two half-batches" * (batches > 1))

@@ -12,9 +12,10 @@ from rich.table import Table
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, load, load_prices, load_scenario
 from catalogue.planning.prices import OWNERSHIPS
+from catalogue.reading.units import HOUR
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
-SERVICE, DAY = "deepseek-api", "azure-conversation"
+SERVICE, LOAD = "deepseek-api", "azure-conversation"
 ROWS: tuple[tuple[str, str, str], ...] = (
     ("per_million_input", "a million input tokens", "money"),
     ("per_million_output", "a million output tokens", "money"),
@@ -54,7 +55,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--utilisation", metavar="SHARE",
                          help="of the throughput that is used; by default what the load leaves of "
                               "a deployment that its busiest hour fills")
-    command.add_argument("--load", default=DAY, metavar="NAME", help=f"a day's load ({DAY})")
+    command.add_argument("--load", default=LOAD, metavar="NAME", help=f"a day's load ({LOAD})")
     command.add_argument("--day-requests", metavar="N",
                          help="requests of a day: how many deployments its hours need, and what "
                               "they cost by way of having them")
@@ -142,7 +143,7 @@ def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Na
             * converted(hour, currency, prices.exchange).value for hour in hours.values()]
     return {"deployments": {"most": int(needed.max()), "mean": float(needed.mean())},
             "utilisation": utilisation(rates, one, float(needed.max())), "currency": currency,
-            "per_hour": {name: 3600 * amount for name, amount in ways(needed, *each).items()}}
+            "per_hour": {name: HOUR * amount for name, amount in ways(needed, *each).items()}}
 
 
 def _finite(number: Any) -> float | None:

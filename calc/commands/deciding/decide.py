@@ -13,10 +13,11 @@ from calc.commands.printing import OK, console, print_json
 from calc.deciding.inputs.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.deciding.inputs.doubt import Doubt, doubt
 from calc.deciding.inputs.elasticities import Elasticity, answers_of
-from calc.deciding.inputs.information import Information, between, to_buy
+from calc.deciding.inputs.information import DRAWS, RATE, Information, between, to_buy
 from calc.deciding.inputs.paths import Path, path_of
 from calc.deciding.inputs.plans import (
     CARD_HOURS,
+    REQUESTS,
     Limit,
     Plan,
     against,
@@ -67,12 +68,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--margin", default="0", metavar="SHARE",
                          help="by how much --against has to be better, e.g. 0.1")
     command.add_argument("--limit", metavar="NAME=VALUE",
-                         help="both serve as many requests as this lets them, e.g. 'tpot=50 ms'")
+                         help="deployments serve as many requests as this lets them, e.g. "
+                              "'tpot=50 ms'")
     command.add_argument("--information", action="store_true",
                          help="which input is worth measuring before one chooses (--against) or "
                               "buys (--demand)")
     command.add_argument("--demand", metavar="RATE",
-                         help="output tokens per second to buy for, e.g. '50000 token/s'")
+                         help="output tokens per second to buy for, e.g. '50000 token/s', or, "
+                              "with --limit tpot=..., users at once: '512 request'")
     command.add_argument("--late", metavar="FACTOR",
                          help="price of a card that turns out to be missing, over today's")
     command.add_argument("--price", metavar="MONEY",
@@ -255,7 +258,13 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if args.late is None or args.against is not None or name != CARD_HOURS:
             raise ParamsError("--demand: expected --late FACTOR beside it, and neither --against "
                               "nor --quantity.")
-        found = to_buy(plan, _rate(args.demand), _number("--late", args.late), price, *draws)
+        limit = _limit(args.limit, plan)
+        if limit and limit.name != "tpot":
+            raise ParamsError(f"--limit {limit.name}: what is bought is sized by the time per "
+                              "token, expected tpot.")
+        demand, of = _demand(args.demand, limit)
+        found = to_buy(plan, demand, _number("--late", args.late), price,
+                       (draws or [DRAWS])[0], limit, of)
         unit = currency or "cards"
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
@@ -276,10 +285,16 @@ def _told_information(found: Information, unit: str) -> list[Any]:
         f"{found.losses[found.taken]:,.4g} {unit}. In {found.wrong:.0%} of the cases another "
         "choice turns out better.",
         f"Knowing everything first would save {found.perfect:,.4g} {unit}."]
+    if any(found.needed):
+        few, half, most = ("none" if each is None else f"{each:,.0f}" for each in found.needed)
+        lines.append(f"Cards needed: {half}, in 80% of the cases {few} to {most}.")
     table = Table("measured first", f"saves ({unit})", "changes the choice",
                   title="What knowing it is worth")
     for worth in [one for one in found.worths if one.value > one.scatter][:TOLD]:
         table.add_row(_said(worth.name), f"{worth.value:,.4g}", f"{worth.changes:.0%}")
+    if found.unmet:
+        lines.append(f"In {found.unmet:.1%} of the cases no number of requests keeps the limit, so "
+                     "that no purchase helps; they are left out.")
     return [*lines, table, f"{found.draws:,} draws; below {found.worths[0].scatter:,.3g} nothing "
                            "is told apart from nothing."]
 
@@ -325,14 +340,21 @@ def _limit(text: str | None, plan: Plan) -> Limit | None:
         raise ParamsError(f"--limit {name}: {error}.") from None
 
 
-def _rate(text: str) -> float:
+def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
+    """What is to be bought for: tokens per second, or users at once where a limit says how many
+    of them a deployment can have.
+    """
     try:
-        rate = float(units.parse(text, "token/s"))
+        users = units.unit_of(text) == "request"
+        demand = float(units.parse(text, "request" if users else "token/s"))
     except ValueError as error:
         raise ParamsError(f"--demand: {error}.") from None
-    if rate <= 0:
+    if demand <= 0:
         raise ParamsError(f"--demand {text}: expected more than none.")
-    return rate
+    if users and limit is None:
+        raise ParamsError(f"--demand {text}: how many of them a deployment can have is said by a "
+                          "limit, expected --limit tpot=VALUE beside it.")
+    return demand, REQUESTS if users else RATE
 
 
 def _money(text: str | None) -> tuple[float, str]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from calc.choosing.advice import set_line
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.searching.answers import Answer
+    from calc.searching.answers import Answer, Relaxed
     from calc.searching.choices import Choice
     from calc.searching.search import Row
     from calc.searching.sure import Drawn
@@ -30,7 +30,7 @@ HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": 
          "power": "power", "energy": "energy"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
-         "have": "have"}
+         "have": "have", "sure": "limits.sure"}
 MOST_WORKERS = 8  # processes of one search, by default
 
 
@@ -42,6 +42,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                                                "precisions=fp8-block,w8a8-int8")
     for flag, key in FLAGS.items():
         command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
+    command.add_argument("--relax", action="store_true",
+                         help="search once more: what is best with each limit 1% and 10% wider")
     command.add_argument("-o", "--out", metavar="DIR",
                          help="write the scenario file of every deployment that is told")
     command.add_argument("--workers", type=int, metavar="N",
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
-    from calc.searching.answers import Answer
+    from calc.searching.answers import Answer, relaxed
     from calc.searching.asking import load_goal
     from calc.searching.search import search
 
@@ -63,12 +65,18 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(f"--workers {args.workers}: expected at least 1.")
     goal = load_goal(args.goal, [*args.settings, *flags])
+    if args.relax and (goal.limits.at != "mean" or goal.limits.sure is not None
+                       or goal.space.pools != ["one"]):
+        raise ParamsError("--relax: widens limits of means at central values in one pool, expected "
+                          "no limits.at, no limits.sure and no second pool.")
     answer = Answer(search(goal, workers=args.workers))
+    wider = relaxed(goal, args.workers) if args.relax else []
     files = _written(answer, Path(args.out)) if args.out and answer.met else []
     if args.json:
-        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {}))
+        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {})
+                   | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {}))
     else:
-        _print(answer, files)
+        _print(answer, files, wider)
     return OK if answer.met else UNMET
 
 
@@ -106,10 +114,12 @@ def _told(answer: Answer) -> list[Row]:
     return [each.row for group in answer.front for each in group]
 
 
-def _print(answer: Answer, files: list[Path]) -> None:
+def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
-    if answer.met or answer.verified:
+    if answer.sure and not answer.met and answer.sure.surest:
+        _print_unsure(screen, answer, answer.sure.surest)
+    elif answer.met or answer.verified:
         if answer.found.front.rows:
             _print_front(screen, answer)
             _print_verified(screen, answer)
@@ -117,9 +127,15 @@ def _print(answer: Answer, files: list[Path]) -> None:
         _print_pairs(screen, answer)
     else:
         _print_miss(screen, answer)
+    for each in wider:
+        screen.print(_relaxed(answer, each), highlight=False, soft_wrap=True)
     funnel = answer.found.funnel
     if funnel.deployments:
         screen.print(_funnel(answer), highlight=False, soft_wrap=True)
+    if funnel.counts["drafts"]:
+        screen.print(f"Pipeline stages without drafts ({funnel.counts['drafts']:,} layouts): "
+                     "engines draft none there; --set space.staged_drafts=true tries them.",
+                     highlight=False, soft_wrap=True)
     if answer.found.wishes.unpriced and funnel.deployments:
         screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
                      "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
@@ -142,14 +158,71 @@ def _print_front(screen: Console, answer: Answer) -> None:
                          if name in each.row.quantities)
         tight = answer.binds(each.row)
         beside = [f"{HEADS[tight]} nearest to its limit"] if tight else []
+        if (share := answer.keeps(each)) is not None:
+            beside.append(f"keeps its limits in {share:.0%} of draws")
         beside += [f"{alike} more that cannot be told apart"] * bool(alike)
         screen.print(f"{number:>3}. {_named(each.row)}", highlight=False, soft_wrap=True)
         screen.print(f"     {'; '.join([seen, *beside])}", highlight=False, soft_wrap=True)
-    total, told = len(answer.found.front.rows["base"]), len(_told(answer))
+    _print_sure(screen, answer)
+    total = len(answer.sure.front if answer.sure else answer.found.front.rows["base"])
+    told = len(_told(answer))
     if total > told:
         screen.print(f"The first {told} of {total} deployments on the front.", highlight=False)
-    screen.print(f"The first one: {_settings(answer.front[0][0].row)}", highlight=False,
-                 soft_wrap=True)
+    first = answer.front[0][0].row.choice
+    screen.print(f"The first one: {set_line(first.settings())}", highlight=False, soft_wrap=True)
+
+
+def _print_sure(screen: Console, answer: Answer) -> None:
+    """Which deployment is sure, or how that was found."""
+    from calc.searching.sure import SURE
+
+    if not answer.found.wishes.limits:
+        return
+    if answer.sure:
+        screen.print(f"{answer.sure.tried} deployments drawn of the fronts of all offers in "
+                     f"objectives and limits; above those that keep the limits in at least "
+                     f"{answer.sure.share:.0%} of draws, below by central values.",
+                     highlight=False, soft_wrap=True)
+        return
+    first = answer.first_sure
+    if first is None:
+        screen.print(f"None of these keeps its limits in {SURE:.0%} of draws from the ranges of "
+                     f"all inputs; --sure {SURE:g} looks further.", highlight=False,
+                     soft_wrap=True)
+    elif first.row.choice != answer.front[0][0].row.choice:
+        screen.print(f"First in {SURE:.0%} of draws: {_named(first.row)} "
+                     f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
+                     highlight=False, soft_wrap=True)
+
+
+def _relaxed(answer: Answer, wider: Relaxed) -> str:
+    """What one limit that is wider changes of the first objective, in one sentence."""
+    name = next(iter(answer.found.wishes.chosen))
+    said = (f"{HEADS[wider.limit]} limit {wider.factor - 1:.0%} wider "
+            f"({_amount(wider.limit, wider.to)})")
+    if wider.row is None:
+        return f"{said}: still nothing."
+    objective = {name: answer.found.wishes.chosen[name]}
+    value, = wider.row.worth(objective)
+    best = answer.best.worth(objective)[0] if answer.best else None
+    change = ("" if best is None else ", as before" if value == best
+              else f", {abs(value) / abs(best) - 1:+.1%}")
+    return (f"{said}: {HEADS.get(name, name)} {_amount(name, abs(value))}{change}, with "
+            f"{_named(wider.row)}.")
+
+
+def _amount(name: str, value: float) -> str:
+    unit = UNITS.get(name)
+    return f"{value:.4g}" if unit is None else human(value, unit)
+
+
+def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
+    """That nothing is so sure, and what is surest."""
+    assert answer.sure
+    screen.print(f"Nothing keeps its limits in {answer.sure.share:.0%} of draws. The surest of "
+                 f"{answer.sure.tried} drawn: {_named(nearest.row)}: "
+                 f"{answer.keeps(nearest) or 0:.0%}.", highlight=False, soft_wrap=True)
+    screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
 def _named(row: Row) -> str:
@@ -170,10 +243,6 @@ def _interval(each: Drawn, name: str, currency: str) -> str:
         return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
     unit = UNITS[name]
     return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
-
-
-def _settings(row: Row) -> str:
-    return str(row.as_json()["set"])
 
 
 def _brief(row: Row, currency: str) -> str:
@@ -241,10 +310,12 @@ def _print_others(screen: Console, answer: Answer) -> None:
         lines.append(f"Another layout: {_brief(answer.runner_up, currency)}")
     if answer.least_change is not None:
         row, changed = answer.least_change
-        settings = " ".join(f"--set {shlex.quote(f'{key}={value}')}"
-                            for key, value in changed.items())
-        lines += [f"Least change: {_brief(row, currency)}", f"    {settings}"]
-    for title, rows in (("By precision", answer.precisions), ("By device", answer.devices)):
+        lines += [f"Least change: {_brief(row, currency)}", f"    {set_line(changed)}"]
+    wishes, last = answer.found.wishes, ""
+    if wishes.unpriced and "cost" in wishes.objectives:
+        others = [HEADS.get(name, name) for name in wishes.objectives if name != "cost"]
+        last = f", those without a price last, by {' then '.join(others) or 'nothing'}"
+    for title, rows in (("By precision", answer.precisions), ("By device" + last, answer.devices)):
         if len(rows) > 1:
             lines += [f"{title}:", *(f"    {_brief(row, currency)}" for row in rows)]
     for line in lines:
@@ -268,7 +339,7 @@ def _print_miss(screen: Console, answer: Answer) -> None:
         how = f"{HEADS[at]} {told[0]}, the limit is {told[1]}, off by {miss.over[at]:.1%}"
     screen.print(f"Nothing meets the goal. Nearest: {_named(miss)}: {how}.", highlight=False,
                  soft_wrap=True)
-    screen.print(f"    {_settings(miss)}", highlight=False, soft_wrap=True)
+    screen.print(f"    {set_line(miss.choice.settings())}", highlight=False, soft_wrap=True)
 
 
 def _funnel(answer: Answer) -> str:

@@ -80,14 +80,26 @@ def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[i
         name: of the quantity.
         moved: inputs that are given instead, arrays of shape (draws,).
     """
-    moves: dict[str, Any] = dict(moved or {})
+    found = np.broadcast_to(plan.at({**(moved or {}), **moves_of(columns, scores)}, name),
+                            (len(scores),))
+    return np.asarray(found * own_factor(own, scores))
+
+
+def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:
+    """The inputs of a plan in every draw; arguments as of :func:`drawn`."""
+    moves: dict[str, Any] = {}
     for column, knob in columns:
-        moves |= dict.fromkeys(knob.symbols, at_scores(knob, scores[:, column]))
-    found = np.broadcast_to(plan.at(moves, name), (len(scores),))
+        moves |= dict.fromkeys(knob.symbols, knob.at(scores[:, column]))
+    return moves
+
+
+def own_factor(own: Sequence[tuple[int, Sides]], scores: np.ndarray) -> np.ndarray:
+    """By what the formulas are off in every draw [1]; arguments as of :func:`drawn`."""
+    factor = np.ones(len(scores))
     for column, (down, up) in own:
         score = scores[:, column]
-        found = found * np.exp(score * np.where(score < 0, down, up))
-    return np.asarray(found)
+        factor *= np.exp(score * np.where(score < 0, down, up))
+    return factor
 
 
 def scores_of(inputs: int, draws: int) -> np.ndarray:
@@ -103,12 +115,6 @@ def scores_of(inputs: int, draws: int) -> np.ndarray:
     shares = qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws)
     edge = np.finfo(float).eps  # a share of nothing has no score
     return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
-
-
-def at_scores(knob: Knob, scores: np.ndarray) -> np.ndarray:
-    """An input at so many deviations from its median, ``Knob.at`` of each, shape (draws,)."""
-    different, place = np.unique(scores, return_inverse=True)
-    return np.array([knob.at(float(score)) for score in different])[place]
 
 
 def _key(knob: Knob) -> Key:

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import SERVED_NAMES, latency
+from calc.choosing.sweeps import latency
 from calc.deciding.inputs.paths import CONTINUOUS, GROUPS, WHOLE, path_of
 from calc.deciding.inputs.plans import CARD_HOURS, DERIVED, MEMORY_NAMES, Plan, signed
 from calc.intervals.gradient import slopes, traced
 from calc.quantities.everything import INPUTS, evaluate
+from calc.quantities.latencies import SERVED_NAMES
 from catalogue import ParamsError, symbols
 from catalogue.deployments.physics_inputs import SCALARS, Knob
 from catalogue.reading import units

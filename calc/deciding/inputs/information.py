@@ -14,17 +14,28 @@ value of perfect information (2013).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from calc.deciding.inputs.draws import SEED, drawn, priors, scores_of
-from calc.deciding.inputs.plans import CARD_HOURS, LESS, Plan, better
+from calc.deciding.inputs.draws import (
+    SEED,
+    Priors,
+    drawn,
+    moves_of,
+    own_factor,
+    priors,
+    scores_of,
+)
+from calc.deciding.inputs.plans import CARD_HOURS, LESS, Limit, Plan, better
 from calc.deciding.inputs.tornado import OWN
 from catalogue import ParamsError
 
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
+AT_ONCE = 1 << 10  # draws that are tried at every number of requests together
+RATE = "output_throughput"
+ENDS = (0.1, 0.5, 0.9)  # of the cases, that are told of a purchase
 DEAREST = 1000.0  # price of a card that was missing, over that of one bought in time
 MOST_STEPS = 4096  # sizes of a purchase that are compared
 
@@ -58,6 +69,10 @@ class Information:
         wrong: share of the cases in which another one turns out better [1].
         worths: of each input, the most first.
         draws: that all of it rests on.
+        unmet: share of the cases in which a limit is kept by no number of requests, so that no
+            purchase helps; they are left out [1].
+        needed: of a purchase: cards that suffice in a tenth, half and nine tenths of all cases [1];
+            None where no number does, and all None of a choice.
     """
 
     options: tuple[str, ...]
@@ -67,6 +82,8 @@ class Information:
     wrong: float
     worths: tuple[Worth, ...]
     draws: int
+    unmet: float = 0.0
+    needed: tuple[float | None, ...] = (None, None, None)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -131,8 +148,8 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
     return information(np.stack(losses, axis=1), scores, found.names, (first.label, second.label))
 
 
-def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
-           draws: int = DRAWS, *, name: str = "output_throughput") -> Information:
+def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: int = DRAWS,
+           limit: Limit | None = None, of: str = RATE) -> Information:
     """What it is worth to know more before buying so many cards of one plan.
 
     Cards are bought in deployments of the plan's size. Those that turn out to be missing are bought
@@ -140,29 +157,54 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0,
 
     Args:
         plan: a deployment; several stand side by side.
-        demand: output tokens per second that they have to yield together [token/s].
+        demand: that they have to meet together.
         late: price of a card that is bought later, in prices of one bought now [1].
         price: of a card.
         draws: from the priors of its inputs, a power of two.
-        name: the throughput that counts, of a wave or of a steady state; the formulas' own error
-            is that of a wave, which is what was measured.
+        limit: of TPOT: each runs the requests that it allows, in place of its own.
+        of: what the demand is of: output tokens per second, of a wave or of a steady state, or,
+            with a limit, requests at once. The formulas' own error is that of a wave.
 
-    Raises ParamsError for a demand that takes too many deployments, or a later price below today's.
+    Raises ParamsError for a demand that takes too many deployments, a later price below today's,
+    and a limit that is hardly ever kept.
     """
     if not 1 <= late < DEAREST:
         raise ParamsError(f"--late {late:g}: cards that are cheaper later are bought later, "
                           f"expected 1 to below {DEAREST:g}.")
-    found = priors([plan], "output_throughput")
+    found = priors([plan], RATE)
     scores = _scores(len(found.names), draws)
-    rates = drawn(plan, found.knobs[0], found.own[0], scores, name)
-    needed = np.ceil(demand / rates)
+    yields = (drawn(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
+              _within(plan, found, scores, limit, of))
+    met = ~np.isnan(yields)
+    if met.sum() < met.size / 2:
+        raise ParamsError(f"--limit: in {1 - met.mean():.0%} of the cases no number of requests of "
+                          f"'{plan.scenario.id}' keeps it, expected a higher one.")
+    scores, needed = scores[met], np.ceil(demand / yields[met])
     if needed.max() - needed.min() >= MOST_STEPS:
         raise ParamsError(f"--demand: takes {needed.min():,.0f} to {needed.max():,.0f} deployments "
                           f"of '{plan.scenario.id}', expected a demand that a few would meet.")
     sizes = np.arange(needed.min(), needed.max() + 1)
     losses = price * plan.cards * (sizes + late * np.maximum(0, needed[:, None] - sizes))
     options = [f"{int(size) * plan.cards} cards" for size in sizes]
-    return information(losses, scores, found.names, options)
+    ends = np.quantile(np.where(met, np.ceil(demand / np.where(met, yields, 1)), np.inf),
+                       ENDS, method="higher")
+    return replace(information(losses, scores, found.names, options),
+                   unmet=float(1 - met.mean()),
+                   needed=tuple(float(end) * plan.cards if end < np.inf else None for end in ends))
+
+
+def _within(plan: Plan, found: Priors, scores: np.ndarray, limit: Limit, of: str) -> np.ndarray:
+    """What one deployment yields within a limit in every draw; not a number where none is kept.
+
+    What the formulas are off makes tokens as much slower as it makes them fewer.
+    """
+    parts = []
+    for some in np.array_split(scores, max(1, len(scores) // AT_ONCE)):
+        factor = own_factor(found.own[0], some)
+        best = plan.within(moves_of(found.knobs[0], some), of,
+                           Limit(limit.name, limit.most * factor))
+        parts.append(best * factor if of == RATE else best)
+    return np.concatenate(parts)
 
 
 def measured(name: str) -> bool:

@@ -24,7 +24,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 PER_CARD = "requests_per_card"  # the same for plans of different sizes
 LAID_OUT = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
-            "decode_context_parallel", "redundant_experts", "shared_expert_ranks")
+            "expert_tensor_parallel", "decode_context_parallel", "redundant_experts",
+            "shared_expert_ranks")
 LENGTHS = ("input_tokens", "output_tokens", "context_tokens")
 WHOLE = ("concurrency", *LENGTHS, "max_num_batched_tokens")
 CONTINUOUS = ("prefix_hit_share", "memory_utilization")  # plain numbers that are no mechanism

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import SERVED_NAMES, STEADY_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import decode_sweep, sweep
+from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.reading import units
 
-HOUR = 3600.0  # s
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
 POOLS = "pools"
@@ -31,7 +31,7 @@ DERIVED: dict[str, tuple[str, str, str, str]] = {
 """Name -> unit, whether less or more is better, English and Chinese name."""
 MEMORY_NAMES = ("headroom_per_device", "memory_per_device", "free_for_kv_per_device",
                 "max_concurrency", "kv_blocks")
-ROOM = "headroom_per_device"
+ROOM, REQUESTS = "headroom_per_device", "concurrency"
 MOST_IS_BETTER = ("throughput", "headroom", "free", "max_concurrency", "kv_blocks")
 LENGTHS = ("ttft", "e2e")  # need the length of prompts, as what is steady does
 # requests of a replica that are tried under a limit: each of the first, then eight per doubling
@@ -42,10 +42,13 @@ Moves = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Limit:
-    """The most that a quantity may be: a plan then runs as many requests as that lets it."""
+    """The most that a quantity may be: a plan then runs as many requests as that lets it.
+
+    Of many cases each may have its own, ``most`` of shape (n,).
+    """
 
     name: str
-    most: float
+    most: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Plan:
             return self._asked(moves, (name,), {"separate_pools": 1.0} if self.pooled else {})[name]
         rate = self._pooled_rate(moves) if self.pooled else self._asked(
             moves, ("output_throughput",))["output_throughput"]
-        return self.cards * MILLION / HOUR / rate if name == CARD_HOURS else rate / self.cards
+        return self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS else rate / self.cards
 
     def within(self, moves: Moves, name: str, limit: Limit) -> np.ndarray:
         """The best of a quantity over the requests in flight that a limit and memory allow.
@@ -98,7 +101,7 @@ class Plan:
 
         Args:
             moves: as for :meth:`at`, without ``concurrency``.
-            name: of a quantity; a rate, or card-hours.
+            name: of a quantity: a rate, card-hours, or ``concurrency`` itself.
             limit: that holds.
         """
         columns = [np.atleast_1d(np.asarray(value, float)) for value in moves.values()]
@@ -107,9 +110,11 @@ class Plan:
         tried = {key: np.repeat(np.broadcast_to(column, count), len(batches))
                  for key, column in zip(moves, columns, strict=True)}
         tried["concurrency"] = np.tile(batches, count)
-        allowed = (self.at(tried, limit.name) <= limit.most) & (self.at(tried, ROOM) >= 0)
-        best = np.nanmin if better(name) == LESS else np.nanmax
-        found = np.where(allowed, self.at(tried, name), np.nan).reshape(count, -1)
+        most = np.repeat(np.broadcast_to(limit.most, count), len(batches))
+        allowed = (self.at(tried, limit.name) <= most) & (self.at(tried, ROOM) >= 0)
+        best = np.nanmin if name != REQUESTS and better(name) == LESS else np.nanmax
+        asked = tried[name] if name == REQUESTS else self.at(tried, name)
+        found = np.where(allowed, asked, np.nan).reshape(count, -1)
         none = ~allowed.reshape(count, -1).any(axis=1)
         found[none] = 0.0
         return np.where(none, np.nan, best(found, axis=1))

@@ -8,7 +8,7 @@ from calc.costing.rates import Rate
 from calc.costing.ways import api_request
 from calc.deciding.inputs.breakeven import BreakEven, solve
 from calc.deciding.inputs.doubt import DRAWS, LEAST, Doubt
-from calc.deciding.inputs.draws import at_scores, drawn, priors, scores_of
+from calc.deciding.inputs.draws import drawn, priors, scores_of
 from calc.deciding.inputs.plans import Plan
 from calc.intervals.uncertainty import TAIL
 from catalogue import ParamsError
@@ -59,7 +59,7 @@ def utilisation(plan: Plan, hour: Rate, service: Prices) -> tuple[BreakEven, Dou
     rates = drawn(plan, moved.knobs[0], moved.own[0], scores, REACHED)
     price = Knob("hour", Value(hour.value, hour.unit, "", hour.source, hour.kind, hour.low,
                                hour.high), ())
-    at = even(rates, at_scores(price, scores[:, -1]))
+    at = even(rates, price.at(scores[:, -1]))
     crossing = at[at <= 1]
     low, high = (map(float, np.quantile(crossing, [TAIL, 1 - TAIL])) if len(crossing) >= LEAST
                  else (None, None))

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from catalogue.planning.loads import HOURS
 from workbench.showing import figures
-
-HOURS = 24
 
 
 def replicas(rates: Sequence[float], needed: Sequence[int], most: float, bought: int,

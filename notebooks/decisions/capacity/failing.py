@@ -17,6 +17,7 @@ from calc.deciding.availability import (
     spares_for,
 )
 from calc.quantities.everything import evaluate
+from catalogue.reading.units import DAY, MINUTE
 from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, sourced, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_sig
@@ -27,7 +28,6 @@ CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
 CASES = (("low", ("worse ends", "取较差一端")), ("central", ("as expected", "取中值")),
          ("high", ("better ends", "取较好一端")))
 LEVELS = (0.99, 0.999)
-HOUR, MINUTE, DAY = 3600.0, 60.0, 86400.0
 
 
 def inputs(scenario: catalogue.Scenario) -> None:

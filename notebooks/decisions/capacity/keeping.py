@@ -8,15 +8,18 @@ from functools import partial
 import numpy as np
 
 from calc.choosing.simulated import system_of
-from calc.deciding.choices import chosen, layouts
+from calc.costing.rates import Rate, card_hour
+from calc.deciding.choices import chosen, in_money, layouts
 from calc.deciding.day import Day, with_tiers
+from calc.deciding.regret import Chosen
 from calc.deciding.tiers import Population, Talk, needed
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
+from catalogue.reading.units import MINUTE
 from decisions.capacity import day_figures
 from decisions.capacity.days import Asked
-from workbench.showing.display import draw, number, show, table
+from workbench.showing.display import cited, draw, number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 NAMES = {"device": ("on the cards", "卡上"), "host": ("host memory", "主机内存"),
@@ -27,7 +30,6 @@ USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
 GROWTH = {"low": 0.7, "central": 1.0, "high": 1.5}
 LATER = (1.0, 1.25, 1.5, 2.0, 3.0)  # price of a card's hour found later, over one bought now
 MOST_FOUND = 0.95
-MINUTE = 60.0
 
 
 def population(page: Asked, turns: int) -> Population:
@@ -125,20 +127,40 @@ def buying(page: Asked) -> None:
                  "central, central": ("as expected", "如预期"),
                  "high, low": ("much load, slow", "负载高、速度慢"),
                  "regret": ("largest regret", "最大后悔值")})
-    rows = []
+    rows, hour = [], card_hour(page.scenario.device.id)
     for late in LATER:
         one = chosen(found, page.load, page.requests, GROWTH, late)
         rows.append({"late": fmt_sig(late), "regret": one.least_regret, "mean": one.least_cost,
                      "central": one.central,
                      "worst": fmt_int(round(one.regrets[one.candidates.index(
-                         one.least_regret)].max()))})
+                         one.least_regret)].max())),
+                     "money": _money(one, hour)})
     table(rows, {"late": ("price later over now", "事后单价与预购单价之比"),
                  "regret": ("least regret", "最小后悔"),
                  "mean": ("least mean cost", "期望成本最低"),
                  "central": ("best as expected", "按预期最优"),
-                 "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）")})
+                 "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）"),
+                 **({"money": (f"in {hour.currency} a day", f"合 {hour.currency}/天")} if hour
+                    else {})})
     show(f"Costs are card-hours of a day. The load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
          f"{fmt_sig(GROWTH['high'], 2)} of the one expected, and the cards are slow, as expected "
          "or fast: nine cases.",
          f"成本以每天的卡时计。负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
          f"{fmt_sig(GROWTH['high'], 2)} 倍，卡速分慢、如预期、快，共九种情形。")
+    if hour:
+        prices = hour.per(f"{hour.currency}/h")
+        show(f"A card's hour at {_interval(prices)} {hour.currency} ({cited(hour.source)}); "
+             "the interval is that of the price.",
+             f"卡时价取 {_interval(prices)} {hour.currency}（{cited(hour.source)}），"
+             "区间即价格的区间。")
+
+
+def _money(one: Chosen, hour: Rate | None) -> str:
+    """The largest regret of the candidate of least regret, with both ends of the price."""
+    worst = hour and in_money(one, hour)[one.candidates.index(one.least_regret)]
+    return _interval(worst) if worst else "–"
+
+
+def _interval(amounts: tuple[float, float, float]) -> str:
+    value, low, high = (fmt_sig(each, 3) for each in amounts)
+    return f"{value} ({low}–{high})" if low != high else value

@@ -8,12 +8,13 @@ from functools import partial
 
 import catalogue
 from calc.choosing.answers import estimate
-from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
+from calc.deciding.growth import Best, Tables, TwoPools, best, sizes_of, two_pools
 from calc.deciding.replicas import Limits
 from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
+Text = tuple[str, str]
 BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
          "memory_capacity": ("memory", "显存"),
          "max_num_seqs": ("requests of the engine", "引擎并发上限")}
@@ -72,9 +73,11 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
     for card in cards:
         loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
         sizes = sizes_of(int(loaded.node.devices_per_node.value))
-        found.append(Growth(loaded, sizes, {size: best(loaded, size, limits) for size in sizes},
-                            two_pools(loaded, sizes, limits),
-                            two_pools(loaded, sizes, limits, narrow=True)))
+        tables = Tables(loaded)
+        found.append(Growth(
+            loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
+            two_pools(loaded, sizes, limits, tables=tables),
+            two_pools(loaded, sizes, limits, narrow=True, tables=tables)))
     return found
 
 
@@ -90,9 +93,10 @@ def answer(found: Sequence[Growth]) -> None:
         if single and ones:
             en.append(f"in one pool {fmt_sig(ones[0].per_device)} output tokens/s per card on "
                       f"{ones[0].devices} cards, at best {fmt_sig(single.per_device)} on "
-                      f"{single.devices} ({single.layout})")
+                      f"{single.devices} ({single.layout}{_way(single)[0]})")
             zh.append(f"单池 {ones[0].devices} 卡时每卡 {fmt_sig(ones[0].per_device)} token/s，"
-                      f"最高 {fmt_sig(single.per_device)}（{single.devices} 卡，{single.layout}）")
+                      f"最高 {fmt_sig(single.per_device)}"
+                      f"（{single.devices} 卡，{single.layout}{_way(single)[1]}）")
         if top:
             en.append(f"; in two pools up to {fmt_sig(top.per_device)}, from {top.devices} cards")
             zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
@@ -118,7 +122,8 @@ def layouts(page: Growth) -> None:
         one, two = page.one[size], page.two.get(size)
         row: dict[str, object] = {"cards": size}
         if one:
-            row |= {"layout": one.layout, "requests": one.requests,
+            row |= {"layout": tuple(one.layout + way for way in _way(one)),
+                    "requests": one.requests,
                     "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
                     "tpot": fmt_time(one.tpot), "binds": BINDS[one.binds],
                     "resource": RESOURCES.get(one.resource, (one.resource,) * 2)}
@@ -139,11 +144,20 @@ def layouts(page: Growth) -> None:
                  "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}, wide=True)
 
 
-def _pools(two: TwoPools) -> str:
-    """``2×8 + 1×32 (EP32)``."""
+def _pools(two: TwoPools) -> Text:
+    """``2×8 + 1×32 (EP32, 1 draft)``."""
     a, p, _ = two.prefill
     b, d, cut = two.decode
-    return f"{a}×{p} + {b}×{d} (EP{cut[3]})"
+    english, chinese = (f"{a}×{p} + {b}×{d} (EP{cut[3]}{way})" for way in _way(two))
+    return english, chinese
+
+
+def _way(found: Best | TwoPools) -> Text:
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    drafts, batches = found.way
+    halves = batches > 1
+    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0) + ", two half-batches" * halves,
+            f"，{drafts} 个草稿" * (drafts > 0) + "，两个半批" * halves)
 
 
 def counted(found: Sequence[Growth]) -> None:

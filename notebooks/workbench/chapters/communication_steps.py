@@ -51,7 +51,7 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
     exchange = groups.exchange_inputs(name, mode, expert > card["devices_per_node"])
     return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
             "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
-            "tensor_parallel": tensor,
+            "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
             "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_ACT,
             "dispatch_element_bytes": SCALED["fp8"], **changed}

@@ -108,7 +108,7 @@ class Steps:
             "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
             "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
-            "prefill_in_window": (prompt + 1) / 2, **changed}
+            "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
         return {**inputs, **self._derivation.values(inputs, self._model.attention)}
 

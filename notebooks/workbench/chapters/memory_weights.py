@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.reading.units import MINUTE
 from workbench.formulas.derivation import Derivation
 from workbench.formulas.symbols import latex
 from workbench.showing import figures
@@ -20,15 +21,16 @@ from workbench.showing.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, 
 Text = tuple[str, str]
 Experts = Callable[[float], float]  # distinct experts among so many tokens
 Values = Mapping[str, Any]  # quantities and inputs by name (SI)
-GB, GIB, MINUTE = 1e9, 2**30, 60
+GB, GIB = 1e9, 2**30
 MODEL, ATTENTION, DRIVE = "deepseek-v3", "mla", "nvme-gen4"
 BF16, FP8, W8A8 = "bf16", "fp8-block", "w8a8-int8"
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,
-            "expert_parallel": 1, "offloaded_share": 0, "fetched_share": 0, "stored_share": 0,
-            "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1,
-            "draft_tokens": 0, "absorbed_copies": 0, "exchange_normal": 0,
-            "exchange_buffer_tokens": 0, "devices_per_node": 8, "activations_in_share": 1,
-            "window_blocks_freed": 1, "prompt_variation": 0, "answer_variation": 0}
+            "expert_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
+            "fetched_share": 0, "stored_share": 0, "redundant_experts": 0,
+            "shared_expert_ranks": 0, "decode_context_parallel": 1, "draft_tokens": 0,
+            "absorbed_copies": 0, "exchange_normal": 0, "exchange_buffer_tokens": 0,
+            "devices_per_node": 8, "activations_in_share": 1, "window_blocks_freed": 1,
+            "prompt_variation": 0, "answer_variation": 0}
 RANKS = (1, 2, 4, 8, 16, 32, 64)
 DRAWN = ("bf16", "fp8-block", "w4a16-awq")
 DRAWN_CARDS = ("nvidia-h20", "nvidia-h800", "ascend-910b2", "ascend-910b4")

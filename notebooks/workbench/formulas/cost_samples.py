@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-YEAR = 31_536_000  # s
+from catalogue.reading.units import YEAR
+
 SHARES = ("memory_share", "matmul_share", "expert_share", "attention_share", "link_share")
 BUSY = ("memory_busy", "matmul_busy", "expert_busy", "attention_busy", "link_busy")
 

@@ -20,7 +20,8 @@ from workbench.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
 VARIANTS = ("mla", "gqa")
-DECIDING = ("cost", "day", "scale")  # notebooks of decisions, not of a step of a deployment
+COST = "cost"
+DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,13 @@ def order(formulas: Mapping[str, Formula]) -> list[str]:
 
     Raises DerivationError naming the formulas of a cycle.
     """
+    return list(_order(frozenset((name, formula.needs) for name, formula in formulas.items())))
+
+
+@functools.lru_cache(maxsize=1024)
+def _order(formulas: frozenset[tuple[str, frozenset[str]]]) -> tuple[str, ...]:
+    """The order of formulas of which the names are given, each with those of what it uses."""
+    needs = dict(formulas)
     done: dict[str, None] = {}  # as an ordered set
     path: list[str] = []
 
@@ -108,13 +116,13 @@ def order(formulas: Mapping[str, Formula]) -> list[str]:
             cycle = " → ".join([*path[path.index(name):], name])
             raise DerivationError(f"formulas need each other in a circle: {cycle}.")
         path.append(name)
-        for other in sorted(formulas[name].needs & formulas.keys()):
+        for other in sorted(needs[name] & needs.keys()):
             visit(other)
         done[path.pop()] = None
 
-    for name in sorted(formulas):
+    for name in sorted(needs):
         visit(name)
-    return list(done)
+    return tuple(done)
 
 
 def stagewise(formulas: Mapping[str, Formula]) -> set[str]:

@@ -59,6 +59,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= _plain(random.Random(f"plain {attention} {seed}"))
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
+    apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
     inputs |= apart
     if edge:
         _fill_exactly(draw, inputs, attention)
@@ -98,6 +99,25 @@ def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
     return {"tensor_parallel": 1, "data_parallel": ranks, "expert_parallel": ranks,
             "decode_context_parallel": 1, "redundant_experts": copies, "exchange_normal": 0,
             "exchange_gathered": 0, "shared_expert_ranks": shared}
+
+
+def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
+    """Slices of experts that are asked for, over data-parallel ranks too, in some layouts, or none.
+
+    Expert parallelism is a divisor of what it was, so that experts can still be dealt out; the
+    ranks are a power of two: bytes are the same numbers in whatever order they are divided.
+    """
+    t, data = int(inputs["tensor_parallel"]), int(inputs["data_parallel"])
+    if not inputs["n_routed_experts"] or inputs["shared_expert_ranks"] or draw.random() < 0.6:
+        return {"expert_tensor_parallel": 0}
+    ranks, before = t * data, int(inputs["expert_parallel"])
+    cuts = [(e, group // e) for group in range(t, ranks + 1, t)
+            if ranks % group == 0 and group.bit_count() == 1
+            for e in range(1, before + 1) if before % e == 0 and group % e == 0]
+    e, slices = draw.choice(cuts)
+    found = {"expert_parallel": e, "expert_tensor_parallel": slices,
+             "moe_intermediate_size": inputs["moe_intermediate_size"] * e * slices // t}
+    return found | ({"exchange_normal": 0} if slices > 1 and e * slices > t else {})
 
 
 def _exchange(draw: random.Random) -> dict[str, Number]:

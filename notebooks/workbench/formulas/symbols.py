@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import functools
+from typing import Any
 
 import sympy
+from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.latex import LatexPrinter
 
 import catalogue
@@ -53,8 +55,9 @@ _SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_pe
 _POSITIVE = frozenset({
     "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
     "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
-    "data_parallel", "expert_parallel", "routed_ranks", "concurrency", "context_tokens",
-    "output_tokens", "biased_output_tokens", "context_deviation", "max_num_batched_tokens",
+    "data_parallel", "expert_parallel", "routed_ranks", "expert_slices",
+    "concurrency", "context_tokens", "output_tokens", "biased_output_tokens",
+    "context_deviation", "max_num_batched_tokens",
     "block_size", "memory_utilization",
     "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
     "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",
@@ -168,3 +171,17 @@ def _printer() -> _Printer:
     known = catalogue.symbols()
     letters = {proxy: known[name].latex for name, proxy in _proxies().items()}
     return _Printer({"symbol_names": letters, "mul_symbol": r"\,"})
+
+
+# Whenever a maximum or a minimum is built, SymPy factors its arguments to find out whether one is
+# never below the other. That depends on the two alone, and chapters build the same ones over and
+# over: most of their time.
+compared = functools.cache(MinMaxBase._is_connected.__func__)
+
+
+def _is_connected(kind: Any, first: Any, second: Any) -> Any:
+    """What SymPy finds of two arguments of a maximum or minimum, found once in a process."""
+    return compared(kind, first, second)
+
+
+MinMaxBase._is_connected = classmethod(_is_connected)

@@ -13,8 +13,10 @@ from workbench.showing.display import Footnotes, table, written
 
 Text = tuple[str, str]
 SCHEDULING: Text = ("how a step is filled", "每步如何装填")
-WAYS: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与解码同处一步"),
-                         "prefill-first": ("prompts first", "先做预填充")}
+VALUES: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与解码同处一步"),
+                           "prefill-first": ("prompts first", "先做预填充"),
+                           "True": ("yes", "支持"), "False": ("no", "不支持")}
+STAGED: Text = ("drafts in pipeline stages", "跨流水线级起草")
 DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
 FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
 
@@ -36,12 +38,13 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]
         common: dict[str, Text | str] = {
             "engine": (profile.name["en"], profile.name["zh"]),
             "releases": _releases(profile, statement), "holds": _holds(statement)}
-        chosen = statement.scheduling
-        if chosen is not None:
-            stated = Value(1, "1", chosen.value, chosen.source, chosen.kind, 1, 1, chosen.date,
-                           note=chosen.note)
-            yield common | {"what": SCHEDULING, "value": WAYS[chosen.value],
-                            "source": notes.mark(stated)}
+        ways = {SCHEDULING: statement.scheduling, STAGED: statement.staged_drafts}
+        for what, chosen in ways.items():
+            if chosen is not None:
+                stated = Value(1, "1", str(chosen.value), chosen.source, chosen.kind, 1, 1,
+                               chosen.date, note=chosen.note)
+                yield common | {"what": what, "value": VALUES[str(chosen.value)],
+                                "source": notes.mark(stated)}
         known = catalogue.symbols()
         for key, flag in statement.flags.items():
             yield common | {"what": (known[key].en, known[key].zh),

@@ -5,15 +5,16 @@ Numbers in sentences are glued as text, formatted once, so that both languages p
 
 from __future__ import annotations
 
-import html
+import csv
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import HTML, SVG, Markdown, display
+from IPython.display import SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -57,6 +58,11 @@ _introduced: dict[str, None] = {}
 words.hide_where(lambda: get_ipython() is not None)
 
 
+def spoken() -> tuple[str, ...]:
+    """The languages that are shown."""
+    return _spoken
+
+
 def speak(lang: str) -> None:
     """From here on show one language alone, ``en`` or ``zh``, or both of them."""
     global _spoken
@@ -95,60 +101,25 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
     show(*in_dropdown(texts, folded))
 
 
-class Ordered(NamedTuple):
-    """A cell that sorts as a number and reads as a text."""
-
-    number: float
-    text: str
-
-
-def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
-               name: Text, chosen: str = "") -> None:
-    """A long table in both languages, sortable and filterable, each row with its own address.
-
-    Of plain cells, so that a thousand rows stay small; every cell is text, and escaped here.
+def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
+    """A link to all of a table as a file of its own; on a page outside of the book nothing.
 
     Args:
-        rows: one mapping per row, ``id`` among them; ``more`` is said in small letters below the
-            second column, ``link`` is the address of what decides a row, ``group`` a class of it.
-        columns: key -> heading, in the order of the columns, ``id`` the first.
-        name: of the table, for who cannot see it.
-        chosen: column by whose words, before a colon, a reader may choose rows.
+        name: of the file, which ends in ``.csv``; the build writes it, see ``book/_ext``.
+        rows: their keys are the first line of the file; what a row lacks is left empty.
+        label: of the link.
     """
-    rows = list(rows)
-    for index, lang in enumerate(LANGUAGES):
+    if not in_book():
+        return
+    rows, text = list(rows), io.StringIO()
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    for lang, title in zip(LANGUAGES, label, strict=True):
         if lang in _spoken:
-            head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
-                           for key, title in columns.items())
-            body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
-            display(HTML(f'<div class="sortable claims"><table aria-label="{_plain(name, index)}">'
-                         f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"),
-                    metadata={"lang": lang})
-
-
-def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
-    name = _plain(row["id"], lang)
-    cells = [f'<td><a href="#{name}">{name}</a></td>']
-    for place, key in enumerate(columns[1:]):
-        cell = row.get(key, "")
-        order = f' data-order="{cell[0]:.4g}"' if isinstance(cell, Ordered) else ""
-        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</p>"
-                if not place and row.get("more") else "")
-        cells.append(f"<td{order}>{_plain(cell, lang)}{more}</td>")
-    kind = f' class="{_plain(row["group"], lang)}"' if row.get("group") else ""
-    return f'<tr id="{name}"{kind}>{"".join(cells)}</tr>'
-
-
-def _link(row: Mapping[str, Any], lang: int) -> str:
-    """A link to what decides a row."""
-    where = row.get("link")
-    return f' <a href="{_plain(where, lang)}">{("source", "依据")[lang]}</a>' if where else ""
-
-
-def _plain(value: Any, lang: int) -> str:
-    text = (value.text if isinstance(value, Ordered)
-            else value[lang] if isinstance(value, tuple) else value)
-    return html.escape(words.revealed(str(text)))
+            display(Markdown(f"{{download}}`{title} <{name}>`"),
+                    metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
 def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:

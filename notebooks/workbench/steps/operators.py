@@ -18,7 +18,7 @@ from workbench.formulas.exported import load_formulas, select
 from workbench.formulas.symbols import sym
 from workbench.formulas.trees import from_tree
 from workbench.steps.phases import Composition, score_bytes
-from workbench.steps.routing import Routing
+from workbench.steps.routing import Routing, of_experts, sharing_ranks
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -96,7 +96,7 @@ def table(attention: str, composition: Composition, routing: Routing,
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
-    after = dense + sympy.Piecewise((moe, sym.expert_parallel <= sym.tensor_parallel),
+    after = dense + sympy.Piecewise((moe, sharing_ranks() <= sym.tensor_parallel),
                                     (moe * Min(1, sym.n_shared_experts), True))
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
@@ -263,22 +263,22 @@ def _dense(tokens: Expr) -> list[Operator]:
 def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
     """Router, routed experts with their exchange, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
-    t, e, ranks = sym.tensor_parallel, sym.expert_parallel, sym.routed_ranks
+    t, slices = sym.tensor_parallel, sym.expert_slices
     count, inner = sym.n_routed_experts, sym.moe_intermediate_size
     on = 1 - sym.offloaded_share
-    rows, share = on * routing.rows, ranks / Max(ranks, t)
-    own = share * inner  # of an expert's width, what this rank has
+    rows, own = on * routing.rows, inner / slices  # of an expert's width, what this rank has
 
     def exchange(name: str, element: Expr) -> Operator:
-        return Operator(name, "moe", where(e > t, moe), LINK, LINK, collective=name,
-                        payload=tokens / t * d * element)
+        return Operator(name, "moe", where(sharing_ranks() > t, moe), LINK, LINK,
+                        collective=name, payload=tokens / t * d * element)
 
     def expert(name: str, size: Expr, moved: Expr) -> Operator:
         """A matrix of the experts: ``size`` weights of a whole expert."""
         return Operator(
             name, "moe", moe, "matrix", "routed_expert",
-            flops=sym.multiply_add_flops * rows * share * size,
-            weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size / Max(ranks, t),
+            flops=sym.multiply_add_flops * rows * size / slices,
+            weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size
+            / (sym.routed_ranks * slices),
             activation_bytes=rows * moved * width)
 
     biased = sym.expert_bias
@@ -286,7 +286,7 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
                  activation_bytes=(d + count) * tokens * width),
-        exchange("dispatch", sym.dispatch_element_bytes),
+        exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR, activation_bytes=2 * d * rows * width),
         expert("routed_gate_up", 2 * inner * (d + biased), d + 2 * own),
         Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,

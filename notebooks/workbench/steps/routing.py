@@ -43,9 +43,14 @@ class Routing:
         return Min(sym.n_routed_experts, self.slowest * self.distinct_experts)
 
 
+def sharing_ranks() -> Expr:
+    """Ranks that together hold one set of experts: each expert once, slice by slice [1]."""
+    return sym.expert_parallel * sym.expert_slices
+
+
 def of_experts(whole: Expr, slices: Expr) -> Expr:
-    """What holds of the experts of a rank: whole ones, or slices if tensor parallelism exceeds."""
-    return sympy.Piecewise((slices, sym.expert_parallel < sym.tensor_parallel), (whole, True))
+    """What holds of the experts of a rank: whole ones, or slices."""
+    return sympy.Piecewise((slices, sym.expert_slices > 1), (whole, True))
 
 
 def of_either(shared: Expr, routed: Expr) -> Expr:

@@ -40,6 +40,7 @@ from calc.auditing.judging import (
 from calc.auditing.listing import listed_in
 from calc.commands.main import main
 from calc.costing.spread import Three
+from catalogue.reading import words
 from catalogue.reading.printed import read
 
 HEAD = """title: {en: t, zh: t}
@@ -241,6 +242,13 @@ def test_nothing_of_the_ledger_is_left_unjudged():
         said = row.as_json()
         assert said["what"]["en"]
         assert said["why"]["zh"]
+
+
+def test_where_pages_are_made_verdicts_are_the_same(monkeypatch):
+    """Signs of texts are hidden there, and a setting's name has some."""
+    before = {row.id: row.judgement for row in audit().rows}
+    monkeypatch.setattr(words, "_pages_are_made", lambda: True)
+    assert {row.id: row.judgement for row in audit().rows} == before
 
 
 def test_what_the_pages_name_is_a_verdict():

@@ -12,16 +12,10 @@ import calc
 import catalogue
 from calc.choosing.fronts import Best
 from calc.choosing.streams import Histogram, grid, sampled, stream
-from calc.choosing.sweeps import (
-    CHUNK,
-    DECODE_NAMES,
-    FAST,
-    SERVED_NAMES,
-    STEADY_NAMES,
-    Spread,
-)
+from calc.choosing.sweeps import CHUNK, Spread
 from calc.intervals.gradient import slopes, traced
 from calc.intervals.uncertainty import interval
+from calc.quantities.latencies import DECODE_NAMES, FAST, SERVED_NAMES, STEADY_NAMES
 
 SCENARIOS = catalogue.deployment_names()
 PRECISE = 1e-12

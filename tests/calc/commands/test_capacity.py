@@ -48,6 +48,10 @@ def test_tiers_regret_and_cards(capsys):
     assert [tier["tier"] for tier in found["tiers"]] == ["device", "host", "storage"]
     assert found["tiers"][-1]["replicas"] <= found["day"]["replicas"]
     assert found["regret"]["least_regret"] in found["regret"]["candidates"]
+    money = found["regret"]["money"]
+    assert money["currency"] == "USD"
+    for largest, regrets in zip(money["largest"], found["regret"]["regrets"], strict=True):
+        assert largest == pytest.approx([max(regrets) * each for each in money["hour"]])
     assert main(["capacity", *asked]) == 0
     assert "least regret" in capsys.readouterr().out
 
@@ -75,6 +79,8 @@ def test_a_mean_is_promised_where_it_is_asked_for(capsys):
     ([*DAY, "--ttft", "1 GB"], "wrong unit"),
     ([*DAY, "--ttft", "1 ms"], "which more replicas do not mend"),
     ([*DAY, "--spares", "-1"], "of at least 0"),
+    ([*DAY, "--price", "2 USD/h"], "expected --regret as well"),
+    ([*DAY, "--regret", "--price", "2"], "expected a price such as"),
     ([*DAY, "--storage", "much"], "not a quantity"),
     ([*DAY, "--turns", "90", "--think-time", "9 s"], "expected workload.input_tokens of at least"),
     ([*SCENARIO, "--cards", "--tpot", "1 us"], "meets the limits"),

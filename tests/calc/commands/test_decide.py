@@ -81,6 +81,10 @@ def test_how_many_cards_to_buy(cli):
     assert found["unit_of_losses"] == "cards"
     assert found["taken"] == "48 cards"
     assert found["worths"][0]["name"] == "own_error"
+    code, out, _ = cli("decide", "h200-r1-sglang-tp8", "--information", "--demand=512 request",
+                       "--late=2", "--limit=tpot=50 ms", "--samples=1024")
+    assert code == 0
+    assert "Cards needed: " in out
 
 
 def test_under_a_limit(cli):
@@ -112,6 +116,8 @@ def test_an_option_of_a_purchase(cli, option, value):
     ((f"--against={NARROW}",), "expected --breakeven PATH or --information"),
     (("--information",), "expected a choice, --against, or a purchase, --demand"),
     (("--information", "--demand=1 token/s"), "expected --late FACTOR"),
+    ((*BUY[:1], "--demand=9 request", "--late=2"), "expected --limit tpot=VALUE beside it"),
+    ((*BUY, "--limit=headroom_per_device=1 B"), "by the time per token, expected tpot"),
     (("--information", "--demand=1 token/s", "--late=2", "--quantity=tpot"), "nor --quantity"),
     (("--information", f"--against={NARROW}", "--quantity=tpot", "--price=2 USD"),
      "has no place beside tpot"),

@@ -7,6 +7,7 @@ import pytest
 import catalogue
 
 SMALL = "h200-r1-vllm-tp8"
+SLICED = "h200-v32-sglang-dp8"
 
 
 def refused(cli, *args):
@@ -57,6 +58,35 @@ def test_requests_without_a_length_are_refused(cli, tmp_path):
 def test_a_release_that_lacks_what_the_scenario_needs(cli, tmp_path):
     err = refused(cli, "wide-lmsys", "-o", str(tmp_path / "out"))
     assert "0.4.6.post5 has no '--enable-two-batch-overlap': it comes with 0.4.10.post2" in err
+
+
+@pytest.mark.parametrize(("expert", "slices", "engine", "flags", "without"), [
+    (1, 8, "sglang@0.5.6.post2", ("--tp-size 8", "--dp-size 8", "--enable-dp-attention"),
+     ("--ep-size", "--moe-a2a-backend")),
+    (4, 2, "sglang@0.5.6.post2", ("--ep-size 4", "--dp-size 8"), ("--moe-a2a-backend",)),
+    (1, 8, "vllm@0.13.0", ("--tensor-parallel-size 1", "--data-parallel-size 8"),
+     ("--enable-expert-parallel", "--all2all-backend")),
+])
+def test_slices_of_experts_over_replicas_of_attention(cli, tmp_path, expert, slices, engine, flags,
+                                                      without):
+    code, _, err = cli("deploy", SLICED, "--set", f"engine={engine}", "-o", str(tmp_path / "out"),
+                       "--set", f"parallelism.expert_parallel={expert}",
+                       "--set", f"parallelism.expert_tensor_parallel={slices}")
+    assert (code, err) == (0, "")
+    script = (tmp_path / "out/nodes/serve-0.sh").read_text("utf-8")
+    assert all(flag in script for flag in flags)
+    assert not any(flag in script for flag in without)
+
+
+@pytest.mark.parametrize(("engine", "says"), [
+    ("vllm@0.13.0", "no flag cuts experts on 4 of 8 ranks into 2 slices, expected whole experts, "
+                    "expert_parallel of 8, or all in slices, of 1"),
+    ("sglang@0.4.6.post5", "before 0.4.10.post2, expected expert_parallel of 1"),
+])
+def test_slices_of_some_experts_are_not_every_engine_s(cli, tmp_path, engine, says):
+    assert says in refused(cli, SLICED, "--set", f"engine={engine}", "-o", str(tmp_path / "out"),
+                           "--set", "parallelism.expert_parallel=4",
+                           "--set", "parallelism.expert_tensor_parallel=2")
 
 
 def test_two_engines_hold_other_requests(cli, tmp_path):

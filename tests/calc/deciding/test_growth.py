@@ -1,9 +1,11 @@
 """From few cards to many: what is best of each size, by brute force and by its laws."""
 
+import itertools
+
 import pytest
 
 import catalogue
-from calc.deciding.growth import best, layouts, on, sizes_of, two_pools
+from calc.deciding.growth import best, layouts, on, sizes_of, two_pools, ways
 from calc.deciding.replicas import Limits
 from calc.quantities.everything import evaluate
 
@@ -23,8 +25,10 @@ def test_no_other_layout_finishes_more_within_limits(scenario, devices):
     rates = []
     for cut in layouts(scenario, devices, mixed=True):
         inputs = on(scenario, devices, cut).inputs() | {"open_arrivals": 1}
-        for requests in (1, 2, 4, 8, 16, 29, 64, 83, 128, 174, 256):
-            one = evaluate(inputs | {"concurrency": float(requests * cut[2])}, "mla")
+        for requests, drafts, batches in itertools.product(
+                (1, 2, 4, 8, 16, 29, 64, 83, 128, 174, 256), (0, 1), (1, 2)):
+            one = evaluate(inputs | {"concurrency": float(requests * cut[2]),
+                                     "draft_tokens": drafts, "micro_batches": batches}, "mla")
             if (one["headroom_per_device"] >= 0 and one["steady_ttft"] <= LIMITS.ttft
                     and one["steady_tpot"] <= LIMITS.tpot):
                 rates.append(float(one["steady_request_throughput"]))
@@ -35,8 +39,10 @@ def test_no_other_layout_finishes_more_within_limits(scenario, devices):
 
 def test_the_best_is_what_the_runtime_gives_for_it(scenario):
     found = best(scenario, 16, LIMITS)
+    drafts, batches = found.way
     inputs = on(scenario, 16, found.cut).inputs() | {
-        "open_arrivals": 1, "concurrency": float(found.requests)}
+        "open_arrivals": 1, "concurrency": float(found.requests), "draft_tokens": drafts,
+        "micro_batches": batches}
     again = evaluate(inputs, "mla")
     assert found.tpot == pytest.approx(float(again["steady_tpot"]))
     assert found.per_device == pytest.approx(
@@ -62,6 +68,16 @@ def test_both_pools_hold_the_cards_and_the_slower_one_binds(scenario):
         assert used <= devices
         assert pools.ttft <= LIMITS.ttft + 1e-9
         assert pools.tpot <= LIMITS.tpot
+
+
+def test_a_draft_is_tried_where_a_model_drafts_and_halves_where_ranks_exchange(scenario):
+    assert ways(scenario, (8, 1, 1, 1)) == [(0, 1), (1, 1)]
+    assert ways(scenario, (1, 1, 8, 8)) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    dense = catalogue.load_scenario("h20-qwen3-8b")
+    assert ways(dense, (1, 1, 1, 1)) == [(0, 1)]
+    own, any_way = (best(scenario, 16, LIMITS, own=each) for each in (True, False))
+    assert own.way == (0, 1)
+    assert own.rate <= any_way.rate
 
 
 def test_sizes_are_whole_servers():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import catalogue
-from calc.deciding.choices import Layout, chosen
+from calc.costing.rates import stated
+from calc.deciding.choices import Layout, chosen, in_money
 from calc.deciding.regret import at_ends, choose, combined, regret
 from calc.intervals.uncertainty import interval
 from calc.quantities.everything import evaluate
@@ -81,6 +82,16 @@ class TestBuying:
         peak = max(load.rates(1e6))
         row = one.costs[0].tolist()
         assert row[one.cases.index("central, central")] == 24 * 8 * np.ceil(peak / 2.0)
+
+    def test_regret_in_money_is_that_in_hours_at_every_end_of_the_price(self):
+        load = catalogue.load("loads", "azure-conversation")
+        slow = Layout("slow", 8, {"low": 0.0, "central": 2.0, "high": 2.0})
+        one = chosen([*self.LAYOUTS, slow], load, 1e6, self.GROWTH)
+        *priced, never = in_money(one, stated("1..4 USD/h"))
+        assert never is None
+        for row, ends in zip(one.regrets, priced, strict=False):
+            assert ends == pytest.approx((2 * row.max(), row.max(), 4 * row.max()))
+        assert max(ends[0] for ends in priced) > 0
 
     def test_a_layout_that_misses_in_a_case_costs_without_end_there(self):
         load = catalogue.load("loads", "azure-conversation")

@@ -6,11 +6,12 @@ import shlex
 
 import pytest
 import yaml
-from _launch import CASES, done, needs
+from _launch import CASES, S0_POOLS, done, needs
 
 from calc.launching import directory
 from calc.launching.deployment import deployment
 from calc.launching.settings import release_of
+from catalogue import ParamsError
 from catalogue.engines.engine import load_tool
 
 MADE = {}
@@ -153,6 +154,46 @@ def test_replicas_that_share_experts_are_one_server():
     assert [flags["--data-parallel-size"] for flags in heads] == [4] * 4
     assert [flags.get("--data-parallel-start-rank") for flags in heads] == [None, 1, 2, 3]
     assert ["--headless" in flags for flags in heads] == [False, True, True, True]
+
+
+def test_two_pools_on_ascend_name_each_other_and_stand_behind_their_proxy():
+    pools, servers = made("ascend-pools").pools, set()
+    sizes = {pool.name: {"dp_size": pool.layout.joined, "tp_size": pool.layout.tp}
+             for pool in pools}
+    for pool in pools:
+        for flags in pool.flags:
+            config = next(setting.value for setting in flags
+                          if setting.name == "--kv-transfer-config")
+            assert config["kv_connector_extra_config"] == sizes
+            assert config["kv_role"] == {"prefill": "kv_producer",
+                                         "decode": "kv_consumer"}[pool.name]
+            servers.add(config["engine_id"])
+    assert len(servers) == sum(pool.layout.servers for pool in pools) == 8
+    script = made("ascend-pools").files["router/router.sh"]
+    words = shlex.split(re.search(r"router=\((.*?)\n\)", script, re.DOTALL)[1], comments=True)
+    proxy = load_tool("vllm-ascend-proxy")
+    assert all(proxy.exists(word, "0.18.0") for word in words if word.startswith("--"))
+    for name, pool in zip(("prefiller", "decoder"), pools, strict=True):
+        at = words.index(f"--{name}-hosts") + 1
+        assert words[at:at + len(pool.hosts)] == list(pool.hosts)
+
+
+def test_cards_are_named_where_the_release_asks_for_them():
+    for case, named in (("ascend-pools", []), ("ascend-pools-0.11", ["0,1,2,3,4,5,6,7"] * 8)):
+        assert [setting.value for pool in made(case).pools for variables in pool.variables
+                for setting in variables if setting.name == "PHYSICAL_DEVICES"] == named
+
+
+@pytest.mark.parametrize(("scenario", "overrides", "engine", "says"), [
+    ("s0-scenario-3", S0_POOLS, "vllm-ascend@0.9.1", "expected vllm-ascend@0.10.2rc1 or later"),
+    ("s0-config-4.3", (), "vllm-ascend@0.18.0", "caches go from TP4 to TP8"),
+    ("s0-scenario-3", (*S0_POOLS, "parallelism.tensor_parallel=4",
+                       "parallelism.pipeline_parallel=2"), "vllm-ascend@0.18.0", "TP4×PP2"),
+])
+def test_pools_that_the_connector_does_not_join_are_refused(scenario, overrides, engine, says):
+    with pytest.raises(ParamsError) as told:
+        deployment(scenario, overrides, engine=engine)
+    assert says in str(told.value)
 
 
 def test_a_node_without_an_address_is_not_scraped():

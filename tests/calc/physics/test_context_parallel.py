@@ -61,7 +61,8 @@ class TestLaws:
 
     def test_more_ranks_send_longer(self, attention):
         """No group of two or more is free, and none is quicker than one within it."""
-        inputs = dealt(attention) | {"tensor_parallel": 16, "collective_alpha": 1e-6}
+        inputs = dealt(attention) | {"tensor_parallel": 16, "expert_tensor_parallel": 0,
+                                     "collective_alpha": 1e-6}
         inputs["num_attention_heads"] = 16 * np.ceil(inputs["num_attention_heads"] / 16)
         times = [run(inputs, attention, decode_context_parallel=size, full_mesh=0)[
             "decode_context_exchange_time"] for size in (1, 2, 4, 8, 16)]

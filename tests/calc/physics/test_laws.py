@@ -122,7 +122,8 @@ class TestWholeAndParts:
     @given(SEEDS)
     def test_a_rank_alone_communicates_nothing(self, attention, phase, seed):
         found = run(fleet(attention, seed), attention, tensor_parallel=1, expert_parallel=1,
-                    pipeline_parallel=1, decode_context_parallel=1, shared_expert_ranks=0)
+                    pipeline_parallel=1, decode_context_parallel=1, shared_expert_ranks=0,
+                    expert_tensor_parallel=0)
         assert (found[f"{phase}_communication_time"] == 0).all()
 
     @FEW
@@ -143,8 +144,8 @@ class TestWholeAndParts:
             + dense * inputs["dense_mlp_operators"]
             + (inputs["num_hidden_layers"] - dense) * experts)
         assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
-        tokens = found["group_tokens"] / np.maximum(
-            1, inputs["expert_parallel"] / inputs["tensor_parallel"])
+        tokens = found["group_tokens"] * inputs["tensor_parallel"] / (
+            inputs["expert_parallel"] * found["expert_slices"])
         graph = inputs["captured"] * (tokens <= inputs["largest_graph"]) * (phase == "decode")
         assert_close(found["host_time"], (1 - graph) * inputs["micro_batches"] * kernels
                      * inputs["host_time_per_operator"])

@@ -10,7 +10,7 @@ import catalogue
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 NOTHING = {"draft_tokens": 0, "absorbed_copies": 0, "redundant_experts": 0,
-           "shared_expert_ranks": 0,
+           "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
            "exchange_buffer_tokens": 0}
 ROUNDING = 1e-9
 
@@ -159,7 +159,7 @@ class TestExchangeBuffers:
     def test_without_an_exchange_there_are_none(self, attention):
         inputs = sampled(attention)
         found = run(inputs, attention, expert_parallel=inputs["tensor_parallel"],
-                    shared_expert_ranks=0)
+                    shared_expert_ranks=0, expert_tensor_parallel=0)
         assert not np.any(found["exchange_buffers"])
 
 

@@ -51,7 +51,9 @@ class TestExperts:
     def test_whole_experts_alone_hide_a_share_of_their_own(self, attention, seed):
         """Slices hide what any matmul hides; of whole ones that share says nothing."""
         inputs = fleet(attention, seed)
-        is_sliced = inputs["expert_parallel"] < inputs["tensor_parallel"]
+        asked = inputs["expert_tensor_parallel"]
+        is_sliced = np.where(asked > 0, asked > 1,
+                             inputs["expert_parallel"] < inputs["tensor_parallel"])
         for name, kept in (("expert_load_overlap", is_sliced), ("load_overlap", ~is_sliced)):
             least, most = (run(inputs | {name: np.full_like(inputs[name], share)}, attention)
                            for share in (0.0, 1.0))
@@ -127,6 +129,7 @@ def network(**changes):
         "exchange_alpha": 5e-5, "exchange_efficiency": 1.0, "exchange_network_efficiency": 1.0,
         "exchange_normal": 0, "exchange_gathered": 0, "exchange_network_alpha": 0.0,
         "num_experts_per_tok": 8, "n_shared_experts": 1, "shared_expert_ranks": 0,
+        "tensor_parallel": 1, "expert_parallel": 8, "expert_tensor_parallel": 0,
         "n_group": 1, "topk_group": 1} | changes)
 
 
@@ -322,8 +325,8 @@ class TestHost:
             found = run(inputs, attention)
             expert = x * layers * found["routed_expert_parameters"]
             rows = found[f"{phase}_group_tokens"] * k
-            tokens = found[f"{phase}_group_tokens"] / np.maximum(
-                1, inputs["expert_parallel"] / inputs["tensor_parallel"])
+            tokens = found[f"{phase}_group_tokens"] * inputs["tensor_parallel"] / (
+                inputs["expert_parallel"] * found["expert_slices"])
             hidden = tokens * inputs["hidden_size"] * inputs["activation_element_bytes"]
             expected = {
                 "host_peak": expert * rows * inputs["multiply_add_flops"]

@@ -74,7 +74,7 @@ class TestRandom:
             inputs = one(sampled(attention), seed)
             q, found = namespace(inputs), calc.evaluate(inputs, attention)
             ranks = group(q, q.tensor_parallel)
-            experts = group(q, q.expert_parallel)
+            experts = group(q, q.expert_parallel * found["expert_slices"])
             steps = compositions(inputs, attention)
             for phase, table in tables(inputs, attention).items():
                 sent = steps[phase].tokens / q.micro_batches / q.tensor_parallel
@@ -84,7 +84,7 @@ class TestRandom:
                         taken = all_reduce(q, ranks, row.payload)
                     elif row.collective == "all-gather":
                         taken = all_gather(q, ranks, row.payload)
-                    elif q.exchange_gathered:
+                    elif q.exchange_gathered or found["expert_slices"] > 1:
                         taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
                             q, experts, row.payload)
                     else:

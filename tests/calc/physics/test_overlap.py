@@ -84,7 +84,8 @@ class TestWithinABatch:
         assert (found["hidden_time"] > 0).any()
 
     def test_nothing_is_hidden_where_nothing_is_exchanged(self, attention, phase):
-        found = step(sampled(attention), attention, phase, WITHIN | {"expert_parallel": 1})
+        found = step(sampled(attention), attention, phase, WITHIN | {
+            "expert_parallel": 1, "expert_tensor_parallel": 0})
         assert (found["hidden_time"] == 0).all()
 
     def test_halves_hide_in_their_own_way(self, attention, phase):

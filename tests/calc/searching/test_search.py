@@ -90,7 +90,8 @@ def brute(goal):
 @pytest.mark.parametrize("seed", range(50))
 def test_the_front_is_that_of_brute_force(seed):
     kind, settings = random_settings(seed)
-    goal = goal_of(kind, [*settings, *(["space.tensor=1,4,8"] if seed % 2 else [])])
+    goal = goal_of(kind, [*settings, *(["space.tensor=1,4,8"] if seed % 2 else []),
+                          *(["space.expert_slices=1,2,8"] if seed % 5 == 0 else [])])
     found = search(goal)
     columns = found.front.rows
     names = list(found.wishes.objectives)
@@ -122,10 +123,12 @@ def test_every_deployment_is_counted_once():
     assert all(found.funnel.counts[name] >= 0 for name in COUNTED)
 
 
+@pytest.mark.parametrize("sliced", [(), ("space.expert_slices=1,4,16",)])
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_is_searched_is_what_a_scenario_of_it_gives(device):
+def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
     """Inputs are resolved once per kind of layouts; each layout resolved by itself is the same."""
-    goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL])
+    goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL,
+                                          *sliced])
     space, draw = Space(goal), random.Random(device)
     for base in itertools.islice(space.bases(), 2):
         for cells in space.cells(base):
@@ -142,6 +145,22 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device):
                     assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
                 assert tried.fits(at)[0] == pytest.approx(
                     float(quantities["headroom_per_device"]), rel=1e-9)
+
+
+def test_cards_without_a_price_come_last_in_the_order_of_what_else_is_asked():
+    from calc.searching.answers import Answer
+
+    answer = Answer(search(load_goal("million-tokens", [
+        "devices=nvidia-h20,nvidia-h200-sxm,ascend-910b2,ascend-910b4-1", "cards.most=16", *SMALL,
+        "precisions=w8a8-int8", "objectives=cost,tpot,throughput_per_card", "space.batches=1,16",
+        "limits.tpot=null"])))
+    rows = answer.devices
+    priced = ["cost" in row.quantities for row in rows]
+    assert priced == sorted(priced, reverse=True)
+    assert any(priced)
+    unpriced = [row.quantities["tpot"] for row in rows if "cost" not in row.quantities]
+    assert len(unpriced) > 1
+    assert unpriced == sorted(unpriced)
 
 
 def test_what_meets_the_goal_meets_it_as_a_deployment_of_its_own():
@@ -173,7 +192,7 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
 def test_more_cards_to_choose_from_are_never_worse():
     few, many = (search(load_goal("r1-80-users-910b", [
         "devices=ascend-910b2", f"cards.most={most}", "precisions=w8a8-int8",
-        "objectives=tpot"])) for most in (16, 32))
+        "objectives=tpot", "limits.tpot=80ms"])) for most in (16, 32))
     assert (many.rows(many.front)[0].quantities["tpot"]
             <= few.rows(few.front)[0].quantities["tpot"])
 

@@ -69,10 +69,12 @@ class TestOneStep:
         mixed = [STEPS[number % len(STEPS)] for number in range(ranks)]
         assert timed.together(mixed) == timed.together(mixed[::-1])
 
-    @pytest.mark.parametrize(("expert", "tensor", "expected"), [(8, 8, 1), (1, 4, 1), (16, 8, 2)])
-    def test_ranks_share_experts_where_there_are_more_parts_than_of_tensors(self, expert, tensor,
-                                                                            expected):
-        assert ranks_in_step({"expert_parallel": expert, "tensor_parallel": tensor}) == expected
+    @pytest.mark.parametrize(("expert", "slices", "tensor", "expected"), [
+        (8, 0, 8, 1), (1, 0, 4, 1), (16, 0, 8, 2), (1, 8, 1, 8), (4, 2, 2, 4)])
+    def test_ranks_share_experts_where_there_are_more_parts_than_of_tensors(
+            self, expert, slices, tensor, expected):
+        assert ranks_in_step({"expert_parallel": expert, "expert_tensor_parallel": slices,
+                              "tensor_parallel": tensor}) == expected
 
 
 class TestGroup:

@@ -13,9 +13,10 @@ from catalogue.deployments.scenario import model_inputs
 V3, QWEN = "deepseek-v3", "qwen3-235b-a22b"
 
 
-def problem(model, precision, tensor, expert=1, data=1):
+def problem(model, precision, tensor, expert=1, data=1, slices=0):
     entry = catalogue.load_model(model)
-    found = block_problem(model_inputs(entry), entry.attention, model,
+    numbers = model_inputs(entry) | {"expert_tensor_parallel": slices}
+    found = block_problem(numbers, entry.attention, model,
                           catalogue.load_precision(precision), (tensor, 1, data, expert))
     return found and found[1]
 
@@ -82,3 +83,21 @@ def test_a_deployment_that_no_engine_loads_is_refused_with_its_key():
     with pytest.raises(ParamsError, match=r"^--set parallelism.tensor_parallel: .* 576"):
         catalogue.load_scenario("h200-r1-vllm-tp8", overrides=(
             "parallelism.tensor_parallel=32", "cluster.nodes=4"))
+
+
+def test_slices_that_are_asked_for_hold_whole_blocks_too():
+    """2,048 columns of an expert of V3 are sixteen blocks of 128, wherever their ranks are."""
+    assert problem(V3, "fp8-block", 1, data=16, slices=16) is None
+    assert problem(V3, "fp8-block", 1, expert=2, data=32, slices=16) is None
+    told = problem(V3, "fp8-block", 1, data=32, slices=32)
+    assert told.startswith("expert_tensor_parallel of 32 cuts moe_intermediate_size 2048")
+    assert "slices of 64" in told
+    # sixteen ranks of thirty-two would share experts, and as many again have the same ones
+    assert told.endswith("the nearest that loads is expert_tensor_parallel of 16")
+
+
+def test_slices_are_refused_with_their_key():
+    with pytest.raises(ParamsError, match=r"^--set parallelism.expert_tensor_parallel: .* 192"):
+        catalogue.load_scenario("h200-v32-sglang-dp8", overrides=(
+            "model=qwen3-235b-a22b", "parallelism.expert_parallel=1",
+            "parallelism.expert_tensor_parallel=8"))

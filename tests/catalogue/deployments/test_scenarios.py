@@ -110,6 +110,15 @@ class TestScenarios:
         (["model.moe_intermediate_size=2052"], "does not divide moe_intermediate_size 2052"),
         (["model.intermediate_size=18436"], "does not divide intermediate_size 18436"),
         (["model=llama-3.1-70b", "parallelism.expert_parallel=2"], "has no experts"),
+        (["model=llama-3.1-70b", "parallelism.expert_tensor_parallel=8"], "expected none"),
+        (["parallelism.expert_parallel=16", "parallelism.expert_tensor_parallel=4"],
+         "expert_tensor_parallel of 4 times expert_parallel of 16 does not fit tensor x data "
+         "parallel = 8 x 2, expected a product that divides 16 and is a multiple of 8"),
+        (["parallelism.expert_tensor_parallel=4"], "is a multiple of 8"),
+        (["parallelism.expert_tensor_parallel=-1"], "expected"),
+        (["parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
+          "parallelism.expert_tensor_parallel=16", "model.moe_intermediate_size=2052"],
+         "expert_tensor_parallel of 16 does not divide moe_intermediate_size 2052"),
         (["model=llama-3.1-70b", "model.num_key_value_heads=32", "model.num_attention_heads=96",
           "parallelism.tensor_parallel=48", "parallelism.data_parallel=1", "cluster.nodes=6",
           "model.intermediate_size=28704"], "neither divides nor is a multiple"),
@@ -118,6 +127,13 @@ class TestScenarios:
     ])
     def test_what_cannot_be_laid_out(self, settings, says):
         assert says in sentence(catalogue.load_scenario, "s0-scenario-1", overrides=settings)
+
+    @pytest.mark.parametrize(("name", "expert", "says"), [
+        ("wide-cloudmatrix-decode", 160, "2 with shared_expert_ranks is not derived, expected 1"),
+        ("wide-lmsys-prefill", 16, "has all tokens gathered, expected 1 with exchange_normal")])
+    def test_what_slices_do_not_go_with(self, name, expert, says):
+        assert says in sentence(catalogue.load_scenario, name, overrides=[
+            f"parallelism.expert_parallel={expert}", "parallelism.expert_tensor_parallel=2"])
 
     @pytest.mark.parametrize(("tied", "separate"), [("true", 0), ("false", 1)])
     def test_a_tied_embedding_has_no_head_of_its_own(self, tied, separate):

@@ -1,5 +1,6 @@
 """The door: what a parameter file may say, and the one sentence when it says something else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -333,6 +334,36 @@ def test_a_change_of_what_an_entry_is_like_is_seen(tmp_path):
     base.unlink()
     with pytest.raises(ParamsError, match=r"like: .*base\.yml: there is no such file"):
         catalogue.load_device(path)
+
+
+def test_a_file_at_rest_is_read_once_and_its_next_version_is_seen(tmp_path, monkeypatch):
+    """Of the same length, and with the time of change that it had: the file system tells."""
+    reads = []
+    monkeypatch.setattr(yamlfile, "AT_REST", 0)
+    monkeypatch.setattr(yamlfile, "read_small", lambda path, *rest: (
+        reads.append(path), files.read_small(path, *rest))[1])
+    path = tmp_path / "card.yml"
+    path.write_text(DEVICE, encoding="utf-8")
+    before = catalogue.load_device(path)
+    read = len(reads)
+    assert catalogue.load_device(path) is before
+    assert len(reads) == read
+    was = path.stat()
+    while path.stat().st_ctime_ns == was.st_ctime_ns:
+        path.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    after = catalogue.load_device(path)
+    assert after.memory_bandwidth.value == 2 * before.memory_bandwidth.value
+
+
+def test_a_file_that_was_just_written_is_read_again(tmp_path, monkeypatch):
+    """Two versions of one length within a tick of the clock have the same stamp."""
+    path = tmp_path / "card.yml"
+    path.write_text(DEVICE, encoding="utf-8")
+    before, now = catalogue.load_device(path), path.stat()
+    path.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: now)
+    assert catalogue.load_device(path).memory_bandwidth.value == 2 * before.memory_bandwidth.value
 
 
 def test_a_text_that_was_read_before_pages_were_made_is_hidden_on_them(tmp_path):

@@ -20,6 +20,7 @@ from fontTools.ttLib import TTFont
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
+ROOMS = ("workbench", "deployment_pages", "decisions", "audited", "engineering")  # that draw
 PACKAGE = "@fontsource/noto-sans-sc@5.3.0"
 FAMILY = "Workbench Sans SC"
 TARGET = HERE / "workbench-sans-sc.ttf"
@@ -36,7 +37,7 @@ def characters() -> set[str]:
         texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
     for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    texts += [path.read_text("utf-8") for folder in ("workbench", "deployment_pages", "decisions")
+    texts += [path.read_text("utf-8") for folder in ROOMS
               for path in sorted((ROOT / "notebooks" / folder).rglob("*.py"))]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import functools
-import json
 
 import pytest
+from _options import ABSURD, ended_well, finite
 
 import catalogue
 from calc.choosing import answers
 
 ESTIMATE = answers.estimate
 
-ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "1e3 GB", "\x1b[2J")
 OPTIONS = ("--price", "--utilisation", "--user-requests", "--day-requests", "--load", "--api",
            "--prices")
 OF_PRICES = ("years", "pue", "discount", "electricity", "exchange", "hour.own", "owning.server",
              "owning.spares", "around.host", "like", "nothing", "owning.chassis")
-
-
-def finite(text: str):
-    """Parsed JSON; NaN and infinity are no JSON."""
-    def refuse(constant: str):
-        raise AssertionError(f"{constant} is no JSON")
-    return json.loads(text, parse_constant=refuse)
-
-
-def ended_well(result: tuple[int, str, str]) -> bool:
-    """An answer, or one printable sentence."""
-    code, out, err = result
-    if code == 0:
-        return bool(finite(out))
-    line, = err.splitlines()
-    return code == 2 and line.endswith(".") and line.isprintable() and len(line) < 600
 
 
 def asked(cli, *options: str, scenario: str = "h200-r1-vllm-tp8"):

@@ -1,14 +1,15 @@
 """What each input does: alone, in company, and what knowing it is worth."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from calc.deciding.inputs.draws import at_scores, drawn, priors
+from calc.deciding.inputs.draws import drawn, priors
 from calc.deciding.inputs.elasticities import answers_of, elasticities
-from calc.deciding.inputs.information import BINS, between, information, to_buy
-from calc.deciding.inputs.plans import against, plan_of, signed
+from calc.deciding.inputs.information import BINS, DRAWS, between, information, to_buy
+from calc.deciding.inputs.plans import BATCHES, Limit, against, plan_of, signed
 from calc.deciding.inputs.sensitivity import sensitivity
 from calc.deciding.inputs.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
@@ -137,7 +138,7 @@ def test_a_sum_of_known_parts_has_the_indices_of_its_variances(monkeypatch):
     monkeypatch.setattr(type(plan), "at", product)
     found = {one.name: one for one in sensitivity(plan, "tpot", 4096).indices}
     scores = np.random.default_rng(0).standard_normal(100_000)
-    variances = {knob.name: np.var(power * np.log(at_scores(knob, scores)))
+    variances = {knob.name: np.var(power * np.log(knob.at(scores)))
                  for power, knob in enumerate(knobs, 1)}
     variances[OWN] = np.var(np.where(scores < 0, *own_sides(plan, "tpot")) * scores)
     for name, variance in variances.items():
@@ -156,9 +157,19 @@ def test_a_design_of_no_power_of_two(samples):
 # --- worth of knowing -----------------------------------------------------------------------------
 
 
+def test_draws_of_an_input_are_the_values_at_their_scores():
+    """With a range from zero, and with one above it."""
+    scores = np.linspace(-4, 4, 33)
+    knobs = plan_of("s2-910b1-awq").knobs
+    assert {knob.value.low > 0 for knob in knobs} == {True, False}
+    for knob in knobs:
+        assert knob.at(scores) == pytest.approx(
+            [knob.at(score) for score in scores.tolist()], rel=1e-14)
+
+
 def test_draws_are_those_of_the_prior():
     knob = plan_of("s2-910b1-awq").knobs[3]
-    found = at_scores(knob, np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
+    found = knob.at(np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
     assert found == pytest.approx([knob.value.low, *[knob.value.value] * 2, knob.value.high])
 
 
@@ -233,6 +244,29 @@ def test_money_scales_what_is_lost():
     cards, money = to_buy(plan, 50_000, 2.0), to_buy(plan, 50_000, 2.0, 25_000)
     assert money.perfect == pytest.approx(25_000 * cards.perfect)
     assert money.taken == cards.taken
+
+
+def test_users_at_once_are_as_many_as_the_limit_lets_a_deployment_have():
+    plan, limit = plan_of("h200-r1-sglang-tp8"), Limit("tpot", 0.04)
+    most, = plan.within({}, "concurrency", limit)
+    after = BATCHES[most / plan.inputs["data_parallel"] < BATCHES][0] * plan.inputs["data_parallel"]
+    paces = plan.at({"concurrency": np.array([most, after])}, "tpot")
+    assert paces[0] <= limit.most < paces[1]
+    needed = [to_buy(plan, users, 2.0, draws=DRAWS // 8, limit=limit, of="concurrency").needed
+              for users in (most, 2 * most, 8 * most)]
+    for few, many in itertools.pairwise(needed):
+        assert all(one <= other for one, other in zip(few[:2], many[:2], strict=True))
+    assert needed[-1][1] >= 4 * needed[0][1]
+
+
+def test_a_tighter_limit_takes_more_cards():
+    plan = plan_of("h200-r1-sglang-tp8")
+    loose, tight = (to_buy(plan, 50_000, 2.0, draws=DRAWS // 8, limit=Limit("tpot", most))
+                    for most in (0.1, 0.04))
+    assert loose.needed[1] < tight.needed[1]
+    assert loose.unmet <= tight.unmet
+    with pytest.raises(ParamsError, match="keeps it, expected a higher one"):
+        to_buy(plan, 50_000, 2.0, draws=DRAWS // 8, limit=Limit("tpot", 0.001))
 
 
 def test_cards_that_get_cheaper_are_not_bought_ahead():

@@ -1,0 +1,105 @@
+"""What steps of a deployment take, and what users see of them, without memory and floors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div
+from calc.physics.decode_floor import (
+    Decode,
+    biased,
+    context_deviation,
+    mean_attended,
+    mean_context,
+)
+from calc.physics.memory import Weights, cache
+from calc.physics.positions import multiplied_positions
+from calc.physics.shapes import count_parameters
+from calc.physics.step import Step, step
+from calc.quantities.everything import PHASES
+from calc.quantities.planning import pool_ratio, transfer_time
+from calc.quantities.steady import Steady, steady
+from calc.quantities.waves import (
+    Serving,
+    chunk,
+    decode_step,
+    prefill_throughput,
+    prompts,
+    serving,
+    token_pace,
+)
+
+FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
+STEP_NAMES = tuple(entry.name for entry in fields(Step))
+DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
+    f"decode_{name}" for name in STEP_NAMES)})
+STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
+SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
+    "prefill_throughput"} | {
+    f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
+
+
+def needs_prefill(names: Collection[str]) -> bool:
+    """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
+    if unknown := [name for name in names if name not in SERVED_NAMES | STEADY_NAMES]:
+        raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
+    return not DECODE_NAMES.issuperset(names)
+
+
+def latencies(attention: str, q: Any, names: Collection[str]) -> dict[str, Number]:
+    """Quantities of the decode step, and where asked for of prefill, wave and steady state.
+
+    Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        names: quantities that are wanted; there are others with them.
+
+    Raises ValueError for a name that no step gives.
+    """
+    whole, lasting = needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
+    n = count_parameters(attention, q)
+    t = q.tensor_parallel
+    stored = cast("Weights", SimpleNamespace(
+        attention_weights_per_layer=q.norm_weight_bytes * n.norm_parameters
+        + q.attention_weight_bytes * (
+            n.attention_divided_parameters / t + n.attention_replicated_parameters
+            + n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)),
+        head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
+    cached = cache(attention, q)
+    requests = ceil_div(q.concurrency, q.data_parallel)
+    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
+    attended = mean_attended(q.index_topk, *lengths)
+    composition = decode_step(q, cast("Decode", SimpleNamespace(
+        decode_batch=ceil_div(requests, q.pipeline_parallel),
+        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
+        decode_attended_tokens=attended,
+        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
+        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
+    decode = step(attention, q, n, stored, cached, composition)
+    quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
+    draft, accepted, pace = token_pace(q, decode)
+    quantities |= {"decode_tokens": composition.tokens, FAST: pace,
+                   "draft_time": draft, "tokens_per_step": accepted}
+    if not whole:
+        return quantities
+    cut = prompts(q, requests)
+    prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
+                      for tokens in (cut.prefill_tokens, cut.burst_tokens))
+    for phase, done in (("prefill", prefill), ("burst", burst)):
+        quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+    quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
+    _, transfer = transfer_time(q, cached)
+    served = serving(q, cut, requests, decode, prefill, burst, transfer)
+    quantities |= vars(served)
+    if lasting:
+        ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
+        quantities |= vars(steady(
+            q, cut, requests, decode, prefill, burst, served, transfer, ratio))
+    return quantities
