@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,17 +78,22 @@ class Audit:
         return Counter(row.cause for row in self.rows if row.cause is not None)
 
 
-def audit(claims: tuple[list[Listed], list[str]] | None = None) -> Audit:
+def audit(claims: tuple[list[Listed], list[str]] | None = None,
+          only: Collection[str] | None = None) -> Audit:
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
         claims: as ``calc.auditing.listing.listed`` has them, those of ``params/claims/`` if
             left out.
+        only: claims that are judged, by their numbers; what contradicts one is then looked for
+            among these alone.
     """
     every, problems = claims or listed()
     cases = Cases(every)
     found, unjudged = [], list(problems)
     for each in every:
+        if only is not None and each.claim.id not in only:
+            continue
         try:
             case = cases.of(each)
             found.append(Audited(case, judge(case)))

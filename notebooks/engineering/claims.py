@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from audited.words import called, everything, printed, right
-from calc.auditing.audit import Audited
+from audited.words import called, printed, right
+from calc.auditing.audit import Audited, audit
+from calc.auditing.judging import CONTRADICTS
+from catalogue import ParamsError
 from workbench.showing.display import table
 
 ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
 
 
-def chosen(sections: Mapping[str, Sequence[str]], causes: Collection[str] = (),
-           deployments: tuple[str, ...] = ()) -> list[Audited]:
-    """Claims of whole sections, of a cause, or of deployments, in the audit's order.
+def chosen(names: str) -> list[Audited]:
+    """Claims by their numbers, in the audit's order.
+
+    What contradicts a claim is left to the page of its document, which has all of them.
 
     Args:
-        sections: document -> sections of it.
-        causes: of ``params/causes.yml``, which explain what does not hold.
-        deployments: by which claims are decided, by the beginning of their names.
+        names: numbers with blanks between them: ``S1-164 S2-C053``.
+
+    Raises ParamsError for a number that no claim has.
     """
-    return [row for row in everything().rows if row.cause in causes or not set(
-        row.case.section.split(", ")).isdisjoint(sections.get(row.case.listed.document, ()))
-        or (row.case.truth is not None and row.case.truth.where.startswith(deployments))]
+    rows = {row.id: row for row in audit(only=names.split()).rows}
+    if unknown := sorted(set(names.split()) - set(rows)):
+        raise ParamsError(f"there is no claim '{unknown[0]}', expected one of params/claims.")
+    return [replace(row, judgement=replace(row.judgement, clashes=(), also=tuple(
+        each for each in row.judgement.also if each != CONTRADICTS))) for row in rows.values()]
 
 
-def beside(sections: Mapping[str, Sequence[str]], causes: Collection[str] = (),
-           deployments: tuple[str, ...] = ()) -> None:
+def beside(names: str) -> None:
     """A table of those claims: what is printed, what is right, the verdict.
 
     Args:
-        sections, causes, deployments: as for :func:`chosen`.
+        names: as for :func:`chosen`.
     """
     table([{"id": f'<a href="{ADDRESS.format(row.case.listed.document, row.id)}">{row.id}</a>',
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
-            "right": right(row), "verdict": called(row)} for row
-           in chosen(sections, causes, deployments)],
+            "right": right(row), "verdict": called(row)} for row in chosen(names)],
           {"id": ("claim", "编号"), "what": ("what", "内容"), "printed": ("documented", "文档"),
            "right": ("right", "正确值"), "verdict": ("verdict", "结论")},
           folded=("The claims of the documents", "文档中的论断"))

@@ -22,15 +22,16 @@ MOST = 512  # users that are tried
 
 
 @cache
-def goal() -> Goal:
-    """The goal whose requests all of them serve."""
-    return load_goal(GOAL)
+def goal(prompt: int = 0, answer: int = 0) -> Goal:
+    """The goal whose requests are served, with its own lengths unless others are given [token]."""
+    return load_goal(GOAL, [f"demand.{name}={length} token" for name, length in (
+        ("input_tokens", prompt), ("output_tokens", answer)) if length])
 
 
 @cache
 def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: int = 0,
          pipeline: int = 0, expert: int = 1, spares: int = 0, drafts: int = 1,
-         halves: int = 1) -> Plan:
+         halves: int = 1, prompt: int = 0, answer: int = 0, pool: str | None = None) -> Plan:
     """Whole servers of a card; replicas take what tensor and pipeline parallelism leave.
 
     Args:
@@ -40,15 +41,19 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         tensor, pipeline: parallel sizes; over the cards of a server, and a stage per server.
         expert, spares: expert-parallel size, redundant experts.
         drafts, halves: draft tokens, half-batches of a step.
+        prompt, answer: of a request, the goal's own unless given [token].
+        pool: ``decode`` for cards that do nothing else.
     """
     node = catalogue.load_device(device).node
     assert node
     per_node = int(catalogue.load_node(node).devices_per_node.value)
     cards, tensor, pipeline = servers * per_node, tensor or per_node, pipeline or servers
-    choice = Choice(device, node, None, precision, cards, tensor, pipeline,
-                    cards // (tensor * pipeline), expert, spares, CHUNK, halves, drafts,
-                    UTILIZATION, users)
-    made = scenario(goal(), choice)
+    choice = Choice(
+        device=device, node=node, engine=None, precision=precision, devices=cards, tensor=tensor,
+        pipeline=pipeline, data=cards // (tensor * pipeline), expert=expert, slices=0,
+        spares=spares, chunk=CHUNK, micro_batches=halves, drafts=drafts, utilization=UTILIZATION,
+        concurrency=users, pool=pool)
+    made = scenario(goal(prompt, answer), choice)
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 
 

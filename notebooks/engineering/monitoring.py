@@ -16,8 +16,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from audited.words import ALSO, everything
+from audited.words import ALSO
 from calc.auditing import judging
+from calc.auditing.listing import listed
 from calc.deciding.inputs.breakeven import solve
 from calc.launching.alerts import BUSY, METRICS
 from calc.launching.predictions import Predicted, predicted
@@ -25,6 +26,7 @@ from calc.quantities.everything import evaluate
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from decisions.service import RUNS
+from engineering import claims
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
@@ -364,10 +366,17 @@ def releases() -> None:
           folded=("Metrics by release of vLLM and SGLang", "各版本 vLLM 与 SGLang 的指标"))
 
 
+@cache
+def thresholds() -> tuple[str, ...]:
+    """Numbers of the documents' claims that are thresholds of alerts."""
+    return tuple(each.claim.id for each in listed()[0] if each.claim.alert is not None)
+
+
 def documents() -> None:
     """The documents' thresholds by what they would do."""
-    rows = [row for row in everything().rows if row.judgement.verdict == judging.THRESHOLD]
-    order = (judging.ALWAYS, judging.PERHAPS, judging.LATE, judging.SOUND)
+    rows = [row for row in claims.chosen(" ".join(thresholds()))
+            if row.judgement.verdict == judging.THRESHOLD]
+    order = (judging.ALWAYS, judging.PERHAPS, judging.LATE, judging.NEVER, judging.SOUND)
     counts = Counter((row.case.listed.document, also) for row in rows
                      for also in row.judgement.also if also in order)
     table([{"also": ALSO[also]} | {document: counts[document, also] for document in ("s0", "s1")}

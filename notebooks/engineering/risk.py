@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 import calc
 import catalogue
-from audited.words import everything
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
 from calc.choosing.answers import Estimate
@@ -30,6 +29,7 @@ from calc.launching.predictions import Predicted, predicted
 from catalogue import Scenario
 from catalogue.reading.printed import Printed
 from decisions.deciding import label
+from engineering import claims
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -53,7 +53,9 @@ STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1
 WAVE, RATE = "output_throughput", "steady_throughput"  # what was measured, what is asked for
 DRAWS = 1 << 11
 HARDWARE = "s1-f50"  # the document's own sum
-MATRIX = ("S1-264", "S1-265", "S1-266", "S1-267", "S1-268")
+MATRIX = {  # claim -> likelihood and impact as the document words them, from 0 for low
+    "S1-264": (1, 2), "S1-265": (1, 1), "S1-266": (2, 1), "S1-267": (0, 2), "S1-268": (0, 1)}
+OTHERS = ("S1-395", "S1-180", "S1-256", "S1-262")  # use of memory; supply, card's power, all
 DEMAND, LATER = 10000.0, (1.2, 2.0, 4.0)  # token/s to buy for; price of a card that is missing
 YEARS, DELAY, DEARER, EARLIER = 3.0, 0.25, 1.2, 2.0  # the document's years; what may change
 PROMISE = 0.999  # availability that the document asks for
@@ -205,70 +207,64 @@ def _drawn(lang: str) -> Figure:
     return drawing
 
 
+@cache
+def _claims() -> dict[str, Audited]:
+    """Those that the page rests on, by number."""
+    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *MATRIX, *OTHERS, *(
+        each for stage_ in STAGE_GOALS.values() for each in stage_))))}
+
+
 def claim(name: str) -> Audited:
     """A claim of the audit."""
-    return next(row for row in everything().rows if row.id == name)
+    return _claims()[name]
 
 
-def ranks(name: str) -> tuple[Text, Text, str, str]:
-    """Likelihood and impact that the document gives, its priority, and that of its own ranks."""
-    row = claim(name)
-    given = row.case.listed.claim.inputs
-    likely, grave = (RANKS[int(given[key].value) - 1] for key in ("likelihood", "impact"))
-    assert row.case.printed is not None
-    assert row.case.own is not None
-    return likely, grave, fmt_int(row.case.printed.value), fmt_int(row.case.own)
+def factors() -> dict[str, float]:
+    """By claim of the matrix: what the risk makes of the cost of a token, where it comes [1]."""
+    found = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
+    given = example_of(found[HARDWARE])[2]
+    planned_ = (given["cost_cards"] + given["cost_servers"]) / stage("3").file.cluster.nodes.value
+    return dict(zip(MATRIX, (
+        goals()[-1] / forecast("3").throughput.value, 1 / fleet().share,
+        1 / dearer(server=exactly(planned_)),
+        max(dearer(years=exactly(YEARS - DELAY)), dearer(server=exactly(DEARER * server().value))),
+        dearer(years=exactly(EARLIER))), strict=True))
 
 
 def matrix() -> None:
-    """The document's matrix in three views: as printed, as its ranks give it, and as computed."""
-    of, made = forecast("3"), fleet()
-    capital, short = priced().amounts["capital"], goals()[-1] / of.throughput.value
-    formulas = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
-    own = example_of(formulas[HARDWARE])[0]
+    """The document's matrix: as printed, and as computed."""
+    of, found = forecast("3"), factors()
+    order = sorted(MATRIX, key=lambda name: -found[name])
     assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
-    assert capital.low > own
+    assert found["S1-266"] > 1
     certain, unknown = ("certain", "必然"), ("no source", "无来源")
-    found: list[tuple[Text, Text | str, Text | str]] = [
-        (("performance missed", "性能不达标"), certain, (
-            f"{fmt_fixed(of.throughput.value, 0)} token/s "
-            f"({fmt_fixed(of.throughput.low, 0)}–{fmt_fixed(of.throughput.high, 0)}): a token "
-            f"costs {fmt_fixed(short, 0)} times as much",
-            f"{fmt_fixed(of.throughput.value, 0)} token/s"
-            f"（{fmt_fixed(of.throughput.low, 0)}–{fmt_fixed(of.throughput.high, 0)}），"
-            f"每 token 成本为 {fmt_fixed(short, 0)} 倍")),
+    ends = [fmt_fixed(end, 0) for end in (
+        of.throughput.value, of.throughput.low, of.throughput.high)]
+    texts: list[tuple[Text, Text, Text]] = [
+        (("performance missed", "性能不达标"), certain,
+         ("{} token/s ({}–{})".format(*ends), "{} token/s（{}–{}）".format(*ends))),
         (("hardware fails", "硬件故障"), (f"{fmt_percent(failing(), 1)} in a year",
-                                       f"一年内 {fmt_percent(failing(), 1)}"), (
-            f"all four servers stop: {fmt_percent(1 - made.share, 1)} of the throughput lost",
-            f"四台一起停：损失吞吐 {fmt_percent(1 - made.share, 1)}")),
-        (("cost overrun", "成本超支"), certain, (
-            f"hardware {fmt_sig(capital.value / own, 3)} times its sum "
-            f"({fmt_sig(capital.low / own, 3)}–{fmt_sig(capital.high / own, 3)})",
-            f"硬件为其合计的 {fmt_sig(capital.value / own, 3)} 倍"
-            f"（{fmt_sig(capital.low / own, 3)}–{fmt_sig(capital.high / own, 3)}）")),
-        (("supply interrupted", "供应链中断"), unknown, (
-            f"three months late: × {fmt_sig(dearer(years=exactly(YEARS - DELAY)), 3)} a token; "
-            f"servers a fifth dearer: × {fmt_sig(_priced_up(), 3)}",
-            f"晚到三个月：每 token × {fmt_sig(dearer(years=exactly(YEARS - DELAY)), 3)}；"
-            f"服务器涨价两成：× {fmt_sig(_priced_up(), 3)}")),
-        (("obsolescence", "技术过时"), unknown, (
-            f"two years of use, not three: × {fmt_sig(dearer(years=exactly(EARLIER)), 3)} a token",
-            f"用两年而非三年：每 token × {fmt_sig(dearer(years=exactly(EARLIER)), 3)}"))]
+                                       f"一年内 {fmt_percent(failing(), 1)}"),
+         (f"all four servers stop, {fmt_percent(1 - fleet().share, 1)} of the time",
+          f"四台一起停，占时间的 {fmt_percent(1 - fleet().share, 1)}")),
+        (("cost overrun", "成本超支"), certain,
+         ("servers at dealers' prices", "服务器按经销商报价")),
+        (("supply interrupted", "供应链中断"), unknown,
+         ("servers a fifth dearer; three months late is less",
+          "服务器涨价两成；晚到三个月影响更小")),
+        (("obsolescence", "技术过时"), unknown,
+         ("two years of use instead of three", "只用两年而非三年"))]
     rows = []
-    for name, (title, likely, impact) in zip(MATRIX, found, strict=True):
-        said, grave, printed, again = ranks(name)
-        rows.append({"risk": title, "said": (f"{said[0]} / {grave[0]}", f"{said[1]} / {grave[1]}"),
-                     "printed": printed, "own": again, "likely": likely, "impact": impact})
+    for (name, (likely, grave)), (title, computed, what) in zip(MATRIX.items(), texts, strict=True):
+        rows.append({"risk": title, "said": tuple(
+            f"{RANKS[likely][lang]} / {RANKS[grave][lang]}" for lang in (0, 1)),
+            "printed": _printed(name).text, "likely": computed, "what": what,
+            "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
     table(rows, {"risk": ("risk", "风险"), "said": ("S1: likely / impact", "S1：概率 / 影响"),
                  "printed": ("its priority", "其优先级"),
-                 "own": ("of its own ranks", "按其等级重算"),
-                 "likely": ("likely, computed", "概率（计算）"),
-                 "impact": ("impact, computed", "影响（计算）")}, wide=True)
-
-
-def _priced_up() -> float:
-    """A token's cost with dearer servers, over what it is."""
-    return dearer(server=exactly(DEARER * server().value))
+                 "likely": ("likely, computed", "概率（计算）"), "what": ("if it comes", "若发生"),
+                 "factor": ("cost of a token", "每 token 成本"),
+                 "order": ("order by cost", "按影响排序")}, wide=True)
 
 
 def missing() -> None:
@@ -284,10 +280,10 @@ def missing() -> None:
     number("ri-site-low", priced().amounts["site_power"].low / 1e3, fmt_fixed, digits=0)
     number("ri-site-high", priced().amounts["site_power"].high / 1e3, fmt_fixed, digits=0)
     number("ri-load", catalogue.load("loads", DAY).peak, fmt_sig, digits=2)
-    room = claim("S1-395").case
+    room = claim(OTHERS[0]).case
     assert room.truth
-    number("ri-room", _printed("S1-395").like(room.truth.three.value), str)
-    for name in ("S1-180", "S1-256", "S1-262"):
+    number("ri-room", _printed(OTHERS[0]).like(room.truth.three.value), str)
+    for name in OTHERS[1:]:
         number(f"ri-{name.lower()}", _printed(name).text, str)
 
 
