@@ -42,7 +42,7 @@ WATCHED: dict[str, tuple[str, tuple[str, ...]]] = {
     "32×H20, FP8, EP32 (S1)": (RUNS["s1"][0], (*RUNS["s1"][1], f"engine={RUNS['s1'][2]}")),
     "16×910B2, W8A8 (S0)": (RUNS["s0"][0], (*RUNS["s0"][1], f"engine={RUNS['s0'][2]}"))}
 ONCE = ("cache", "eager", "uneven")  # causes that do not grow, or that no latency tells
-PIECES = 256  # of a range of severities
+PIECES = 32  # of a range of severities
 LIVELY = 1.02  # relative, from which a change is called one
 OWN = 0.10  # beyond a bench of one's own, where an alert may fire
 MOST = 64.0  # severity that is tried
@@ -132,35 +132,38 @@ def forecast() -> Predicted:
     return predicted(deployment())
 
 
-def signs(name: str | None = None, severity: Any = None) -> dict[str, Any]:
+def signs(name: str, severity: Any = None, alone: bool = True) -> dict[str, Any]:
     """What the metrics come to, each of them an array where the severity is one.
 
     Args:
-        name: of a cause; None for none.
+        name: of a cause.
         severity: of it, the picture's unless given.
+        alone: whether a lone request is of interest, too.
     """
-    cause = CAUSES[name] if name else None
-    of = inputs(bool(cause and cause.shared))
-    by = cause.severity if cause and severity is None else severity
-    return metrics(of, cause.worse(of, by) if cause else {}, by if name == "cache" else 1.0)
+    cause = CAUSES[name]
+    of, by = inputs(cause.shared), cause.severity if severity is None else severity
+    return metrics(of, cause.worse(of, by), by if name == "cache" else 1.0, alone)
 
 
-def metrics(of: Inputs, changed: Mapping[str, Any], fewer: Any = 1.0) -> dict[str, Any]:
+def metrics(of: Inputs, changed: Mapping[str, Any], fewer: Any = 1.0,
+            alone: bool = True) -> dict[str, Any]:
     """What an engine would report of a steady state.
 
     Args:
         of: inputs of the deployment.
         changed: some of them.
         fewer: by how much fewer the blocks of the cache are [1].
+        alone: whether a lone request is of interest, too.
     """
     kind = deployment().model.attention
     found = evaluate({**of, **changed}, kind)
-    alone = evaluate({**of, **changed, "concurrency": 1.0}, kind)
+    lone = {"alone": evaluate({**of, **changed, "concurrency": 1.0}, kind)["tpot"]} if alone else {}
     rate = np.asarray(found["steady_throughput"])
     length = np.asarray(changed.get("output_tokens", of["output_tokens"]))
-    return {"ttft": found["steady_ttft"], "tpot": found["steady_tpot"], "alone": alone["tpot"],
-            "rate": rate, "occupied": np.asarray(found["cache_occupied"]) * fewer,
-            "first": rate / length * found["steady_ttft"]}
+    return lone | {
+        "ttft": found["steady_ttft"], "tpot": found["steady_tpot"], "rate": rate,
+        "occupied": np.asarray(found["cache_occupied"]) * fewer,
+        "first": rate / length * found["steady_ttft"]}
 
 
 @cache
@@ -288,7 +291,7 @@ def caught(name: str, own: bool) -> tuple[float, str] | None:
         at = threshold(sign, own) / scale[sign] * usual[sign]
 
         def beyond(by: np.ndarray, of: str = sign, limit: float = at) -> np.ndarray:
-            ahead = np.log(np.asarray(signs(name, by)[of]) / limit)
+            ahead = np.log(np.asarray(signs(name, by, alone=False)[of]) / limit)
             return -ahead if of != "rate" else ahead
 
         turns = solve(beyond, 1.0, MOST, most=PIECES).turns
