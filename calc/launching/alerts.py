@@ -82,7 +82,7 @@ def alerts(pool: Pool, of: Predicted) -> list[Alert]:
 
     Raises ParamsError, one sentence, for a release that exports none of what is needed.
     """
-    engine = _SGLANG if pool.release.name == "sglang" else _VLLM
+    engine = METRICS[_kind(pool.release)]
     found = [*_times(pool, of, engine), *_load(pool, of, engine), *_assumed(pool, of, engine)]
     labels = {"deployment": pool.scenario.id, "pool": pool.name}
     for alert in found:
@@ -179,6 +179,11 @@ def _assumed(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> I
                     f"{moved.format('TPOT')} [token per step]")
 
 
+def _kind(release: Release) -> str:
+    """Whose metrics a release exports: vLLM Ascend those of vLLM."""
+    return "sglang" if release.name == "sglang" else "vllm"
+
+
 def named(name: str, pool: Pool) -> str:
     """The name of an alert of a pool: of two pools it says of which."""
     return name if pool.role == "both" else f"{pool.role.capitalize()}{name}"
@@ -190,7 +195,7 @@ def pace(pool: Pool, engine: dict[str, tuple[str, ...]] | None = None) -> Signal
     The mean over requests where it has one; where it has the time between steps, that alone
     without drafts.
     """
-    of = engine or (_SGLANG if pool.release.name == "sglang" else _VLLM)
+    of = engine or METRICS[_kind(pool.release)]
     release, drafts = pool.release, pool.scenario.file.workload.draft_tokens
     if release.exports(*of["pace"]) or release.name == "sglang":
         return Mean(pool.name, release.metric(*of["pace"], *of["between"]))
@@ -215,30 +220,34 @@ def _accepted(job: str, release: Release, engine: dict[str, tuple[str, ...]]) ->
     return Ratio(job, release.metric(*engine["accepted"]), release.metric(*engine["drafts"]), 1.0)
 
 
-_VLLM: dict[str, tuple[str, ...]] = {
-    "ttft": ("vllm:time_to_first_token_seconds",),
-    "pace": ("vllm:request_time_per_output_token_seconds",),
-    "between": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
-    "decoded": ("vllm:request_decode_time_seconds",),
-    "generated": ("vllm:generation_tokens_total",), "prompted": ("vllm:prompt_tokens_total",),
-    "running": ("vllm:num_requests_running",), "waiting": ("vllm:num_requests_waiting",),
-    "occupied": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-    "preempted": ("vllm:num_preemptions_total",),
-    "prompts": ("vllm:request_prompt_tokens",), "answers": ("vllm:request_generation_tokens",),
-    "hits": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
-    "asked": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
-    "accepted": ("vllm:spec_decode_num_accepted_tokens_total",),
-    "drafts": ("vllm:spec_decode_num_drafts_total",),
+METRICS: dict[str, dict[str, tuple[str, ...]]] = {
+    "vllm": {
+        "ttft": ("vllm:time_to_first_token_seconds",),
+        "pace": ("vllm:request_time_per_output_token_seconds",),
+        "between": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
+        "decoded": ("vllm:request_decode_time_seconds",),
+        "generated": ("vllm:generation_tokens_total",), "prompted": ("vllm:prompt_tokens_total",),
+        "running": ("vllm:num_requests_running",), "waiting": ("vllm:num_requests_waiting",),
+        "occupied": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+        "preempted": ("vllm:num_preemptions_total",),
+        "prompts": ("vllm:request_prompt_tokens",), "answers": ("vllm:request_generation_tokens",),
+        "hits": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
+        "asked": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
+        "accepted": ("vllm:spec_decode_num_accepted_tokens_total",),
+        "drafts": ("vllm:spec_decode_num_drafts_total",),
+    },
+    "sglang": {
+        "ttft": ("sglang:time_to_first_token_seconds",),
+        "pace": ("sglang:request_time_per_output_token_seconds",),
+        "between": ("sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
+        "generated": ("sglang:generation_tokens_total",),
+        "prompted": ("sglang:prompt_tokens_total",),
+        "running": ("sglang:num_running_reqs",), "waiting": ("sglang:num_queue_reqs",),
+        "occupied": ("sglang:token_usage",),
+        "preempted": ("sglang:num_retracted_requests_total",),
+        "counted": ("sglang:num_requests_total",),
+        "hits": ("sglang:cached_tokens_total",), "asked": ("sglang:prompt_tokens_total",),
+        "accepted": ("sglang:spec_accept_length",),
+    },
 }
-_SGLANG: dict[str, tuple[str, ...]] = {
-    "ttft": ("sglang:time_to_first_token_seconds",),
-    "pace": ("sglang:request_time_per_output_token_seconds",),
-    "between": ("sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
-    "generated": ("sglang:generation_tokens_total",), "prompted": ("sglang:prompt_tokens_total",),
-    "running": ("sglang:num_running_reqs",), "waiting": ("sglang:num_queue_reqs",),
-    "occupied": ("sglang:token_usage",),
-    "preempted": ("sglang:num_retracted_requests_total",),
-    "counted": ("sglang:num_requests_total",),
-    "hits": ("sglang:cached_tokens_total",), "asked": ("sglang:prompt_tokens_total",),
-    "accepted": ("sglang:spec_accept_length",),
-}
+"""Engine -> what is looked at -> the metrics that tell it, those of later releases first."""

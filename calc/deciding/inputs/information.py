@@ -162,7 +162,8 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
         price: of a card.
         draws: from the priors of its inputs, a power of two.
         limit: of TPOT: each runs the requests that it allows, in place of its own.
-        of: what the demand is of: output tokens per second, or, with a limit, requests at once.
+        of: what the demand is of: output tokens per second, of a wave or of a steady state, or,
+            with a limit, requests at once. The formulas' own error is that of a wave.
 
     Raises ParamsError for a demand that takes too many deployments, a later price below today's,
     and a limit that is hardly ever kept.
@@ -172,7 +173,7 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
                           f"expected 1 to below {DEAREST:g}.")
     found = priors([plan], RATE)
     scores = _scores(len(found.names), draws)
-    yields = (drawn(plan, found.knobs[0], found.own[0], scores, RATE) if limit is None else
+    yields = (drawn(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
               _within(plan, found, scores, limit, of))
     met = ~np.isnan(yields)
     if met.sum() < met.size / 2:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import catalogue
 from calc.auditing import listing
 from calc.auditing.audit import audit
+from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,
@@ -38,8 +39,10 @@ from calc.auditing.judging import (
     reaches,
 )
 from calc.auditing.listing import listed_in
+from calc.choosing.answers import estimate
 from calc.commands.main import main
 from calc.costing.spread import Three
+from calc.searching.advice import alternatives
 from catalogue.reading import words
 from catalogue.reading.printed import read
 
@@ -249,6 +252,17 @@ def test_where_pages_are_made_verdicts_are_the_same(monkeypatch):
     before = {row.id: row.judgement for row in audit().rows}
     monkeypatch.setattr(words, "_pages_are_made", lambda: True)
     assert {row.id: row.judgement for row in audit().rows} == before
+
+
+@pytest.mark.parametrize("users", [80, 320])
+def test_the_plan_as_it_can_run_runs_and_nothing_of_its_cards_is_better(users):
+    """In the published weights, for the requests that it is costed with."""
+    plan = catalogue.load_scenario(PLAN, overrides=[*RUNS,
+                                                    f"workload.concurrency={users} request"])
+    assert estimate(plan).fits
+    best = alternatives(plan).official
+    assert best is not None
+    assert best.settings == {}
 
 
 def test_what_the_pages_name_is_a_verdict():

@@ -1,0 +1,346 @@
+"""Risk: what of S1's plan may go wrong, how surely and how much, and what to measure before buying.
+
+The plan as it can run: FP8, chunks that fit, experts over all 32 cards. Its stages are those of the
+document, with the requests of its own context: a prompt and an answer of half of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from calc.auditing.audit import Audited
+from calc.auditing.costs import example_of
+from calc.choosing.answers import Estimate
+from calc.costing.answer import Asked, Cost, cost
+from calc.costing.owning import YEAR
+from calc.costing.rates import converted, prices_of, rate
+from calc.costing.spread import Three, exactly
+from calc.deciding.availability import Fleet, failures_of, fleet_of, spares_for
+from calc.deciding.inputs.draws import drawn, priors, scores_of
+from calc.deciding.inputs.information import Information, measured, to_buy
+from calc.deciding.inputs.plans import Plan, plan_of
+from calc.launching.predictions import Predicted, predicted
+from catalogue import Scenario
+from catalogue.reading.printed import Printed
+from decisions.deciding import label
+from engineering import claims
+from workbench.showing import figures
+from workbench.showing.display import figure, number, table
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
+           "workload.input_tokens=1024 token", "workload.output_tokens=1024 token",
+           "workload.context_tokens=2048 token", "workload.arrivals=closed-loop")
+SPREAD = "parallelism.expert_parallel=32"
+STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
+    "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
+    "2": (SPREAD, "workload.concurrency=80 request"),
+    "3": (SPREAD, "workload.concurrency=320 request")}
+NAMES: dict[str, Text] = {
+    "1": ("1: one server, 4 users", "一：单机，4 个用户"),
+    "2": ("2: four servers, 80 users", "二：四机，80 个用户"),
+    "3": ("3: production, 320 users", "三：生产，320 个用户")}
+MOST_USERS = 1600  # that the cards hold at once
+GOALS = ("S1-374", "S1-258", "S1-202")  # token/s: of its stages, of its monitoring, of its plan
+STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1-393")}
+WAVE, RATE = "output_throughput", "steady_throughput"  # what was measured, what is asked for
+DRAWS = 1 << 11
+HARDWARE = "s1-f50"  # the document's own sum
+MATRIX = {  # claim -> likelihood and impact as the document words them, from 0 for low
+    "S1-264": (1, 2), "S1-265": (1, 1), "S1-266": (2, 1), "S1-267": (0, 2), "S1-268": (0, 1)}
+OTHERS = ("S1-395", "S1-180", "S1-256", "S1-262")  # use of memory; supply, card's power, all
+DEMAND, LATER = 10000.0, (1.2, 2.0, 4.0)  # token/s to buy for; price of a card that is missing
+YEARS, DELAY, DEARER, EARLIER = 3.0, 0.25, 1.2, 2.0  # the document's years; what may change
+PROMISE = 0.999  # availability that the document asks for
+RANKS: tuple[Text, ...] = (("low", "低"), ("medium", "中"), ("high", "高"))
+DAY = "azure-conversation"
+WEEK = 7 / 365
+PER_TIME = "card_hour_of_parts"  # of owning: the cost of a token goes with it
+
+
+@cache
+def stage(name: str) -> Scenario:
+    """A stage of the document as it can run."""
+    return catalogue.load_scenario(f"s1-phases-{name}", overrides=[*LENGTHS, *STAGES[name]])
+
+
+@cache
+def estimated(name: str) -> Estimate:
+    """What it comes to."""
+    return calc.estimate(stage(name))
+
+
+@cache
+def forecast(name: str) -> Predicted:
+    """What is predicted of it."""
+    return predicted(stage(name), estimated(name))
+
+
+@cache
+def planned(users: int) -> Plan:
+    """The plan of all 32 cards with so many users."""
+    return plan_of("s1-phases-3", [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
+
+
+@cache
+def rates(users: int) -> np.ndarray:
+    """Throughput over all that is not known, formulas' own error included, sorted [token/s]."""
+    plan = planned(users)
+    found = priors([plan], WAVE)
+    scores = scores_of(len(found.names), DRAWS)
+    return np.sort(drawn(plan, found.knobs[0], found.own[0], scores, RATE))
+
+
+@cache
+def goals() -> tuple[float, ...]:
+    """Throughputs that the document asks for: stages, monitoring, plan [token/s]."""
+    return tuple(_printed(name).value for name in GOALS)
+
+
+def reached(users: int, goal: float) -> float:
+    """Probability that the plan reaches a throughput [1]."""
+    return float((rates(users) >= goal).mean())
+
+
+def server() -> Three:
+    """What a server costs with its cards, by dealers [USD]."""
+    node = stage("3").node
+    assert node.price
+    assert node.price.cny
+    found = converted(rate(node.price.cny), "USD", prices_of(stage("3").device.id).exchange)
+    return Three(found.value, found.low, found.high)
+
+
+@cache
+def priced(**changed: Three) -> Cost:
+    """What the plan costs with servers at dealers' prices, over the document's years."""
+    answer, steady = estimated("3"), forecast("3").throughput
+    changes = {"server": server(), "years": exactly(YEARS), "residual": exactly(0.0)} | changed
+    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    return cost(stage("3"), answer.everything, Three(steady.value, steady.low, steady.high),
+                prices_of(stage("3").device.id), asked)
+
+
+def dearer(**changed: Three) -> float:
+    """What a change makes of the cost of a token [1]."""
+    return float(priced(**changed).amounts[PER_TIME].value / priced().amounts[PER_TIME].value)
+
+
+def fleet(spares: int = 0) -> Fleet:
+    """The four servers, which serve as one."""
+    made = stage("3")
+    loading = float(estimated("3").everything["loading_time"])
+    return fleet_of(1, made.devices, int(made.node.devices_per_node.value),
+                    failures_of(made.device.id), loading, spares)
+
+
+def failing(years: float = 1.0) -> float:
+    """Probability that one of the four servers fails within so many years [1]."""
+    one = fleet()
+    return Fleet(1, one.servers, 0, one.between_failures, one.repair, years * YEAR).restarting
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    of = forecast("3")
+    for ending in ("value", "low", "high"):
+        number(f"ri-rate-{ending}", getattr(of.throughput, ending), fmt_fixed, digits=0)
+    number("ri-users", int(of.planned))
+    number("ri-plan", goals()[-1])
+    number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
+    number("ri-most", float(np.median(rates(MOST_USERS))), fmt_fixed, digits=0)
+    number("ri-most-users", MOST_USERS)
+    number("ri-first", goals()[0])
+    number("ri-goal", reached(80, goals()[0]), fmt_percent, digits=0)
+    number("ri-fail", failing(), fmt_percent, digits=1)
+    number("ri-up", fleet().share, fmt_percent, digits=1)
+    spares = spares_for(PROMISE, fleet())
+    number("ri-spares", "–" if spares is None else str(spares), str)
+    number("ri-best", 1 - fleet().restarting, fmt_percent, digits=2)
+    number("ri-promise", PROMISE, fmt_percent)
+    number("ri-delay", dearer(years=exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
+    number("ri-earlier", dearer(years=exactly(EARLIER)) - 1, fmt_percent, digits=0)
+    found = bought(LATER[1])
+    own = next(worth for worth in found.worths if measured(worth.name))
+    number("ri-worth", own.value, fmt_fixed, digits=0)
+    number("ri-worth-input", max(worth.value for worth in found.worths
+                                 if not measured(worth.name)), fmt_fixed, digits=1)
+    number("ri-cards", found.options[found.taken].split()[0], str)
+    number("ri-demand", DEMAND)
+    number("ri-late", LATER[1], fmt_fixed, digits=0)
+    number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
+
+
+def picture() -> None:
+    """Probability that the plan reaches a throughput."""
+    figure("risk_reached", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    at = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.5)
+    shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
+    for colour, users in zip(figures.PALETTE[:3], (80, 320, MOST_USERS), strict=True):
+        found = rates(users)
+        axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour, label=(
+            f"{fmt_int(users)} users", f"{fmt_int(users)} 个用户")[at])
+    for goal, (en, zh) in zip(goals(), (("goal of the stages", "阶段目标"),
+                                        ("alert", "告警下限"), ("plan", "方案")),
+                              strict=True):
+        axes.axvline(goal, color=figures.PALETTE[3], lw=1.2, ls="--")
+        axes.annotate((en, zh)[at], (goal, 103), fontsize=8, color=figures.PALETTE[3],
+                      ha="right" if goal == goals()[1] else "left", annotation_clip=False)
+    axes.set(xscale="log", xlim=(300, 80000), ylim=(0, 102),
+             xlabel=("output token/s of 32 H20", "32 张 H20 的输出 token/s")[at],
+             ylabel=("probability to reach it (%)", "达到的概率（%）")[at])
+    axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
+                    ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
+    axes.minorticks_off()
+    axes.legend(fontsize=8.5, loc="lower left")
+    return drawing
+
+
+@cache
+def _claims() -> dict[str, Audited]:
+    """Those that the page rests on, by number."""
+    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *MATRIX, *OTHERS, *(
+        each for stage_ in STAGE_GOALS.values() for each in stage_))))}
+
+
+def claim(name: str) -> Audited:
+    """A claim of the audit."""
+    return _claims()[name]
+
+
+def factors() -> dict[str, float]:
+    """By claim of the matrix: what the risk makes of the cost of a token, where it comes [1]."""
+    found = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
+    given = example_of(found[HARDWARE])[2]
+    planned_ = (given["cost_cards"] + given["cost_servers"]) / stage("3").file.cluster.nodes.value
+    return dict(zip(MATRIX, (
+        goals()[-1] / forecast("3").throughput.value, 1 / fleet().share,
+        1 / dearer(server=exactly(planned_)),
+        max(dearer(years=exactly(YEARS - DELAY)), dearer(server=exactly(DEARER * server().value))),
+        dearer(years=exactly(EARLIER))), strict=True))
+
+
+def matrix() -> None:
+    """The document's matrix: as printed, and as computed."""
+    of, found = forecast("3"), factors()
+    order = sorted(MATRIX, key=lambda name: -found[name])
+    assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
+    assert found["S1-266"] > 1
+    certain, unknown = ("certain", "必然"), ("no source", "无来源")
+    ends = [fmt_fixed(end, 0) for end in (
+        of.throughput.value, of.throughput.low, of.throughput.high)]
+    texts: list[tuple[Text, Text, Text]] = [
+        (("performance missed", "性能不达标"), certain,
+         ("{} token/s ({}–{})".format(*ends), "{} token/s（{}–{}）".format(*ends))),
+        (("hardware fails", "硬件故障"), (f"{fmt_percent(failing(), 1)} in a year",
+                                       f"一年内 {fmt_percent(failing(), 1)}"),
+         (f"all four servers stop, {fmt_percent(1 - fleet().share, 1)} of the time",
+          f"四台一起停，占时间的 {fmt_percent(1 - fleet().share, 1)}")),
+        (("cost overrun", "成本超支"), certain,
+         ("servers at dealers' prices", "服务器按经销商报价")),
+        (("supply interrupted", "供应链中断"), unknown,
+         ("servers a fifth dearer; three months late is less",
+          "服务器涨价两成；晚到三个月影响更小")),
+        (("obsolescence", "技术过时"), unknown,
+         ("two years of use instead of three", "只用两年而非三年"))]
+    rows = []
+    for (name, (likely, grave)), (title, computed, what) in zip(MATRIX.items(), texts, strict=True):
+        rows.append({"risk": title, "said": tuple(
+            f"{RANKS[likely][lang]} / {RANKS[grave][lang]}" for lang in (0, 1)),
+            "printed": _printed(name).text, "likely": computed, "what": what,
+            "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
+    table(rows, {"risk": ("risk", "风险"), "said": ("S1: likely / impact", "S1：概率 / 影响"),
+                 "printed": ("its priority", "其优先级"),
+                 "likely": ("likely, computed", "概率（计算）"), "what": ("if it comes", "若发生"),
+                 "factor": ("cost of a token", "每 token 成本"),
+                 "order": ("order by cost", "按影响排序")}, wide=True)
+
+
+def missing() -> None:
+    """What the matrix leaves out, as numbers of the text."""
+    node, card = stage("3").node, stage("3").device
+    assert node.power
+    assert node.power.full
+    assert card.power
+    assert card.power.full
+    number("ri-server", node.power.full.value / 1e3, fmt_fixed, digits=1)
+    number("ri-card", card.power.full.value, fmt_int)
+    number("ri-site", priced().amounts["site_power"].value / 1e3, fmt_fixed, digits=0)
+    number("ri-site-low", priced().amounts["site_power"].low / 1e3, fmt_fixed, digits=0)
+    number("ri-site-high", priced().amounts["site_power"].high / 1e3, fmt_fixed, digits=0)
+    number("ri-load", catalogue.load("loads", DAY).peak, fmt_sig, digits=2)
+    room = claim(OTHERS[0]).case
+    assert room.truth
+    number("ri-room", _printed(OTHERS[0]).like(room.truth.three.value), str)
+    for name in OTHERS[1:]:
+        number(f"ri-{name.lower()}", _printed(name).text, str)
+
+
+def _printed(name: str) -> Printed:
+    """What a claim prints."""
+    found = claim(name).case.printed
+    assert found
+    return found
+
+
+@cache
+def bought(late: float) -> Information:
+    """How many cards to buy for the demand, and what knowing more saves."""
+    return to_buy(planned(320), DEMAND, late, draws=DRAWS, of=RATE)
+
+
+def information() -> None:
+    """How many cards to buy, what it is worth to run one server first, and to know an input."""
+    rows = []
+    for late in LATER:
+        found = bought(late)
+        own = next(worth for worth in found.worths if measured(worth.name))
+        best = next(worth for worth in found.worths if not measured(worth.name))
+        told = best.value > best.scatter
+        name = label(best.name, planned(320))
+        rows.append({
+            "late": f"× {late:g}", "cards": fmt_int(int(found.options[found.taken].split()[0])),
+            "wrong": fmt_percent(found.wrong, 0), "own": fmt_sig(own.value, 2),
+            "input": tuple(f"{text}: {fmt_sig(best.value, 2)}" for text in name) if told
+            else ("none", "无")})
+    table(rows, {"late": ("a missing card costs later", "日后补购价"),
+                 "cards": ("cards to buy now", "现在应买卡数"),
+                 "wrong": ("wrong by then", "事后看买错的概率"),
+                 "own": ("running it first saves (cards)", "先实测可省（卡）"),
+                 "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
+
+
+def acceptance() -> None:
+    """By stage: what has to be measured for the next one to be bought."""
+    rows: list[dict[str, Any]] = [
+        {"test": ("weights of a card", "单卡权重")},
+        {"test": ("requests at their longest that fit", "最长请求可容纳数")},
+        {"test": ("TTFT, mean, at most", "TTFT 均值不超过")},
+        {"test": ("TPOT, mean, at most", "TPOT 均值不超过")},
+        {"test": ("output token/s, at least", "输出 token/s 不低于")},
+        {"test": ("goal of S1: token/s, TTFT, TPOT", "S1 目标：token/s、TTFT、TPOT")}]
+    for name in STAGES:
+        of, quantities = forecast(name), estimated(name).quantities
+        for each, interval in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
+            assert interval.low > _printed(each).value  # as the text has it
+        for row, text in zip(rows, (
+                fmt_quantity(quantities["weights_per_device"].value, "B"),
+                fmt_int(int(quantities["max_concurrency"].value)),
+                f"{fmt_quantity(of.ttft.high, 's')} ({fmt_quantity(of.ttft.value, 's')})",
+                f"{fmt_quantity(of.tpot.high, 's')} ({fmt_quantity(of.tpot.value, 's')})",
+                f"{fmt_fixed(of.throughput.low, 0)} ({fmt_fixed(of.throughput.value, 0)})",
+                "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
+                strict=True):
+            row[name] = text
+    table(rows, {"test": ("accept if", "验收条件"), **NAMES})
