@@ -17,9 +17,9 @@ from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 
 PLAN, DAY = "s1-plan-c", "azure-conversation"
-# The plan as it can run: FP8, in the cut of these cards that a search finds best for it, chunks that
-# fit, its context of 2,048 tokens halved between prompt and answer, and 80 users for each of its
-# four replicas, the larger of its two readings.
+# The plan as it can run: FP8, in the cut of these cards that a search finds best for it, chunks
+# that fit, its context of 2,048 tokens halved between prompt and answer, 80 users for each of its
+# four replicas (the larger of its two readings).
 RUNS = ("precision=fp8-block", "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
         "parallelism.expert_parallel=1", "workload.max_num_batched_tokens=8192 token",
         "workload.concurrency=320 request", "workload.input_tokens=1024 token",
