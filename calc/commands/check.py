@@ -28,8 +28,9 @@ from catalogue.engines.thresholds import documents as watched
 from catalogue.engines.thresholds import thresholds, thresholds_of
 from catalogue.library import KINDS
 from catalogue.reading import yamlfile
-from catalogue.reading.shared import glossary
+from catalogue.reading.shared import causes, glossary
 
+SHARED = ("symbols.yml", "glossary.yml", "causes.yml")  # that stand in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
     "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 def _whole_catalogue() -> list[Callable[[], Any]]:
     """A check of every file in ``params/``."""
     return [
-        sources, symbols, glossary,
+        sources, symbols, glossary, causes,
         *(partial(load_engine, name) for name in engine_names()),
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
@@ -96,7 +97,7 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
 def _check_file(file: str, notes: list[str]) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
     checks: dict[str, Callable[[], Any]] = {
-        "symbols.yml": symbols, "glossary.yml": glossary,
+        "symbols.yml": symbols, "glossary.yml": glossary, "causes.yml": causes,
         "sources": lambda: (yamlfile.read(Path(file)), sources()),
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),
@@ -131,7 +132,7 @@ def kind_of(file: str) -> str:
 
     Besides the kinds of entries: ``engines``, ``tools`` and ``successors``, ``documents`` (their
     launch blocks), ``sources``,
-    and the names of the shared files, ``symbols.yml`` and ``glossary.yml``.
+    and the names of the shared files, ``SHARED``.
     """
     path = Path(file)
     folder, inside = path.parent, ""
@@ -140,7 +141,7 @@ def kind_of(file: str) -> str:
         inside = folder.resolve().relative_to(ROOT).as_posix()
     except (OSError, RuntimeError, ValueError):
         pass  # elsewhere, a loop of links, a current folder that is gone
-    if inside == "." and path.name in ("symbols.yml", "glossary.yml"):
+    if inside == "." and path.name in SHARED:
         return path.name
     if path.suffix == ".yml" and inside in ("engines", "engines/documents", "engines/tools",
                                             "engines/successors", "engines/thresholds",

@@ -47,6 +47,11 @@ SECTIONS = {  # those of the documents that have no number of their own, as the 
     "1. 性能风险缓解": ("mitigating performance risks", "性能风险缓解"),
     "2. 硬件风险缓解": ("mitigating hardware risks", "硬件风险缓解"),
     "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
+    "3. 成本风险": ("cost risks", "成本风险"),
+    "3. 成本风险缓解": ("mitigating cost risks", "成本风险缓解"),
+    "标题": ("title", "标题"), "执行摘要": ("summary", "执行摘要"),
+    "附录 B": ("appendix B", "附录 B"),
+    "附录 C": ("appendix C", "附录 C"),
 }
 LINE = 40
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own

@@ -127,7 +127,7 @@ class TestLaws:
         """Each resource alone, the others as good as infinite; then all of them."""
         inputs = fleet(attention, seed)
         found = run(inputs, attention)
-        ranks = np.maximum(found["routed_ranks"], inputs["tensor_parallel"])
+        ranks = found["routed_ranks"] * found["expert_slices"]
         devices = (inputs["tensor_parallel"] * inputs["pipeline_parallel"]
                    * inputs["data_parallel"])
         loads = (1 - inputs["offloaded_share"]) * (inputs["fetched_share"] > 0) * (
