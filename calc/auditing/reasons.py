@@ -93,7 +93,8 @@ def _ours(case: Case) -> Pair:
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
-    if case.truth is None or (case.truth.where == case.listed.claim.id and not case.moved):
+    own = case.own is not None
+    if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
         return ("Its formula gives it on its own inputs.", "按其公式与输入可得此数。")
     en, zh = _ours(case)
     if case.truth.where.startswith(OWN_NUMBERS):

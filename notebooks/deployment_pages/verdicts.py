@@ -93,7 +93,7 @@ def _fits(deployed: Deployed) -> Text:
     usable = float(found["usable_memory"])
     alone = float(found["weights_per_device"]) > usable
     needed = float(found["weights_per_device" if alone else "memory_per_device"])
-    factor = fmt_sig(needed / usable, 2)
+    factor = fmt_sig(needed / usable, 2 if needed >= 1.05 * usable else 3)  # never 1.0 times
     also = (", nor can the card run it in this precision", "，这种卡也不能按此精度运行")
     weights = "weights alone come to" if alone else "a card would have to hold"
     return (f"**It does not fit**: {weights} {fmt_bytes(needed)}{' per card' * alone}, {factor} "

@@ -10,7 +10,7 @@ import pytest
 import calc
 import catalogue
 from calc.choosing.advice import changed
-from deployment_pages import findings, summary
+from deployment_pages import findings, summary, verdicts
 from deployment_pages.answers import Answer, Deployed
 
 FAMILIES = summary.families()[0]
@@ -122,6 +122,13 @@ class TestVerdicts:
         for one in deployed.values():
             assert (summary.verdict(one) == "short") == (one.headroom < 0)
             assert (summary.needed(one) > 1) == (one.headroom < 0)
+
+    def test_a_deployment_hardly_short_is_not_said_to_need_as_much_as_there_is(
+            self, deployed) -> None:
+        short = deployed["s1-phases-1"]
+        assert 1 < summary.needed(short) < 1.15  # of its weights alone, less
+        for one in deployed.values():
+            assert " 1.0 times" not in verdicts.lead(one)[0]
 
     @pytest.mark.parametrize(("name", "word"), [
         ("s0-cards-910b2", "holds"), ("s1-launch-awq", "fits"), ("s1-expert-tiers-uniform", "slow"),
