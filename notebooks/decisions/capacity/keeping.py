@@ -75,7 +75,7 @@ def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
 
 
 def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
-    """Whether the link of each tier is fast enough, and from which hits on a replica is spared.
+    """Whether the link of each tier is fast enough, and from which hits it spares replicas.
 
     Args:
         page, found, turns: as for :func:`tiers`.
@@ -93,10 +93,12 @@ def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
         show(f"Links: {'; '.join(en)}.", f"链路：{'；'.join(zh)}。")
     rate = max(hour.rate for hour in found.hours)
     rows = []
-    for replicas in range(found.bought - 1, 0, -1):
-        hits = hits_for(page, rate / replicas)
+    reached = {one.replicas for one in cached if one.replicas}
+    fewer = {min(reached) - 1} if reached else set()  # than any tier gives
+    for replicas in sorted(reached | fewer, reverse=True):
+        hits = hits_for(page, rate / replicas) if 0 < replicas < found.bought else None
         if hits is None:
-            break
+            continue
         tier = next((NAMES[one.kept[-1].tier] for one in cached
                      if one.replicas and one.replicas <= replicas), None)
         rows.append({"replicas": fmt_int(replicas), "hits": fmt_percent(hits, 0),

@@ -98,6 +98,8 @@ def shares(derivation: Derivation, within: Within) -> None:
         number(f"choice-paged-{key}", paged * long["data_parallel"])
     table(rows, {"layout": ("sixteen cards", "十六张卡"), "cache": ("cache", "缓存"), **{
         str(share): f"$u = {fmt_fixed(share, 2)}$" for share in SHARES}})
+    number("choice-least", SHARES[0], fmt_fixed, digits=2)
+    number("choice-most", SHARES[-1], fmt_fixed, digits=2)
     number("choice-context", CONTEXT)
     number("choice-prompt", PROMPT)
     number("choice-answer", ANSWER)
