@@ -10,7 +10,7 @@ import numpy as np
 from calc.choosing.simulated import system_of
 from calc.costing.rates import Rate, card_hour
 from calc.deciding.choices import chosen, in_money, layouts
-from calc.deciding.day import Day, with_tiers
+from calc.deciding.day import Cached, Day, Replica, with_tiers
 from calc.deciding.regret import Chosen
 from calc.deciding.tiers import Population, Talk, needed
 from calc.serving.arrivals import ClosedLoop, Prefixes
@@ -30,6 +30,8 @@ USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
 GROWTH = {"low": 0.7, "central": 1.0, "high": 1.5}
 LATER = (1.0, 1.25, 1.5, 2.0, 3.0)  # price of a card's hour found later, over one bought now
 MOST_FOUND = 0.95
+HALVINGS = 8  # of the hits that are sought: to half a per cent
+GB = 1e9
 
 
 def population(page: Asked, turns: int) -> Population:
@@ -37,7 +39,7 @@ def population(page: Asked, turns: int) -> Population:
     return Population(page.scenario, turns, page.think)
 
 
-def tiers(page: Asked, found: Day, turns: int) -> None:
+def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
     """Each tier with those before it: what it keeps, what is found there, and what it is worth."""
     people = population(page, turns)
     rate = max(hour.rate for hour in found.hours)
@@ -69,6 +71,60 @@ def tiers(page: Asked, found: Day, turns: int) -> None:
     number("keep-before", found.bought)
     number("keep-after", cached[-1].replicas or found.bought)
     number("keep-wait", page.think / MINUTE, fmt_sig)
+    return cached
+
+
+def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
+    """Whether the link of each tier is fast enough, and from which hits it spares replicas.
+
+    Args:
+        page, found, turns: as for :func:`tiers`.
+        cached: what that gives.
+    """
+    links = {each.name: each.bandwidth
+             for each in population(page, turns).tiers(0.0, storage=STORAGE)}
+    parts = [(NAMES[one.tier], links[one.tier] / GB, one.break_even / GB, one.pays)
+             for one in cached[-1].kept if np.isfinite(links[one.tier])]
+    if parts:
+        en = [f"{name[0]}: {fmt_sig(link)} GB/s, {'pays' if pays else 'does not pay'} "
+              f"(from {fmt_sig(least)} GB/s)" for name, link, least, pays in parts]
+        zh = [f"{name[1]}：{fmt_sig(link)} GB/s，{'划算' if pays else '不划算'}"
+              f"（{fmt_sig(least)} GB/s 起）" for name, link, least, pays in parts]
+        show(f"Links: {'; '.join(en)}.", f"链路：{'；'.join(zh)}。")
+    rate = max(hour.rate for hour in found.hours)
+    rows = []
+    reached = {one.replicas for one in cached if one.replicas}
+    fewer = {min(reached) - 1} if reached else set()  # than any tier gives
+    for replicas in sorted(reached | fewer, reverse=True):
+        hits = hits_for(page, rate / replicas) if 0 < replicas < found.bought else None
+        if hits is None:
+            continue
+        tier = next((NAMES[one.kept[-1].tier] for one in cached
+                     if one.replicas and one.replicas <= replicas), None)
+        rows.append({"replicas": fmt_int(replicas), "hits": fmt_percent(hits, 0),
+                     "tier": tier or ("none here", "此处没有")})
+    table(rows, {"replicas": ("replicas", "副本数"), "hits": ("from hits of", "所需命中率"),
+                 "tier": ("reached with caches up to", "缓存保留到哪一级即可达到")})
+
+
+def hits_for(page: Asked, rate: float) -> float | None:
+    """Share of the prompts' tokens found from which one replica takes a rate; None if none is.
+
+    Args:
+        page: the deployment and its limits.
+        rate: of a replica [request/s].
+    """
+    def takes(hits: float) -> bool:
+        replica = Replica(page.scenario, {"prefix_hit_share": hits})
+        return bool(replica.most(page.limits, float(page.load.variation.value)) >= rate)
+
+    low, high = 0.0, MOST_FOUND
+    if not takes(high):
+        return None
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if takes(middle) else (middle, high)
+    return high
 
 
 def simulated() -> None:

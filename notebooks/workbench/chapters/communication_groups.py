@@ -98,7 +98,7 @@ def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
 @cache
 def card_inputs(name: str) -> Inputs:
     """Links and latencies of a card in its server, as input symbols (SI)."""
-    return link_inputs(SERVERS[name]) | fixed_inputs(name)
+    return link_inputs(SERVERS.get(name) or servers()[name]) | fixed_inputs(name)
 
 
 def token_bytes() -> int:
