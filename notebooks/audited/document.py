@@ -13,6 +13,7 @@ from audited.words import (
     HOLDS,
     OPEN,
     WRONG,
+    addressed,
     called,
     decides,
     group,
@@ -92,7 +93,7 @@ def why(page: Page) -> None:
             "cause": (f"**{named[name]['title']['en']}**<br>{named[name]['what']['en']}",
                       f"**{named[name]['title']['zh']}**<br>{named[name]['what']['zh']}"),
             "claims": len(found), "error": _times(errors[0]) if errors else "–",
-            "first": ", ".join(f"[{row.id}](#{row.id})" for row in found[:MOST])})
+            "first": addressed(row.id for row in found[:MOST])})
     table(rows, {"cause": ("what goes wrong", "错在哪里"), "claims": ("claims", "论断数"),
                  "error": ("largest error", "最大误差"), "first": ("such as", "例如")}, wide=True)
 
@@ -104,8 +105,7 @@ def open_ones(page: Page) -> None:
         text = row.case.missing
         if group(row) == OPEN and text is not None:
             missing[text["en"], text["zh"]].append(row.id)
-    rows = [{"missing": text, "claims": len(ids), "first": ", ".join(
-        f"[{name}](#{name})" for name in ids[:MOST])}
+    rows = [{"missing": text, "claims": len(ids), "first": addressed(ids[:MOST])}
         for text, ids in sorted(missing.items(), key=lambda item: -len(item[1]))]
     if rows:
         table(rows, {"missing": ("what is missing", "缺少的来源"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 import catalogue
 from calc.auditing import judging
@@ -106,6 +107,11 @@ def decides(row: Audited) -> str | None:
         return f"#{rest}"
     found = PAGES.get(kind)
     return found.format(rest.partition("/")[0]) if found else None
+
+
+def addressed(ids: Iterable[str]) -> str:
+    """Links to claims on their document's page; their addresses are no labels of the book."""
+    return ", ".join(f'<a href="#{name}">{name}</a>' for name in ids)
 
 
 @functools.cache
