@@ -137,7 +137,7 @@ def test_a_goal_of_the_readers_own(tmp_path):
 
 @pytest.mark.parametrize(("goal", "says"), [
     ("r1-80-users-910c", "the nearest names are"), ("nowhere.yml", "there is no such file."),
-    ("twice.yml", "take 1,600 token/s, the goal asks for 50,000 token/s")])
+    ("twice.yml", "80 users at 50,000 token/s each need a token every 1.6 ms")])
 def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path, goal, says):
     (tmp_path / "twice.yml").write_text(
         MY_GOAL.replace("users: 20", "users: 80").replace(
