@@ -49,29 +49,20 @@ def started(folder, made):
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize("title", TITLES)
-def test_a_title_is_text(tmp_path, title):
-    words = started(tmp_path, deployment(str(scenario(tmp_path, title))))
-    assert words[:2] == ["serve", "/a path/$(touch pwned)"]
-    assert words[-1] == "--extra arg"
-    assert not list(tmp_path.rglob("pwned"))
-
-
-def test_the_name_of_a_file_is_text(tmp_path):
-    started(tmp_path, deployment(str(scenario(tmp_path, "plain", NAME))))
-    assert not list(tmp_path.rglob("pwned"))
-
-
 @needs("promtool", "shellcheck")
 @pytest.mark.parametrize("title", TITLES)
-def test_rules_and_scripts_stay_what_they_are(tmp_path, title):
+def test_a_title_is_text(tmp_path, title):
+    """In scripts, which stay valid, and in rules, which stay what they are."""
     made = deployment(str(scenario(tmp_path, title, NAME)))
-    write(tmp_path / "out", made.files)
+    words = started(tmp_path, made)
+    assert words[:2] == ["serve", "/a path/$(touch pwned)"]
+    assert words[-1] == "--extra arg"
     checked = done("promtool", "test", "rules", "alerts.test.yml",
                    folder=tmp_path / "out" / "monitoring")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert done("shellcheck", *sorted((tmp_path / "out").rglob("*.sh"))).returncode == 0
     assert "{{ query" not in made.files["monitoring/alerts.yml"]
+    assert not list(tmp_path.rglob("pwned"))
 
 
 @given(st.text())
