@@ -22,7 +22,7 @@ def test_the_plan_is_recomputed_as_it_is_printed_but_for_the_return(plan):
 
 
 def test_corrected_the_plan_costs_more_a_token_and_never_pays(plan):
-    amounts = cost_documents._amounts(plan)
+    amounts = plan.amounts()
     assert amounts["per_million"].low > plan.recomputed["per_million"]
     assert amounts["rate"].high < plan.inputs["rate"]
     assert amounts["roi"].high < 0
