@@ -95,7 +95,7 @@ def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
 def fitting(device: Device) -> list[str]:
     """Engines of the catalogue that run on a card of this type."""
     return [name for name in library.names("profiles")
-            if device.type in load_profile(name).devices]
+            if device.type in library.load("profiles", name).devices]
 
 
 def releases(profile: Profile) -> list[str]:
@@ -142,7 +142,9 @@ def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
         model: that drafts with a layer of its own.
         engine: with a release, if one is meant.
     """
-    meant = fitting(device) if engine is None else [engine]
+    # those without a catalogue of flags first: one that does not saves reading the others'
+    meant = [engine] if engine is not None else sorted(
+        fitting(device), key=lambda name: library.load("profiles", name).flags is not None)
     return all(running(name, device, model, drafts=True).staged_drafts for name in meant)
 
 
