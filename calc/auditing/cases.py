@@ -96,13 +96,20 @@ class Cases:
 
     def __init__(self, claims: Iterable[Listed]) -> None:
         self._by_id = {each.claim.id: each for each in claims}
+        self._made: dict[str, Case] = {}
         self.truths = Truths(self._printed_of)
 
     def of(self, listed: Listed) -> Case:
-        """The case of a claim.
+        """The case of a claim, made once.
 
         Raises ParamsError or ValueError, one clause, for what cannot be found or computed.
         """
+        name = listed.claim.id
+        if name not in self._made:
+            self._made[name] = self._make(listed)
+        return self._made[name]
+
+    def _make(self, listed: Listed) -> Case:
         claim = listed.claim
         if claim.like is not None:
             case = self._restated(listed)
@@ -254,10 +261,17 @@ def _fits(named: str | None, truth: Truth | None) -> bool | None:
     return deployment(truth.scenario).fits
 
 
+@functools.cache
+def _named_in(document: str) -> dict[str, Any]:
+    """Letters of the book, and of a document's formulas."""
+    own = (catalogue.load("formulas", document).symbols
+           if document in catalogue.names("formulas") else {})
+    return {**catalogue.symbols(), **own}
+
+
 def _letters(listed: Listed, given: Mapping[str, str]) -> dict[str, Any]:
     """Names and units of inputs: the file's own, else those of the document's formulas."""
-    files = [file for _, file in _formulas().values() if file.id == listed.document]
-    known = {**catalogue.symbols(), **(files[0].symbols if files else {})}
+    known = _named_in(listed.document)
     return {**{name: known[name] if name in known else Letter(
         latex="x", unit=unit, en=name.replace("_", " "), zh=name.replace("_", " "))
         for name, unit in given.items()}, **listed.letters}

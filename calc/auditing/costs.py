@@ -13,6 +13,7 @@ from calc.choosing.answers import estimate
 from calc.costing.answer import Asked, Cost, cost
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three, exactly, spread
+from calc.costing.tokens import MILLION
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 
@@ -25,7 +26,6 @@ RUNS = ("precision=fp8-block", "parallelism.pipeline_parallel=4", "parallelism.d
         "workload.concurrency=320 request", "workload.input_tokens=1024 token",
         "workload.output_tokens=1024 token", "workload.arrivals=closed-loop")
 TOKEN = 1e-3  # thousand tokens, by which the document prices
-MILLION = 1e6  # tokens, by which this book does
 EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
             ("per_rate", "s1-f56"), ("revenue", "s1-f60"), ("payback", "s1-f62"),
             ("roi", "s1-f63"), ("electricity", "s1-f51"), ("tokens", "s1-f58"),

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry
-from catalogue.entries.formulas import Letter
-from catalogue.reading.printed import Printed, PrintedNumber
+from catalogue.entries.formulas import Letter, Tree
+from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
 from catalogue.reading.values import (
     AnyQuantity,
@@ -23,7 +23,6 @@ from catalogue.reading.values import (
     Identifier,
     Misplaced,
     Text,
-    Value,
     Whole,
     Words,
 )
@@ -38,12 +37,6 @@ _EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
 _CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")
 
 
-def _tree(raw: Any) -> Any:
-    tree = trees.numbers(raw)
-    trees.validate(tree)
-    return tree
-
-
 def _matching(pattern: re.Pattern[str], expected: str) -> BeforeValidator:
     def check(raw: Any) -> str:
         if not isinstance(raw, str) or not pattern.fullmatch(raw):
@@ -53,7 +46,6 @@ def _matching(pattern: re.Pattern[str], expected: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Tree = Annotated[Any, BeforeValidator(_tree)]
 Reference = Annotated[str, _matching(
     _REFERENCE, "KIND/NAME/KEY of an entry, or SCENARIO:quantity, optionally with /replica, "
                 f"/device or /layer; KIND is one of {', '.join(KINDS)}")]
@@ -207,6 +199,3 @@ class Claims(Entry):
                 raise Misplaced(f"'{claim.id}' is listed twice", "claims", number, "id")
             seen[claim.id] = number
         return self
-
-
-__all__ = ["Alert", "Claim", "Claims", "EngineSetting", "Printed", "Value"]

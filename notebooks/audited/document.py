@@ -22,6 +22,7 @@ from audited.words import (
     right,
 )
 from calc.auditing.audit import Audited
+from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
 from catalogue.reading.printed import scientific
 from catalogue.reading.shared import causes
@@ -132,7 +133,7 @@ def _row(row: Audited) -> dict[str, object]:
 
 def _said(row: Audited) -> Text:
     """The sentence behind a verdict."""
-    said = row.as_json()["why"]
+    said = why_of(row.case, row.judgement)
     return said["en"], said["zh"]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
-from calc.auditing.truths import Deployment, deployment
+from calc.auditing.truths import deployment
 from calc.choosing.answers import Quantity
 from calc.searching.search import search
 from catalogue import Scenario
@@ -43,7 +43,7 @@ def numbers() -> None:
 
 def _s0() -> None:
     plans = {plan.id: plan for _, plan in plans_of("s0")}
-    found = [Deployment(plan) for plan in plans.values()]
+    found = [deployment(name) for name in plans]
     number("a-s0-plans", len(found))
     number("a-s0-run", sum(each.fits for each in found))
     short = [-float(each.quantities["headroom_per_device"]) for each in found

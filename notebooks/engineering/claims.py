@@ -8,9 +8,8 @@ from audited.words import called, printed, right
 from calc.auditing.audit import Audited, audit
 from calc.auditing.judging import CONTRADICTS
 from catalogue import ParamsError
+from workbench.chapters.choices.documents import link
 from workbench.showing.display import table
-
-ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
 
 
 def chosen(names: str) -> list[Audited]:
@@ -36,7 +35,7 @@ def beside(names: str) -> None:
     Args:
         names: as for :func:`chosen`.
     """
-    table([{"id": f'<a href="{ADDRESS.format(row.case.listed.document, row.id)}">{row.id}</a>',
+    table([{"id": link(row.id),
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
             "right": right(row), "verdict": called(row)} for row in chosen(names)],
           {"id": ("claim", "编号"), "what": ("what", "内容"), "printed": ("documented", "文档"),

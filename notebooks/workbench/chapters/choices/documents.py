@@ -7,13 +7,17 @@ from workbench.showing.display import show
 ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
 
 
+def link(name: str) -> str:
+    """A link to a claim from a chapter's page."""
+    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower(), name)}">{name}</a>'
+
+
 def claims(names: str) -> None:
     """A line with a link to each claim.
 
     Args:
         names: numbers with blanks between them: ``S0-117 S1-028``.
     """
-    links = [f'<a href="{ADDRESS.format(name.split("-")[0].lower(), name)}">{name}</a>'
-             for name in names.split()]
+    links = list(map(link, names.split()))
     show(f"The documents on this, with verdicts: {', '.join(links)}.",
          f"文档的相关论断及结论：{'、'.join(links)}。")
