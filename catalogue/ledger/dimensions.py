@@ -26,9 +26,9 @@ def of_unit(unit: str) -> Dimensions:
             for name, power in units.uncounted(units.dimensions(unit)).items()}
 
 
-def text(of: Mapping[str, Fraction]) -> str:
+def text(of: Mapping[str, Any]) -> str:
     """Readable form of dimensions: ``B/s``, ``a plain number``."""
-    def part(name: str, power: Fraction) -> str:
+    def part(name: str, power: Any) -> str:
         return units.SI.get(name, name) + ("" if power == 1 else f"^{power}")
 
     above = [part(name, power) for name, power in sorted(of.items()) if power > 0]

@@ -14,6 +14,7 @@ import sympy
 from sympy.core.relational import Relational
 
 import catalogue
+from catalogue.ledger.dimensions import text as named
 from catalogue.reading.units import uncounted
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.trees import Over
@@ -104,14 +105,7 @@ def of(expr: sympy.Basic, formula: str) -> Dimensions:
 
 def text(dimensions: Mapping[str, sympy.Rational]) -> str:
     """Readable form of dimensions, e.g. ``B/s``."""
-    def part(name: str, power: sympy.Rational) -> str:
-        return catalogue.units.SI.get(name, name) + ("" if power == 1 else f"^{power}")
-
-    above = [part(name, power) for name, power in sorted(dimensions.items()) if power > 0]
-    below = [part(name, -power) for name, power in sorted(dimensions.items()) if power < 0]
-    if not dimensions:
-        return "plain numbers"
-    return "/".join(["·".join(above) or "1", *below])
+    return named(dimensions) if dimensions else "plain numbers"
 
 
 def _power(expr: sympy.Pow, formula: str) -> Dimensions:
