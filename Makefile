@@ -36,7 +36,7 @@ check: $(VENV)/.ready-test  ## a contributor's loop: what differs from main, and
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
 
-lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/formulas.json
+lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/workbench/formulas/formulas.json
 	$(BIN)/python -m workbench.lock
 
 sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
@@ -47,8 +47,8 @@ font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the fi
 	$(BIN)/python notebooks/workbench/showing/fonts/subset.py
 
 pin: $(VENV)/.ready-test  ## pin all versions anew
-	$(UV_COMPILE) -U requirements.in -o requirements.txt
-	$(UV_COMPILE) -U -c requirements.txt requirements.in requirements-test.in -o .pin.tmp
+	$(UV_COMPILE) -U requirements-engine.in requirements.in -o requirements.txt
+	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements.in requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
 
