@@ -10,7 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import downloads, languages, outlines, passes, pipeline, search_zh
+from . import downloads, edition, languages, outlines, passes, pipeline, portable, search_zh
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 
@@ -58,6 +58,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     downloads.setup(app)
     languages.setup(app)
     outlines.setup(app)
+    portable.setup(app)
+    edition.setup(app)
     app.add_search_language(search_zh.SearchChineseBigrams)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

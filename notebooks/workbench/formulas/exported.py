@@ -1,6 +1,6 @@
 """The formulas that the derivations export: the file, their order, their values.
 
-``notebooks/workbench/formulas/formulas.json`` is committed like a lock file: a change of physics is a diff of it.
+``formulas.json`` is committed like a lock file: a change of physics is a diff of it.
 Formulas form a directed graph without cycles: a symbol of a tree is an input or another formula.
 """
 
