@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import languages, pipeline
+from . import languages, pipeline, strict
 
 PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
 PACKAGED = ("params", "catalogue", "calc", "notebooks")  # folders that the engine is made from
@@ -107,15 +107,16 @@ def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
 
 
 def stamp(site: Path, shown: Edition) -> None:
-    """Write the edition into every page of the built site that says another, or none."""
+    """Write the edition into every page of the built site; move scripts out of new ones."""
     for path in site.rglob("*.html"):
         inside = path.relative_to(site)
         tag = "zh" if inside.parts[0] == "zh" else "en"
+        to_root = "../" * (len(inside.parts) - 1)
         text = path.read_text(encoding="utf-8")
-        line = footer(shown, tag, "../" * (len(inside.parts) - 1), site)
-        filled = PLACE.sub(lambda _, line=line: f"<!--edition-->{line}<!--/edition-->", text)
-        if filled != text:
-            pipeline.put(path, filled.encode(), path.parent)
+        line = f"<!--edition-->{footer(shown, tag, to_root, site)}<!--/edition-->"
+        finished = strict.outward(PLACE.sub(lambda _, line=line: line, text), site, to_root)
+        if finished != text:
+            pipeline.put(path, finished.encode(), path.parent)
 
 
 def package(root: Path, site: Path) -> Path:

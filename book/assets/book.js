@@ -4,6 +4,13 @@ document.addEventListener("click", (event) => {
   if (link) link.hash = window.location.hash;
 });
 
+/* Buttons of the theme, whose handlers are not in the page, where a strict policy forbids them. */
+document.addEventListener("click", (event) => {
+  const { action } = event.target.closest("[data-action]")?.dataset ?? {};
+  if (action === "print") window.print();
+  if (action === "toggleFullScreen") window.toggleFullScreen();
+});
+
 /* Tables of the catalogue are sorted by a click on a heading and filtered by a field above them.
    DataTables 3.1.5 from npm, fetched only by pages that have such a table. */
 const WORDS = {

@@ -1,4 +1,4 @@
-"""The command line: ``python -m calc COMMAND``, or ``will-it-fit COMMAND`` where installed; ``--help`` lists the commands."""
+"""The command line, ``python -m calc COMMAND`` or ``will-it-fit COMMAND``; see ``--help``."""
 
 from __future__ import annotations
 
