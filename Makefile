@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve test check bench lock sync font pin clean
+.PHONY: book report serve pdf zip test check bench lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -21,6 +21,13 @@ report: $(VENV)/.ready  ## SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh]
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
+	$(BIN)/python -m tools.site.printed
+	$(BIN)/jupyter-book build book/ > /dev/null
+
+zip: book  ## the site as one file, into the site
+	PYTHONPATH=book $(BIN)/python -m _ext.packed
 
 test: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -30,9 +30,9 @@ ENGINE = "engine"
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 WORDS = {
     "en": {"edition": "Version {version}", "commit": "commit {commit}", "data": "data as of {date}",
-           "source": "source", "engine": "engine"},
+           "source": "source", "whl": "engine", "zip": "the site as one file", "pdf": "PDF"},
     "zh": {"edition": "版本 {version}", "commit": "提交 {commit}", "data": "数据截至 {date}",
-           "source": "源码", "engine": "引擎"},
+           "source": "源码", "whl": "引擎", "zip": "整站打包", "pdf": "PDF"},
 }
 SEPARATORS = {"en": " · ", "zh": " · "}
 
@@ -96,10 +96,11 @@ def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
         parts.append(words["commit"].format(commit=shown.commit))
     if shown.data:
         parts.append(words["data"].format(date=shown.data))
-    files = [(words["engine"], path) for path in sorted((site / ENGINE).glob("*.whl"))]
-    files += [(path.suffix[1:].upper(), path) for path in sorted((site / DOWNLOADS).glob("*"))
-              if path.suffix == ".zip" or path.stem.endswith(f"-{tag}")]
-    links = [(name, f"{to_root}{path.relative_to(site).as_posix()}") for name, path in files]
+    files = sorted((site / ENGINE).glob("*.whl"))
+    files += sorted(path for path in (site / DOWNLOADS).glob("*")
+                    if path.suffix == ".zip" or path.stem.endswith(f"-{tag}"))
+    links = [(words[path.suffix[1:]], f"{to_root}{path.relative_to(site).as_posix()}")
+             for path in files]
     links += [(words["source"], shown.address)] if shown.address else []
     line = [html.escape(part) for part in parts]
     line += [f'<a href="{html.escape(address)}">{html.escape(name)}</a>' for name, address in links]
@@ -114,7 +115,7 @@ def stamp(site: Path, shown: Edition) -> None:
         to_root = "../" * (len(inside.parts) - 1)
         text = path.read_text(encoding="utf-8")
         line = f"<!--edition-->{footer(shown, tag, to_root, site)}<!--/edition-->"
-        finished = strict.outward(PLACE.sub(lambda _, line=line: line, text), site, to_root)
+        finished = strict.outward(PLACE.sub(line.replace("\\", r"\\"), text), site, to_root)
         if finished != text:
             pipeline.put(path, finished.encode(), path.parent)
 

@@ -21,7 +21,11 @@ from . import languages, pipeline
 GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
 LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{\w+(?::\w+)?\}`(?:([^`<]+?) ?<[^`>]+>|([^`]+))`")
-RECORD = "application/papermill.record/text/plain"
+FIGURE = re.compile(r"^:::+\{glue:figure\} (\S+)\n((?:^:.*\n)*)\n?(.*?)^:::+$",
+                    re.MULTILINE | re.DOTALL)
+ALT = re.compile(r"^:alt: (.*)$", re.MULTILINE)
+PREFIX = "application/papermill.record/"
+TEXT, DRAWING = "text/plain", "image/svg+xml"
 INSTALL = '''\
 # {purpose}
 import importlib.util
@@ -45,15 +49,14 @@ SAID = {
 
 
 @functools.cache
-def _glued(path: Path, changed: float) -> dict[str, str]:
-    """Name -> text of everything that an executed notebook keeps for sentences."""
+def _glued(path: Path, changed: float, kind: str) -> dict[str, str]:
+    """Name -> content of all that an executed notebook keeps for its prose, of a MIME type."""
     found = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-            text = "".join(output.get("data", {}).get(RECORD, ""))
-            if text:
-                found[name.removeprefix("application/papermill.record/")] = text
+            if text := "".join(output.get("data", {}).get(f"{PREFIX}{kind}", "")):
+                found[name] = text
     return found
 
 
@@ -73,7 +76,7 @@ def spoken(text: str, page: Path, source: Path) -> str:
         path = source / posixpath.normpath(place) if place else page
         if not path.is_file():
             path = page.parent / place
-        known = _glued(path, path.stat().st_mtime) if path.is_file() else {}
+        known = _glued(path, path.stat().st_mtime, TEXT) if path.is_file() else {}
         return _plain(known[name]) if name in known else match[0]
 
     def words(match: re.Match[str]) -> str:
@@ -82,16 +85,32 @@ def spoken(text: str, page: Path, source: Path) -> str:
     return ROLE.sub(words, LABEL.sub("", GLUED.sub(number, text)))
 
 
+def _attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
+    """Put a figure's drawing into the cell that shows it, above its caption."""
+    def shown(match: re.Match[str]) -> str:
+        drawing, alt = drawings.get(match[1]), ALT.search(match[2])
+        caption = " ".join(match[3].split())
+        if drawing is None:
+            return caption
+        cell.setdefault("attachments", {})[f"{match[1]}.svg"] = {DRAWING: drawing}
+        return f"![{alt[1] if alt else ''}](attachment:{match[1]}.svg)\n\n{caption}"
+
+    cell["source"] = FIGURE.sub(shown, cell["source"])
+
+
 def portable(page: Path, source: Path, tag: str) -> str:
     """The JSON of the notebook in the language `tag`, with a first cell that brings the engine."""
     notebook: dict[str, Any] = json.loads(
         languages.filter_notebook(page.read_text(encoding="utf-8"), tag))
-    install = {"cell_type": "code", "execution_count": None, "id": "engine", "metadata": {},
-               "outputs": [], "source": INSTALL.format(version=version("will-it-fit"), **SAID[tag])}
+    install: dict[str, Any] = {
+        "cell_type": "code", "execution_count": None, "id": "engine", "metadata": {}, "outputs": [],
+        "source": INSTALL.format(version=version("will-it-fit"), **SAID[tag])}
     kept = [cell for cell in notebook["cells"] if "".join(cell["source"]).strip()]
+    drawings = _glued(page, page.stat().st_mtime, DRAWING)
     for cell in kept:
         if cell["cell_type"] == "markdown":
             cell["source"] = spoken("".join(cell["source"]), page, source)
+            _attach(cell, drawings)
     notebook["cells"] = [install, *kept]
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
