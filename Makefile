@@ -27,7 +27,7 @@ pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
 	$(BIN)/jupyter-book build book/ > /dev/null
 
 zip: book  ## the site as one file, into the site
-	PYTHONPATH=book $(BIN)/python -m _ext.packed
+	PYTHONPATH=book $(BIN)/python -m _ext.taking.packed
 
 test: $(VENV)/.ready-test
 	$(BIN)/ruff check .

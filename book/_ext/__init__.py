@@ -10,7 +10,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import downloads, edition, languages, outlines, passes, pipeline, portable, search_zh
+from . import downloads, languages, outlines, passes, pipeline, search_zh
+from .taking import edition, portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 

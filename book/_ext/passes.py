@@ -28,7 +28,8 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from . import edition, pipeline
+from . import pipeline
+from .taking import edition
 
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from _ext import edition, packed, portable, strict
+from _ext.taking import edition, packed, portable, strict
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")

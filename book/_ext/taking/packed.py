@@ -1,6 +1,6 @@
-"""The built site as one file to carry away: ``python -m _ext.packed``, with ``book`` on the path.
+"""The built site as one file: ``python -m _ext.taking.packed``, with ``book`` on the path.
 
-Unpacked anywhere, its pages open from the disk. It holds the PDFs where they were made, not itself.
+Unpacked anywhere, its pages open from the disk. It holds PDFs where they were made, not itself.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from . import edition, languages
+from .. import languages
+from . import edition
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAME = "will-it-fit-site"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import languages, pipeline
+from .. import languages, pipeline
 
 GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
 LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from . import languages, pipeline, strict
+from .. import languages, pipeline
+from . import strict
 
 PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
 PACKAGED = ("params", "catalogue", "calc", "notebooks")  # folders that the engine is made from
