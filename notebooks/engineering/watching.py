@@ -25,8 +25,6 @@ SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
 DAY = "azure-conversation"
 BELOW = "S1-388"  # the alert of S1 on throughput
 SLOW = "S1-389"  # and that on the time to first token
-HEALTH = ("https://github.com/vllm-project/vllm/blob/98b137c61dcf8be6fac463c982053db8c1417cfb/"
-          "vllm/entrypoints/serve/instrumentator/health.py")
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,8 @@ def durations() -> None:
                            "所需窗口：80% 区间阈值"),
                  "bench": (f"window needed, {fmt_percent(monitoring.OWN, 0)} beyond a bench",
                            f"所需窗口：实测基线外 {fmt_percent(monitoring.OWN, 0)}")})
-    number("mo-window", WINDOW, str)
-    number("mo-hold", HOLD, str)
-    number("mo-down", DOWN, str)
-    number("mo-scraped", SCRAPED, str)
+    number("mo-window", span / MINUTE, fmt_fixed, digits=0)
+    number("mo-hold", seconds(HOLD) / MINUTE, fmt_fixed, digits=0)
     number("mo-sigmas", SIGMAS)
     number("mo-latest", (seconds(WINDOW) + seconds(HOLD) + 2 * seconds(SCRAPED)) / MINUTE,
            fmt_fixed, digits=1)

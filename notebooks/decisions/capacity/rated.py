@@ -105,7 +105,9 @@ def table_of_plans() -> None:
     number("scale-c-all", narrow.promised(narrow.groups), fmt_percent)
     number("scale-b-all", few.promised(few.groups), fmt_percent)
     number("scale-promise", PROMISE, fmt_percent)
-    number("scale-c-lost", lost("s1-plan-c"), fmt_percent, digits=0)
+    number("scale-a-lost", lost("s1-plan-a"), fmt_percent, digits=0)
+    number("scale-b-lost", lost("s1-plan-b"), fmt_percent, digits=0)
+    number("scale-spares", str(spares_for(PROMISE, wide)), str)
 
 
 def measures() -> None:
