@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from catalogue.ledger.documents import Said
 from workbench.showing.display import show
 
 ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
@@ -10,6 +11,17 @@ ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
 def link(name: str) -> str:
     """A link to a claim from a chapter's page."""
     return f'<a href="{ADDRESS.format(name.partition("-")[0].lower(), name)}">{name}</a>'
+
+
+def place(document: str, said: Said) -> str:
+    """Where a document says something: section and line, with links to the claims on it.
+
+    Args:
+        document: ``s0``.
+        said: of ``params/documents/``.
+    """
+    return "<br>".join((f"{document.upper()} {said.section}, {said.line}",
+                        *map(link, said.claims)))
 
 
 def claims(names: str) -> None:
