@@ -14,7 +14,7 @@ from pydantic import model_validator
 from catalogue.entries.entry import Entry, Named
 from catalogue.reading.values import Identifier, SourceKey, Text, Whole, Words
 
-State = Literal["works", "usual", "unread", "stops", "worse", "misses", "open"]
+State = Literal["works", "usual", "unread", "stops", "worse", "misses", "wrong", "open"]
 
 
 class Stated(Entry):
@@ -28,7 +28,8 @@ class Stated(Entry):
         claim: its number in the audit, if it is a claim.
         entries: of the engine's catalogue that stand for it today.
         state: ``works`` as said; ``usual``, as without it; ``unread``, used by nothing; ``stops``
-            the program; ``worse`` than without it; ``misses`` what it is for; ``open``, it depends.
+            the program; ``worse`` than without it; ``misses`` what it is for;
+            ``wrong``, not so; ``open``, it depends.
         source: what it was held against; None where reading it is enough.
         note: what comes of it, in a clause or two.
     """

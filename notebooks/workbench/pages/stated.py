@@ -16,7 +16,7 @@ STATES: dict[str, Text] = {
     "works": ("as said", "如文所述"), "usual": ("as without it", "写不写都一样"),
     "unread": ("nothing uses it", "没有程序使用"), "stops": ("does not start", "无法启动"),
     "worse": ("worse than without it", "不如不写"), "misses": ("not what it is for", "达不到目的"),
-    "open": ("depends", "视情况")}
+    "wrong": ("not so", "与事实不符"), "open": ("depends", "视情况")}
 FAMILIES: dict[str, Text] = {"gpu": ("GPU", "GPU"), "npu": ("Ascend NPU", "昇腾 NPU")}
 YES: Text = ("yes", "支持")
 NO: Text = ("no", "不支持")
