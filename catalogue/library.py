@@ -22,7 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import documents, rows
+from catalogue.ledger import documents, rows, settings
 from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
@@ -55,6 +55,7 @@ KINDS: dict[str, type[Entry]] = {
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "settings": settings.Settings,
     "goals": goals.Goal,
     "loads": loads.Load,
     "failures": failures.Failures,

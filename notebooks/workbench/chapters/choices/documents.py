@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from catalogue.ledger.documents import Said
 from workbench.showing.display import show
-
-ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
-
-
-def link(name: str) -> str:
-    """A link to a claim from a chapter's page."""
-    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower(), name)}">{name}</a>'
+from workbench.showing.documents import link
 
 
 def place(document: str, said: Said) -> str:
