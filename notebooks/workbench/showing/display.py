@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import SVG, Markdown, display
+from IPython.display import HTML, SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -23,6 +23,7 @@ from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of, load_formulas
 from workbench.showing import figures
+from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_int, fmt_sig
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
@@ -236,10 +237,15 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     return result
 
 
-def figure(key: str, picture: Callable[[str], Figure]) -> None:
-    """Glue a figure as SVG, drawn once per language, under ``key_en`` and ``key_zh``."""
+def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
+    """Glue a figure, drawn once per language, under ``key_en`` and ``key_zh``.
+
+    A plot becomes an image, a diagram a part of the page itself.
+    """
     for lang in _spoken:
-        glue(f"{key}_{lang}", SVG(figures.svg(picture(lang))), display=False)
+        drawn = picture(lang)
+        shown = HTML(drawn.svg()) if isinstance(drawn, Drawing) else SVG(figures.svg(drawn))
+        glue(f"{key}_{lang}", shown, display=False)
 
 
 def cited(key: str) -> str:
