@@ -26,13 +26,14 @@ def draw(of: Mapping[str, float], lang: str) -> Drawing:
     drawing = Drawing(
         "latent-attention", lang, ("Latent attention, one token in one layer",
                                    "潜在注意力：一个 token 的一层"),
-        (f"The hidden state of {hidden:,} elements is projected down to a query latent of {query:,} "
-         f"and to a latent of {latent} with {rotary} rotary elements beside it. Only the latter two "
-         f"are cached. Of them {heads} heads either expand {expanded:,} elements of keys and values, "
-         "or they multiply the up-projection into the query and attend to the cache itself.",
-         f"{hidden:,} 维隐藏状态降维成 {query:,} 维查询潜向量，以及 {latent} 维潜向量和 {rotary} 维旋转部分，"
-         f"只有后两者进缓存。{heads} 个头要么由它展开成 {expanded:,} 个键值元素，要么把升维矩阵乘进查询、"
-         "直接在缓存上做注意力。"), height=372)
+        (f"The hidden state of {hidden:,} elements is projected down to a query latent of "
+         f"{query:,} and to a latent of {latent} with {rotary} rotary elements beside it. Only the "
+         f"latter two are cached. From them {heads} heads either expand {expanded:,} elements of "
+         "keys and values, or they multiply the up-projection into the query and attend to the "
+         "cache itself.",
+         f"{hidden:,} 维隐藏状态降维成 {query:,} 维查询潜向量，以及 {latent} 维潜向量和 "
+         f"{rotary} 维旋转部分，只有后两者进缓存。{heads} 个头要么由它展开成 {expanded:,} 个"
+         "键值元素，要么把升维矩阵乘进查询、直接在缓存上做注意力。"), height=372)
     scale = (WIDTH - 2 * EDGE) / hidden
     drawing.label(EDGE, 15, ("hidden state of a token", "一个 token 的隐藏状态"))
     drawing.label(WIDTH - EDGE, 15, fmt_int(hidden), "end")

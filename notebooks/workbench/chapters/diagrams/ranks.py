@@ -36,7 +36,8 @@ def parts(of: Mapping[str, float]) -> list[Part]:
     tensor, sharing = of["tensor_parallel"], of["routed_ranks"] * of["expert_slices"]
     layers, moe, dense = (of[name] for name in (
         "num_hidden_layers", "moe_layers", "first_k_dense_replace"))
-    among = {ranks: (f"1 of {ranks:.0f} parts", f"切成 {ranks:.0f} 份") for ranks in (tensor, sharing)}
+    among = {ranks: (f"1 of {ranks:.0f} parts", f"切成 {ranks:.0f} 份")
+             for ranks in (tensor, sharing)}
     whole: Text = ("whole on each", "每卡一整份")
     norms = layers * of["norm_parameters"] + of["hidden_size"]
     weights = [
@@ -91,13 +92,13 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
     drawing = Drawing(
         "rank-to-scale", lang,
         (f"One rank of {_of(plan, 0)}, to scale", f"{_of(plan, 1)} 的一个 rank（按比例）"),
-        (f"Of {_gb(capacity)} {_gb(used)} are taken, {_gb(copied)} by what every rank of the tensor-"
-         f"parallel group has whole. From the bottom: {listed}.",
+        (f"Of {_gb(capacity)} {_gb(used)} are taken, {_gb(copied)} by what every rank of the "
+         f"tensor-parallel group has whole. From the bottom: {listed}.",
          f"共 {_gb(capacity)}，占用 {_gb(used)}，其中 {_gb(copied)} 是张量并行组内每卡各一整份。"
          f"自下而上：{listed_zh}。"), height=TOP + LONG + 40)
     drawing.label(10, 16, plan, bold=True)
-    drawing.label(10, 33, (f"one of its ranks on {_of(card, 0)}", f"其中一个 rank，{_of(card, 1)}"),
-                  small=True, muted=True)
+    drawing.label(10, 33, (f"one of its ranks on {_of(card, 0)}",
+                           f"其中一个 rank，{_of(card, 1)}"), small=True, muted=True)
     scale, bottom = LONG / max(capacity, used), TOP + LONG
     top = bottom - capacity * scale
     drawing.bar(10, top, 90, capacity * scale, hollow=True)
