@@ -77,9 +77,11 @@ class Drawing:
             self.label(x + width / 2, top - 0.3 * size, line, "middle", small=size == SMALL)
 
     def label(self, x: float, y: float, text: Text, anchor: str = "start", small: bool = False,
-              muted: bool = False, bold: bool = False) -> None:
+              muted: bool = False, bold: bool = False, colour: int | None = None) -> None:
         """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
         options: dict[str, Any] = {"text-anchor": anchor}
+        if colour is not None:
+            options["fill"] = PALETTE[colour % len(PALETTE)]
         if small:
             options["font-size"] = SMALL
         if muted:
@@ -116,6 +118,23 @@ class Drawing:
                   (neck_x + side * dy, neck_y - side * dx))
         self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points),
                   fill="currentColor" if colour is None else PALETTE[colour % len(PALETTE)])
+
+    def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
+              colour: int | None = None) -> None:
+        """A curve that goes out to the right by ``bend`` (to the left if it is negative) and back.
+
+        It comes in level, with the head of an arrow as far as it is long enough for one.
+        """
+        ink = "currentColor" if colour is None else PALETTE[colour % len(PALETTE)]
+        head, way = max(HEAD, 1.3 * width), math.copysign(1, bend)
+        end = to_x + way * head
+        path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
+                f"{_at(end)} {_at(to_y)}")
+        self._add("path", d=path, fill="none", stroke=ink, **{"stroke-width": width,
+                                                             "stroke-opacity": 0.8})
+        side = max(head / 2, 0.75 * width)
+        points = ((to_x, to_y), (end, to_y - side), (end, to_y + side))
+        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points), fill=ink)
 
     def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
         """A filled circle."""

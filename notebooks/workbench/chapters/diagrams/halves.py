@@ -36,8 +36,10 @@ def placed(step: Steps, spread: Values, requests: int, card: Text, lang: str) ->
             for count, apart in ((1, 0), (2, 0), (2, 1))]
     ranks = int(spread["data_parallel"])
     name = (card, card) if isinstance(card, str) else card
-    return draw(*ways, (f"{ranks} × {name[0]}, {requests} requests per card",
-                        f"{ranks} × {name[1]}，每卡 {requests} 个请求"), lang)
+    whole, split, streams = ways
+    plan = (f"{ranks} × {name[0]}, {requests} requests per card",
+            f"{ranks} × {name[1]}，每卡 {requests} 个请求")
+    return draw(whole, split, streams, plan, lang)
 
 
 def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -> Drawing:
