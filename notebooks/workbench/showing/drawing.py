@@ -39,7 +39,7 @@ class Drawing:
     def __init__(self, key: str, lang: str, title: Text, about: Text, height: float) -> None:
         self.lang, self.height = lang, height
         names = [f"{key}-{lang}-{part}" for part in ("title", "about")]
-        self._root = ElementTree.Element("svg", {
+        self._svg = self._root = ElementTree.Element("svg", {
             "xmlns": "http://www.w3.org/2000/svg", "class": "drawn", "role": "img",
             "viewBox": f"0 0 {WIDTH:g} {_at(height)}", "aria-labelledby": " ".join(names),
             "lang": lang, "fill": "currentColor", "font-size": f"{SIZE:g}"})
@@ -153,11 +153,12 @@ class Drawing:
 
     def link(self, address: str) -> Linked:
         """What is drawn within it leads there: ``with drawing.link("page.html"): ...``."""
+        self._svg.set("role", "group")  # what is in an image cannot be reached
         return Linked(self, address)
 
     def svg(self) -> str:
         """The drawing as text, the same on every run."""
-        return ElementTree.tostring(self._root, encoding="unicode")
+        return ElementTree.tostring(self._svg, encoding="unicode")
 
     def _add(self, tag: str, **attributes: Any) -> ElementTree.Element:
         return ElementTree.SubElement(self._root, tag, {
