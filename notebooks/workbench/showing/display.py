@@ -22,7 +22,7 @@ import catalogue
 from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of, load_formulas
-from workbench.showing import figures
+from workbench.showing import behind, figures
 from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_int, fmt_sig
 
@@ -243,9 +243,15 @@ def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
     A plot becomes an image, a diagram a part of the page itself.
     """
     for lang in _spoken:
-        drawn = picture(lang)
-        shown = HTML(drawn.svg()) if isinstance(drawn, Drawing) else SVG(figures.svg(drawn))
-        glue(f"{key}_{lang}", shown, display=False)
+        glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
+
+
+def _shown(drawn: Figure | Drawing) -> HTML | SVG:
+    """What is drawn as an output; in the book a plot brings its numbers, see ``book/_ext``."""
+    if isinstance(drawn, Drawing):
+        return HTML(drawn.svg())
+    image = figures.svg(drawn)
+    return SVG(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
 
 
 def cited(key: str) -> str:
@@ -378,4 +384,4 @@ def _cell(value: Any, lang: int) -> str:
 def draw(picture: Callable[[str], Figure]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
-        display(SVG(figures.svg(picture(lang))), metadata={"lang": lang})
+        display(_shown(picture(lang)), metadata={"lang": lang})
