@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import SVG, Markdown, display
+from IPython.display import HTML, SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -22,7 +22,8 @@ import catalogue
 from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of, load_formulas
-from workbench.showing import figures
+from workbench.showing import behind, figures
+from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_int, fmt_sig
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
@@ -236,10 +237,21 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     return result
 
 
-def figure(key: str, picture: Callable[[str], Figure]) -> None:
-    """Glue a figure as SVG, drawn once per language, under ``key_en`` and ``key_zh``."""
+def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
+    """Glue a figure, drawn once per language, under ``key_en`` and ``key_zh``.
+
+    A plot becomes an image, a diagram a part of the page itself.
+    """
     for lang in _spoken:
-        glue(f"{key}_{lang}", SVG(figures.svg(picture(lang))), display=False)
+        glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
+
+
+def _shown(drawn: Figure | Drawing) -> HTML | SVG:
+    """What is drawn as an output; in the book a plot brings its numbers, see ``book/_ext``."""
+    if isinstance(drawn, Drawing):
+        return HTML(drawn.svg())
+    image = figures.svg(drawn)
+    return SVG(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
 
 
 def cited(key: str) -> str:
@@ -372,4 +384,4 @@ def _cell(value: Any, lang: int) -> str:
 def draw(picture: Callable[[str], Figure]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
-        display(SVG(figures.svg(picture(lang))), metadata={"lang": lang})
+        display(_shown(picture(lang)), metadata={"lang": lang})
