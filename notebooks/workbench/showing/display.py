@@ -225,7 +225,8 @@ def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
               "unit": known[name].unit, "id": f"`{name}`"}
              for name in known if name in _introduced)],
           {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
-           "id": ("in the program", "程序中的名称")})
+           "id": ("in the program", "程序中的名称")},
+          folded=("The letters of this page", "本页符号"))
 
 
 def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
