@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
+import calc
+import catalogue
 from audited import document, findings, overview, words
 from audited.words import (
     GROUPS,
@@ -100,3 +104,16 @@ def test_words_for_all(said):
         en, zh = words.called(row)
         assert en
         assert zh
+
+
+def test_what_is_recommended_of_a_search_is_what_its_command_computes():
+    plans = {plan.id: plan for _, plan in findings.plans_of("s1")}
+    best = findings.searched(plans["s1-plan-c"])
+    assert best.precision == "fp8-block"  # H20 multiplies the published weights
+    program, *words = shlex.split(findings.line(plans["s1-plan-c"], best))
+    assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
+    again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
+    assert again.fits
+    assert float(again.everything["output_throughput"]) == pytest.approx(
+        best.quantities["output_throughput"])
+    assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at
