@@ -9,7 +9,6 @@ import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import deployment
-from calc.choosing.advice import set_line
 from calc.choosing.answers import Quantity
 from calc.searching.advice import Advice, alternatives
 from calc.searching.search import search
@@ -18,7 +17,8 @@ from catalogue.deployments.loading import Family
 from decisions.cost_documents import hybrid
 from deployment_pages.alternatives import in_words
 from deployment_pages.answers import Deployed
-from workbench.showing.display import number, table
+from deployment_pages.card import command
+from workbench.showing.display import in_dropdown, number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -129,7 +129,7 @@ def instead(document: str) -> None:
             "gives": _gives(told), "best": _best(plan, best),
             "best_gives": _gives(best.quantities) if best else "–"})
         if best:
-            lines.append({"plan": rows[-1]["plan"], "line": f"`{line(plan, best)}`"})
+            lines.append(command(Deployed(plan), best.settings))
     if rows:
         table(rows, {"plan": ("plan", "方案"), "runs": ("runs as written", "照所写能否运行"),
                      "printed": ("throughput printed", "文档的吞吐"),
@@ -138,8 +138,9 @@ def instead(document: str) -> None:
                      "best": ("best of a search", "搜索所得最优"),
                      "best_gives": ("gives; TPOT", "吞吐；TPOT")}, wide=True)
     if lines:
-        table(lines, {"plan": ("plan", "方案"), "line": ("the best, computed", "计算该最优方案")},
-              folded=("The command for each", "逐一计算的命令"))
+        block = "```bash\n{}\n```".format("\n".join(lines))
+        show(*in_dropdown([block, block], ("The command of each that a search found",
+                                           "搜索所得各方案的命令")))
 
 
 def searched(plan: Scenario) -> Advice | None:
@@ -156,11 +157,6 @@ def searched(plan: Scenario) -> Advice | None:
         return None
     found = alternatives(plan)
     return found.official or found.best
-
-
-def line(plan: Scenario, best: Advice) -> str:
-    """The command that computes what a search found for a plan."""
-    return f"python -m calc estimate {plan.id} {set_line(best.settings)}".rstrip()
 
 
 def _best(plan: Scenario, best: Advice | None) -> str | Text:

@@ -20,6 +20,8 @@ from audited.words import (
     of_document,
     page_of,
 )
+from deployment_pages.answers import Deployed
+from deployment_pages.card import command
 from workbench.showing import display, long_table
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
@@ -110,7 +112,8 @@ def test_what_is_recommended_of_a_search_is_what_its_command_computes():
     plans = {plan.id: plan for _, plan in findings.plans_of("s1")}
     best = findings.searched(plans["s1-plan-c"])
     assert best.precision == "fp8-block"  # H20 multiplies the published weights
-    program, *words = shlex.split(findings.line(plans["s1-plan-c"], best))
+    program, *words = shlex.split(
+        command(Deployed(plans["s1-plan-c"]), best.settings).replace("\\\n", ""))
     assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
     again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
     assert again.fits
