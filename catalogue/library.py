@@ -22,7 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import documents, rows, settings
+from catalogue.ledger import advice, documents, rows, settings
 from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
@@ -51,6 +51,7 @@ KINDS: dict[str, type[Entry]] = {
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
     "claims": rows.Claims,
+    "advice": advice.AdviceOf,
     "documents": documents.Document,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,

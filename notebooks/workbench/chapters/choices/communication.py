@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.chapters import communication_groups as groups
+from workbench.chapters.choices import documents
 from workbench.chapters.choices.layouts import A2, CARDS_OF_A_SERVER, H20_LARGE, H200, Layout
 from workbench.chapters.throughput import Inputs, Text, Values, quantities
 from workbench.formulas.derivation import Derivation
@@ -17,6 +18,8 @@ PROMPT, ANSWER = 2048, 512
 USERS = (16, 64, 256)
 MOST = 128  # users that are tried
 MILLI = 1e3
+RANKS, IN_GROUP = (2, 4, 8, 16), 16  # that sum; requests of a group in a step
+ALL_REDUCES = ("decode_all_reduce_time", "prefill_all_reduce_time")
 SENT = ("decode_all_reduce_time", "decode_exchange_time")
 FEW, MANY_SERVERS = 2, 4  # cards of a small group, servers of a large one
 
@@ -136,3 +139,31 @@ def small_groups(two_shot: Time, crossing: Time, cross_network: Time) -> None:
             inputs, MANY_SERVERS * CARDS_OF_A_SERVER) / token, fmt_fixed, digits=0)
     number("reach-servers", MANY_SERVERS)
     number("reach-chunk", groups.CHUNK)
+
+
+def advice(derivation: Derivation) -> None:
+    """How all-reduces grow with the ranks: as the documents write it, and as it comes out.
+
+    Args:
+        derivation: of all quantities.
+    """
+    told = []
+    for ranks in RANKS:
+        layout = Layout(A2, 2, ranks)
+        found = quantities(derivation, layout.inputs(PROMPT, ANSWER),
+                           concurrency=IN_GROUP * layout.cards // ranks)
+        told.append(tuple(float(found[name]) for name in ALL_REDUCES))
+    steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place], 1)}"
+                       for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
+    for ranks, (_, prompt) in zip(RANKS, told, strict=True):
+        number(f"reach-prompt-{ranks}", prompt, fmt_time, digits=0)
+    number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
+    both = (
+        (f"All-reduces on 910B2 by ranks, of a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
+         f"910B2 上 all-reduce 的时间，按 rank 数，每步 {IN_GROUP} 个请求："
+         f"{'；'.join(steps_)}。"),
+        (f"Of a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. In a server, where every "
+         "pair of cards has a link, more ranks have more links; the second server ends that.",
+         f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
+         "服务器内卡两两直连，rank 越多链路越多；跨到第二台服务器便不再如此。"))
+    documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})
