@@ -27,6 +27,7 @@ from calc.auditing.judging import (
     UNVERIFIABLE,
     WRONG,
     Judgement,
+    meets,
 )
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.truths import SOURCES
@@ -158,9 +159,8 @@ def _both(case: Case, _: Judgement) -> Pair:
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
-    wants = (truth is not None and case.printed is not None and not case.bound
-             and truth.unit == "1" and not case.printed.holds(truth.three.value))
-    if wants:
+    if (truth is not None and case.printed is not None and truth.unit == "1"
+            and not meets(case.printed, truth.three, case.bound)):
         en, zh = _ours(case)
         return (f"The deployment does not run as written; ours is {en}.",
                 f"所属部署照所写无法运行；本书得 {zh}。")
