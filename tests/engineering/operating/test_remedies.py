@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from engineering import remedies
-from engineering.monitoring import LIVELY
-from engineering.remedies import HARMS, HELPS, NOTHING, PLANS, SHORT_OF, TRIALS, UNFIT, state
+from engineering.operating import remedies
+from engineering.operating.monitoring import LIVELY
+from engineering.operating.remedies import (
+    HARMS,
+    HELPS,
+    NOTHING,
+    PLANS,
+    SHORT_OF,
+    TRIALS,
+    UNFIT,
+    state,
+)
 
 ALL = [name for document in ("s0", "s1") for _, name in remedies.remedies(document)]
 

@@ -16,7 +16,7 @@ from calc.quantities.everything import evaluate
 from catalogue.ledger.documents import Said, Symptom
 from decisions.service import LENGTHS, RUNS
 from engineering import claims
-from engineering.monitoring import LIVELY
+from engineering.operating.monitoring import LIVELY
 from workbench.chapters.choices.documents import place
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity

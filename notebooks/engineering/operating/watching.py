@@ -15,7 +15,8 @@ from calc.quantities.everything import evaluate
 from catalogue.ledger.documents import Hold, Probe
 from catalogue.reading.units import MINUTE
 from decisions.service import RUNS
-from engineering import claims, monitoring
+from engineering import claims
+from engineering.operating import monitoring
 from workbench.chapters.choices.documents import place
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig

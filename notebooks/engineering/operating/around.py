@@ -1,6 +1,6 @@
 """Around the flags: the first paragraph, drafts never switched on, links, clocks, scripts.
 
-The deployments are those of ``engineering.settings``.
+The deployments are those of ``engineering.operating.settings``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import catalogue
 from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Claims
-from engineering.settings import (
+from engineering.operating.settings import (
     ALPHA,
     FIRST,
     GIGA,

@@ -9,8 +9,8 @@ import pytest
 import catalogue
 from calc.auditing.audit import audit
 from catalogue import ParamsError
-from engineering import around
-from engineering import settings as page
+from engineering.operating import around
+from engineering.operating import settings as page
 from workbench.pages import stated
 from workbench.showing import display
 

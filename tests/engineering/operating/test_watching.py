@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calc.launching.monitoring import seconds
-from engineering import watching
-from engineering.monitoring import WATCHED
+from engineering.operating import watching
+from engineering.operating.monitoring import WATCHED
 
 
 @pytest.mark.parametrize("at", range(len(watching.probes())))
