@@ -10,7 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import downloads, languages, outlines, passes, pipeline, search_zh
+from . import downloads, finding, languages, outlines, passes, pipeline
 from .taking import edition, portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
@@ -20,6 +20,7 @@ def _version(book: Path) -> str:
     """Hash everything that shapes a page besides its source: what changes makes all pages new."""
     files = [path for part in PARTS for path in pipeline.files_below(book / part)
              if path.suffix != ".mo"]
+    files += book.parent.glob("params/glossary.yml")  # its terms are marked on all pages
     return pipeline.digest(*(part for path in files for part in (path.name, path.read_bytes())))
 
 
@@ -59,8 +60,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     downloads.setup(app)
     languages.setup(app)
     outlines.setup(app)
+    finding.setup(app)
     portable.setup(app)
     edition.setup(app)
-    app.add_search_language(search_zh.SearchChineseBigrams)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

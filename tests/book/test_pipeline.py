@@ -15,7 +15,7 @@ import _project
 import psutil
 import pytest
 
-from _ext import downloads, languages, pipeline, search_zh, workshop
+from _ext import downloads, languages, pipeline, workshop
 
 PAGES = ["derivation", "scenarios", "scenarios/one", "scenarios/two"]
 
@@ -221,16 +221,6 @@ def test_a_page_knows_its_other_language(page: str, tag: str, urls: list[str]) -
     found = languages.alternates(page, tag)
     assert [entry["url"] for entry in found] == urls
     assert [entry["tag"] for entry in found if entry["current"]] == [tag]
-
-
-def test_chinese_is_indexed_by_pairs_of_characters() -> None:
-    language = search_zh.SearchChineseBigrams({})
-    terms = language.split("采用张量并行，TP=8 层")
-    assert {"采用", "张量", "量并", "并行", "张", "层", "TP", "8"} <= set(terms)
-    assert "行T" not in terms
-    assert language.word_filter("张")
-    assert not language.word_filter("8")
-    assert language.stem("Models") == "model"
 
 
 CELLS_OF_VARIANTS = """
