@@ -150,12 +150,12 @@ def draw_ranks(derivation: Derivation, lang: str) -> Figure:
     for precision in map(catalogue.load_precision, DRAWN):
         axes.plot(RANKS, [rank(derivation, ranks, precision.id)["weights_per_device"] / GB
                           for ranks in RANKS], "o-", ms=4, label=precision.name[lang])
-    for place, card in enumerate(map(catalogue.load_device, DRAWN_CARDS)):
+    for card in map(catalogue.load_device, DRAWN_CARDS):
         capacity = card.memory_capacity.value / GB
-        side, align = ((RANKS[-1], "right"), (RANKS[0], "left"))[place % 2]
         axes.axhline(capacity, color=figures.INK, lw=1, ls=(0, (4, 3)))
-        axes.annotate(f"{card.name[lang]}  {capacity:.0f} GB", (side, capacity), xytext=(0, 2),
-                      textcoords="offset points", ha=align, fontsize=9)
+        axes.annotate(f"{card.name[lang]}  {capacity:.0f} GB", (1, capacity), xytext=(6, 0),
+                      xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+                      va="center", fontsize=9)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.set_xticks(RANKS, [str(ranks) for ranks in RANKS])
