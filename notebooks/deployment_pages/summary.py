@@ -258,6 +258,7 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
             axes.tick_params(axis="y", length=0)
             axes.grid(visible=False, axis="y")
         memory.set(ylim=(len(lines) - 0.4, -0.6), xlim=(0, None))
+        fast.spines["left"].set_visible(False)  # names run across it
         fast.set_xscale("log")
         figures.log_ticks(fast.xaxis, *fast.get_xlim())
         memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9.5)

@@ -228,7 +228,8 @@ def speed_up(of_systems: Mapping[Text, list[Drafted]]) -> None:
         axes.set_ylabel({"en": "speed-up of decode", "zh": "解码加速比"}[lang])
         one, three = {"en": ("one draft", "three"), "zh": ("一个草稿", "三个")}[lang]
         figures.legend(axes, {one: {"marker": "o", "ms": 4},
-                              three: {"marker": "s", "ms": 4, "ls": (0, (4, 3))}}, loc="best")
+                              three: {"marker": "s", "ms": 4, "ls": (0, (4, 3))}},
+                       loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
         return drawing
 
     figure("draft-speedup", draw)

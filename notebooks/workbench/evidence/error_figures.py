@@ -28,7 +28,7 @@ from workbench.evidence.error_tables import (
 from workbench.showing import figures
 from workbench.showing.drawing import broken
 
-LABEL = 21.0  # width of a line of a title, in sizes of its letters
+LABEL = 25.0  # width of a line of a title, in sizes of its letters
 PANELS = 3  # beside each other
 CURVES = (("all terms", "全部计入"), ("without it", "不计此项"))
 
