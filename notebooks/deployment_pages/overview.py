@@ -30,6 +30,7 @@ DOCUMENTS: dict[str, Text] = {
     "s0": ("S0: plans for R1", "S0：R1 的部署方案"),
     "s1": ("S1: plans for V3", "S1：V3 的部署方案"),
     "s2": ("S2: measured", "S2：实测"), "s3": ("S3: measured", "S3：实测")}
+PICTURES = {"s0": ("s0",), "s1": ("s1",), "measured": ("s2", "s3")}
 SIXTEEN_BITS = ("bf16", "fp16")
 AGREES = 1e-3  # relative; a document's own formula gives what it prints
 
@@ -80,8 +81,9 @@ def _rate(value: float) -> str:
 
 def glance(overview: Overview) -> None:
     """The picture of all, how many fit, and how far off the printed speeds are."""
-    figure("every-deployment", summary.picture(
-        {heading: overview.of(name) for name, heading in DOCUMENTS.items()}))
+    for key, names in PICTURES.items():
+        figure(f"every-deployment-{key}", summary.picture(
+            {DOCUMENTS[name]: overview.of(name) for name in names}))
     planned = overview.of("s0", "s1")
     promises = {name: [speed for item in overview.of(name) for speed in summary.speeds(item)
                        if not speed.goal] for name in ("s0", "s1")}
