@@ -8,6 +8,7 @@ same whatever it is.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ from catalogue.reading.values import Value
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
 OWN = "own"  # the formulas' own error, by quantity and side
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
@@ -128,39 +130,62 @@ def row(kind: Kind) -> dict[str, Number]:
     return found
 
 
-def columns(axes: Axes, listed: Sequence[Kind]) -> list[Column]:
-    """The table of some kinds, each column over the axes that move it."""
-    rows = [row(kind) for kind in listed]
-    places = np.array([axes.place(kind) for kind in listed])
-    names = sorted({name for one in rows for name in one})
-    return [_column(name, [one.get(name) for one in rows], places, axes.sizes) for name in names]
+def columns(axes: Axes, offered: Sequence[Kind]) -> list[Column]:
+    """The table of what is offered, each column over the axes that move it.
+
+    Not every kind is resolved: some of them show what moves a column, and where a place of it
+    is left without a number, so are those that have one.
+    """
+    every = np.array([axes.place(kind) for kind in offered])
+    chosen = np.random.default_rng(0).random(len(offered)) < RESOLVED
+    rows = {number: row(offered[number]) for number in np.flatnonzero(chosen)}
+    while True:
+        numbers = sorted(rows)
+        names = sorted({name for one in rows.values() for name in one})
+        found = [_column(name, [rows[number].get(name) for number in numbers], every[numbers],
+                         axes.sizes) for name in names]
+        lacking = sorted({int(number) for column in found
+                          for number in _unfilled(column, every, axes.sizes)})
+        if not lacking:
+            return found
+        rows |= {number: row(offered[number]) for number in lacking}
+
+
+def _unfilled(column: Column, places: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+    """Of each place that a column lacks the number of one kind that has it."""
+    if not column.axes:
+        return np.array([], int)
+    flat = _flat(places, column.axes, sizes)
+    _, first = np.unique(flat, return_index=True)
+    return first[np.array(column.at)[flat[first]] == NOTHING]
+
+
+def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np.ndarray:
+    """Places on some axes as one number each."""
+    found: np.ndarray = np.ravel_multi_index(places[:, list(axes)].T,
+                                             [sizes[axis] for axis in axes])
+    return found
 
 
 def _column(name: str, numbers: Iterable[Number], places: np.ndarray,
             sizes: tuple[int, ...]) -> Column:
     known: dict[Number, int] = {}
     codes = np.array([known.setdefault(number, len(known)) for number in numbers])
-    kept = list(range(len(sizes)))
-    if len(known) == 1:
-        kept = []
-    for axis in reversed(range(len(sizes))) if kept else ():
+    kept = list(range(len(sizes))) if len(known) > 1 else []
+    for axis in reversed(kept):
         fewer = [other for other in kept if other != axis]
-        if _suffices(codes, places, fewer, sizes):
+        if fewer and _suffices(codes, places, fewer, sizes):
             kept = fewer
-    shape = [sizes[axis] for axis in kept]
-    at = np.full(int(np.prod(shape)), NOTHING)
+    at = np.full(math.prod(sizes[axis] for axis in kept), NOTHING)
     if kept:
-        at[np.ravel_multi_index(places[:, kept].T, shape)] = codes
+        at[_flat(places, kept, sizes)] = codes
     return Column(name, tuple(kept), tuple(known), tuple(at.tolist()))
 
 
 def _suffices(codes: np.ndarray, places: np.ndarray, axes: list[int],
               sizes: tuple[int, ...]) -> bool:
     """Whether the places on some axes say what each code is."""
-    if not axes:
-        return bool((codes == codes[0]).all())
-    shape = [sizes[axis] for axis in axes]
-    flat = np.ravel_multi_index(places[:, axes].T, shape)
-    first = np.full(int(np.prod(shape)), NOTHING)
+    flat = _flat(places, axes, sizes)
+    first = np.full(math.prod(sizes[axis] for axis in axes), NOTHING)
     first[flat] = codes
     return bool((first[flat] == codes).all())
