@@ -124,7 +124,7 @@ def data() -> dict[str, Any]:
         "columns": [column.as_json() for column in columns(axes, every_kind(axes))],
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
                       "curved": uncertainty.CURVED},
-        "ranged": views.RANGED, "money": views.MONEY,
+        "ranged": views.RANGED, "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),
         "precisions": {name: {"name": _name(load_precision(name))} for name in stored},

@@ -14,6 +14,7 @@ ATTENTIONS = ("mla", "gqa")
 FITS = ("headroom_per_device", "memory_per_device", "usable_memory", "max_concurrency",
         "kv_blocks", "blocks_per_request", "kv_bytes_per_token")
 FAST = ("tpot", "ttft", "e2e", "output_throughput", "tpot_floor", "throughput_ceiling")
+FLOOR = "tpot_floor"
 RANGED = (*FITS[:1], "max_concurrency", *FAST[:4])  # shown with an interval
 MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
 STEP = (*DEVICE, "overlap", "single_token_path", "host", "host_gap", "draft", "stall")

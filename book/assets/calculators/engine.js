@@ -50,9 +50,9 @@
       this.cache = new Map();
       this.ranged = {};
       this.priced = {};
-      const set = new Set(["request_throughput", "price_card", "utilisation"].map((name) => this.slots.get(name)));
+      const set = new Set(["request_throughput", "price_card"].map((name) => this.slots.get(name)));
       for (const [attention, program] of Object.entries(this.programs)) {
-        const needed = new Set(data.ranged.map((name) => this.slots.get(name)));
+        const needed = new Set([...data.ranged, ...data.money, data.floor].map((name) => this.slots.get(name)));
         for (const [slot, , uses] of [...program].reverse()) {
           if (needed.has(slot)) uses.forEach((other) => needed.add(other));
         }
@@ -166,16 +166,15 @@
       });
     }
 
-    /* Cost of tokens at a price of a card [money/s], and a share of the throughput that is used. */
-    cost(attention, v, throughput, price, used) {
+    /* Cost of tokens, with the intervals that come of the throughput and of a card's price [money/s]. */
+    cost(attention, v, throughput, price) {
       const slot = (name) => this.slots.get(name), scratch = new Float64Array(v);
-      const moved = ["request_throughput", "price_card", "utilisation"].map(slot);
+      const moved = ["request_throughput", "price_card"].map(slot);
       const program = this.following(this.priced[attention], moved);
       const at = (rate, money) => {
         scratch.set(v);
         scratch[moved[0]] = rate / v[slot("output_tokens")];
         scratch[moved[1]] = money;
-        scratch[moved[2]] = used;
         this.run(scratch, program);
         return this.data.money.map((name) => scratch[slot(name)]);
       };
@@ -194,15 +193,16 @@
     /* Everything that the calculators show of a state which can be laid out. */
     compute(state) {
       const { attention } = this.data.models[state.model], resolved = this.resolve(state);
+      const price = this.price(state);
+      resolved.v[this.slots.get("price_card")] = price ? price.value : NaN;
+      resolved.v[this.slots.get("utilisation")] = state.use / 100;
       this.run(resolved.v, this.programs[attention]);
       const get = (name) => resolved.v[this.slots.get(name)];
       const ranges = this.intervals(attention, resolved);
-      const price = this.price(state);
       return {
         state, get, ranges, memory: this.memory(attention, resolved.v),
         step: this.data.step.map((part) => sum(part.of.map((name) => get(`step_${name}`)))),
-        cost: price && this.cost(attention, resolved.v, ranges.output_throughput, price, state.use / 100),
-        price,
+        cost: price && this.cost(attention, resolved.v, ranges.output_throughput, price),
         curve: (users, names) => this.against(attention, resolved.v, users, names),
       };
     }
