@@ -4,6 +4,9 @@ An output that links to a file by the ``download`` role has its text in the meta
 ``file``: name -> text. A plot has its numbers there, under ``numbers``; the link to them is put
 below it here, so that no page has to. Files are written beside the notebook, from where Sphinx
 takes them into the site of each language.
+
+An output may also carry scripts, under ``script``: they go to the folder of the site's own scripts,
+``_static/calculators``, which a page finds without knowing where it stands itself.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ from sphinx.locale import get_translation
 
 from . import pipeline
 
-CARRIED, BEHIND = "file", "numbers"
+CARRIED, SCRIPT, BEHIND = "file", "script", "numbers"
+SCRIPTS = "calculators"  # the folder below the site's static files
 IMAGE = "image/svg+xml"
 CLASS = "numbers"  # of the link
 FIRST = 300  # before Sphinx collects images and downloads of a page, at 500
@@ -36,9 +40,10 @@ def _outputs(notebook: str) -> Iterator[dict[str, Any]]:
 
 
 def carried(notebook: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each file that the outputs of an executed notebook carry."""
+    """Name and text of each file and script that the outputs of an executed notebook carry."""
     for output in _outputs(notebook):
-        yield from output.get("metadata", {}).get(CARRIED, {}).items()
+        for kind in (CARRIED, SCRIPT):
+            yield from output.get("metadata", {}).get(kind, {}).items()
 
 
 def behind(notebook: str, stem: str) -> Iterator[tuple[str, str, str]]:
@@ -92,7 +97,18 @@ def _link(app: Sphinx, page: nodes.document) -> None:
             figure += nodes.legend("", line)
 
 
+def _publish(app: Sphinx, exception: Exception | None) -> None:
+    """Copy the scripts that notebooks carried to the site, where they are not there already."""
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "_static" / SCRIPTS
+    for script in sorted((Path(app.srcdir) / "chapters").glob("*.js")):
+        folder.mkdir(parents=True, exist_ok=True)
+        pipeline.put(folder / script.name, script.read_bytes(), folder)
+
+
 def setup(app: Sphinx) -> None:
     """Connect the handlers."""
     app.connect("source-read", _write)
     app.connect("doctree-read", _link, priority=FIRST)
+    app.connect("build-finished", _publish)

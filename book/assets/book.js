@@ -52,6 +52,22 @@ const chooseVerdict = (table, sorted, all) => {
   });
   table.closest(".claims").querySelector(".dt-search").append(choice);
 };
+/* Calculators and sliders beside formulas: their scripts are fetched, in this order, only by pages that
+   have one. The first two are made when the book is built; sliders need no table. */
+const calculators = (name) => new URL(`calculators/${name}`, document.currentScript.src);
+const SCRIPTS = ["formulas.js", "table.js", "engine.js", "state.js", "picture.js", "elements.js"].map(calculators);
+const SLIDERS = ["formulas.js", "sliders.js"].map(calculators);
+const fetchScripts = (addresses) => addresses.forEach((src) => {
+  const script = document.createElement("script");
+  script.async = false;
+  script.src = src;
+  document.head.append(script);
+});
+document.addEventListener("DOMContentLoaded", () => {
+  if (document.querySelector("will-it-fit")) fetchScripts(SCRIPTS);
+  else if (document.querySelector("formula-sliders")) fetchScripts(SLIDERS);
+});
+
 const library = new URL("vendor/datatables/dataTables.min.js", document.currentScript.src);
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -14,7 +14,6 @@ from calculators.layouts import every_model, loaded
 from calculators.offers import (
     ASSUMED,
     AXES,
-    CHUNK,
     DRAFTS,
     MODELS,
     NO_ENGINE,
@@ -31,7 +30,6 @@ from calculators.table import SET, Axes, columns, every_kind
 from calculators.words import by_language
 from catalogue import (
     load,
-    load_device,
     load_model,
     load_node,
     load_precision,
@@ -74,6 +72,11 @@ def fields() -> dict[str, dict[str, Any]]:
         "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
         "share": {"low": 10, "high": 100}, "way": {"of": (*OWNERSHIPS, YOURS)},
         "price": {"low": 0.01, "high": 1000}, "use": {"low": 1, "high": 100}}
+
+
+def operators() -> list[dict[str, str]]:
+    """The operators of a step with their names."""
+    return [{"key": name, "en": en, "zh": zh} for name, (en, zh) in CLASSES.items()]
 
 
 def _name(entry: Any) -> dict[str, str]:
@@ -133,7 +136,7 @@ def data() -> dict[str, Any]:
         "memory": [{"key": name} for name in PARTS_OF_MEMORY],
         "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
                  {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
-        "operators": [{"key": name, "en": en, "zh": zh} for name, (en, zh) in CLASSES.items()],
+        "operators": operators(),
         "fields": fields(), "usual": start(), "source": ASSUMED["source"],
         "words": by_language()}
 
@@ -166,5 +169,3 @@ def table() -> str:
     text = json.dumps(data(), ensure_ascii=False, separators=(",", ":"))
     return f'"use strict";\n{BEGIN}willItFit.data = {text};\n'
 
-
-__all__ = ["CHUNK", "data", "fields", "formulas", "load_device", "start", "table"]
