@@ -138,7 +138,7 @@ def carry() -> None:
     """Have the build write the two generated scripts beside those of the site, and count them."""
     formulas, table = scripts.formulas(), scripts.table()
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
-    display(HTML("<!-- scripts -->"), metadata={"script": found})
+    display(HTML("<template></template>"), metadata={"script": found})
     number("calculators-kinds", len(every_kind(Axes.of_offers())))
     number("calculators-cards", len(cards()))
     number("calculators-models", len(MODELS))

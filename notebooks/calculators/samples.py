@@ -6,12 +6,12 @@ import random
 from typing import Any
 
 from calculators.layouts import divided, loaded
-from calculators.offers import MODELS, NO_ENGINE, SIZES, cards, engines, precisions
+from calculators.offers import MODELS, SIZES, cards, engines, precisions
+from calculators.offers import drafts as drafting
 from calculators.scripts import BLOCKS, CHUNKS, DRAFTS
 from catalogue import load_model
-from calculators.offers import drafts as drafting
 
-MOST_DEVICES = 1024
+MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 8192, 131072
 
 
 def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
@@ -48,8 +48,8 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
         users = round(2 ** draw.uniform(0, 12))
     return found | {
         "card": card, "model": model, "precision": precision,
-        "engine": draw.choice([NO_ENGINE, *engines(card)]), "users": min(users, 8192),
-        "input": min(lengths[0], 131072), "output": lengths[1],
+        "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
+        "input": min(lengths[0], MOST_PROMPT), "output": lengths[1],
         "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
         "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
         "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100))}

@@ -94,9 +94,9 @@ WORDS: dict[str, Text] = {
                     "每百万输出 token 的成本随并发的变化。"),
     "perOutput": ("USD per million answer tokens", "USD / 百万输出 token"),
     # roofline
-    "roof": ("In {phase}, {name} takes longest: {intensity} FLOP/B, {reached} TFLOPS. The roof bends "
-             "at {ridge} FLOP/B.",
-             "{phase}阶段耗时最长的是{name}：{intensity} FLOP/B，达到 {reached} TFLOPS。屋顶线的脊点在 "
+    "roof": ("Most of a {phase} step's arithmetic and reading goes to: {name}, at {intensity} FLOP/B and "
+             "{reached} TFLOPS. The roof bends at {ridge} FLOP/B.",
+             "{phase}步中耗时最长的算子：{name}，{intensity} FLOP/B，达到 {reached} TFLOPS。屋顶线的脊点在 "
              "{ridge} FLOP/B。"),
     "roofCaption": ("Operations per byte of each operator, and what it reaches, below the roof of the "
                     "card: memory bandwidth to the left, dense peak to the right.",

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const fit = globalThis.willItFit;
-  const { data, make, svg, bar, chart, digits, bytes, time, say } = fit;
+  const { data, make, bar, chart, digits, bytes, time, say } = fit;
   const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   const words = data.words[language];
   const CURVE = 40, SETTLED = 250, LOG_STEPS = 1000;
@@ -35,6 +35,13 @@
       return true;
     }
 
+    /* Take a deployment as it is, what it costs as it was. */
+    load(deployment) {
+      this.state = { ...this.state, ...deployment };
+      this.change({});
+    }
+
+    /* Take what was changed, and with a card or a model what it can do. */
     change(part) {
       const state = { ...this.state, ...part }, card = data.cards[state.card], model = data.models[state.model];
       if (part.card) {  // what the card cannot do goes with the card before
@@ -136,8 +143,7 @@
       if (!chosen) return;
       try {
         if (chosen.size > fit.MOST_BYTES) throw new fit.Refusal(words.tooLarge);
-        const state = fit.fromYaml(data, words, await chosen.text());
-        store.change({ ...state, way: store.state.way, price: store.state.price, use: store.state.use });
+        store.load(fit.fromYaml(data, words, await chosen.text()));
         done.textContent = say(words, "loaded", { name: chosen.name });
       } catch (error) {
         store.refused = error instanceof fit.Refusal ? error.message : words.notRead;
@@ -174,7 +180,8 @@
     };
   };
 
-  const picture = (label) => svg("svg", { role: "img", "aria-label": label });
+  const BAR = 56, CHART = 300, ROOF = 380;  // heights of the pictures [CSS pixels]
+  const picture = (key, height) => fit.picture(words[key], height, () => store.tell());
   const caption = (key) => make("p", { class: "caption" }, words[key]);
   const answer = () => make("p", { class: "answer", "aria-live": "polite" });
   const legend = () => make("ul", { class: "legend" });
@@ -182,7 +189,7 @@
     make("li", {}, make("span", { class: `swatch part-${colour}` }), `${label} `, make("b", {}, format(size)))));
 
   const memory = (root) => {
-    const said = answer(), drawn = picture(words.memoryCaption), list = legend();
+    const said = answer(), drawn = picture("memoryCaption", BAR), list = legend();
     root.append(said, drawn, caption("memoryCaption"), list);
     return ({ get, ranges, memory: held, state }) => {
       const spare = ranges.headroom_per_device, most = Math.floor(ranges.max_concurrency.value);
@@ -211,8 +218,8 @@
 
   const speed = (root) => {
     const users = number("users", ranged.users), said = answer();
-    const whole = picture(words.stepCaption), list = legend(), hidden = make("p", { class: "caption" });
-    const drawn = picture(words.curveCaption);
+    const whole = picture("stepCaption", BAR), list = legend(), hidden = make("p", { class: "caption" });
+    const drawn = picture("curveCaption", CHART);
     root.append(users.node, said, whole, caption("stepCaption"), list, hidden, drawn, caption("curveCaption"));
     return (result, now) => {
       const { ranges, step, state } = result;
@@ -226,7 +233,7 @@
       const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);
-      hidden.textContent = say(words, "hides", { hidden: time(-step.at(-1)) });
+      hidden.textContent = step.at(-1) < 0 ? say(words, "hides", { hidden: time(-step.at(-1)) }) : "";
       const most = Math.floor(ranges.max_concurrency.value), { users: tried, axis } = counts(state, most);
       const points = result.curve(tried, ["tpot", "tpot_floor"]);
       const milli = (value) => value * 1e3;
@@ -245,7 +252,7 @@
     const way = choice("way", (state) => data.fields.way.of.filter((one) => one === "yours" || data.cards[state.card].prices[one])
       .map((value) => ({ value, text: say(words, value, { value: digits(data.cards[state.card].prices[value]?.value ?? 0) }) })));
     const price = number("price", { low: 0.1, high: 20 }), use = number("use", ranged.use), users = number("users", ranged.users);
-    const said = answer(), source = make("p", { class: "caption" }), drawn = picture(words.costCaption);
+    const said = answer(), source = make("p", { class: "caption" }), drawn = picture("costCaption", CHART);
     root.append(make("div", { class: "fields" }, ...[way, price, use, users].map(({ node }) => node)), said, source, drawn, caption("costCaption"));
     return (result, now) => {
       for (const control of [way, price, use, users]) control.fill(now);
@@ -280,7 +287,7 @@
   const roofline = (root) => {
     let phase = "decode";
     const pick = make("select", { name: "phase" }, ...["decode", "prefill"].map((value) => make("option", { value }, words[value])));
-    const said = answer(), drawn = picture(words.roofCaption), body = make("tbody");
+    const said = answer(), drawn = picture("roofCaption", ROOF), body = make("tbody");
     const head = make("tr", {}, ...["operator", "intensity", "reached", "time", "boundBy"].map((key) => make("th", { scope: "col" }, words[key])));
     root.append(labelled("phase", pick), said, drawn, caption("roofCaption"),
       make("div", { class: "scrolls", tabindex: 0 }, make("table", {}, make("thead", {}, head), body)));
@@ -300,7 +307,7 @@
       const right = Math.max((4 * high) / bandwidth, 1.5 * Math.max(...operators.map(({ intensity }) => intensity)));
       const bottom = Math.min(...operators.map(({ reached }) => reached), low * bandwidth) / 1e12 / 1.5;
       chart(drawn, {
-        height: 380, x: { low, high: right, log: true, title: words.intensity },
+        x: { low, high: right, log: true, title: words.intensity },
         y: { low: bottom, high: (high / 1e12) * 2, log: true, title: "TFLOPS" },
         lines: peaks.map((peak) => ({ kind: "roof", points: [[low, (low * bandwidth) / 1e12], [peak / bandwidth, peak / 1e12], [right, peak / 1e12]] })),
         dots: operators.map(({ name, intensity, reached }, place) => ({ x: intensity, y: reached / 1e12, label: String(place + 1) })),

@@ -3,7 +3,7 @@
 (() => {
   const fit = (globalThis.willItFit ??= {});
   const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 720;
+  const USUAL = 720;  // CSS pixels, of a picture that was not laid out yet
 
   /* An element with attributes and children; a string becomes text. */
   const make = (name, attributes = {}, ...children) => {
@@ -26,9 +26,22 @@
   const bytes = (value) => `${(value / 1e9).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} GB`;
   const time = (value) => (value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`);
 
+  /* A picture keeps its height, and is as wide as the page leaves it: its letters stay as large. */
+  const picture = (label, height, redraw) => {
+    const node = svg("svg", { role: "img", "aria-label": label, style: `height: ${height}px` });
+    node.size = { width: USUAL, height };
+    new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (!width || Math.abs(width - node.size.width) < 1) return;
+      node.size.width = width;
+      redraw();
+    }).observe(node);
+    return node;
+  };
+
   /* A bar of parts beside each other: `parts` are {size, colour, label}; `marks` are lines. */
-  const bar = (node, { parts, whole, marks = [], height = 44 }) => {
-    const scale = WIDTH / whole, children = [];
+  const bar = (node, { parts, whole, marks = [] }) => {
+    const { width, height: room } = node.size, height = room - 12;
+    const scale = (width - 4) / whole, children = [svg("rect", { x: 0, y: 0, width: width - 4, height, class: "frame" })];
     let from = 0;
     for (const { size, colour } of parts) {
       if (size <= 0) continue;
@@ -38,7 +51,7 @@
     for (const { at } of marks) {
       children.push(svg("line", { x1: at * scale, x2: at * scale, y1: -4, y2: height + 4, class: "limit" }));
     }
-    node.setAttribute("viewBox", `-2 -6 ${WIDTH + 4} ${height + 12}`);
+    node.setAttribute("viewBox", `-2 -6 ${width} ${room}`);
     node.replaceChildren(...children);
   };
 
@@ -64,13 +77,13 @@
 
   /* Lines, dots and limits over two axes. `lines`: {points: [[x, y]], class}; `dots`: {x, y, low,
      high, class, label}; `limits`: {x}; `x` and `y`: {low, high, log, title, format}. */
-  const chart = (node, { x, y, lines = [], dots = [], limits = [], height = 300 }) => {
-    const left = 62, right = 12, top = 26, bottom = 44;
+  const chart = (node, { x, y, lines = [], dots = [], limits = [] }) => {
+    const { width, height } = node.size, left = 52, right = 12, top = 26, bottom = 44;
     const scaled = ({ low, high, log }, from, to) => (value) => {
       const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
       return from + Math.min(Math.max(share, -0.05), 1.05) * (to - from);
     };
-    const atX = scaled(x, left, WIDTH - right), atY = scaled(y, height - bottom, top), children = [];
+    const atX = scaled(x, left, width - right), atY = scaled(y, height - bottom, top), children = [];
     for (const tick of ticks(x.low, x.high, x.log)) {
       children.push(
         svg("line", { x1: atX(tick), x2: atX(tick), y1: top, y2: height - bottom, class: "grid" }),
@@ -78,11 +91,11 @@
     }
     for (const tick of ticks(y.low, y.high, y.log)) {
       children.push(
-        svg("line", { x1: left, x2: WIDTH - right, y1: atY(tick), y2: atY(tick), class: "grid" }),
+        svg("line", { x1: left, x2: width - right, y1: atY(tick), y2: atY(tick), class: "grid" }),
         svg("text", { x: left - 6, y: atY(tick) + 4, class: "tick end" }, (y.format ?? digits)(tick)));
     }
     children.push(
-      svg("text", { x: (left + WIDTH - right) / 2, y: height - 6, class: "title middle" }, x.title),
+      svg("text", { x: (left + width - right) / 2, y: height - 6, class: "title middle" }, x.title),
       svg("text", { x: 4, y: 14, class: "title" }, y.title));
     for (const { at } of limits) {
       if (at >= x.low && at <= x.high) children.push(svg("line", { x1: atX(at), x2: atX(at), y1: top, y2: height - bottom, class: "limit" }));
@@ -97,9 +110,9 @@
       children.push(svg("circle", { cx: atX(a), cy: atY(b), r: 5, class: `dot ${kind}` }));
       if (label) children.push(svg("text", { x: atX(a) + 8, y: atY(b) - 7, class: "tick" }, label));
     }
-    node.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
+    node.setAttribute("viewBox", `0 0 ${width} ${height}`);
     node.replaceChildren(...children);
   };
 
-  Object.assign(fit, { make, svg, bar, chart, digits, bytes, time });
+  Object.assign(fit, { make, svg, picture, bar, chart, digits, bytes, time });
 })();

@@ -109,7 +109,7 @@
   const IGNORED = ["title", "defaults", "note"];  // they move no number
   const LINE = /^( {2})?([a-z_]+):(?: +(.*))?$/;
 
-  /* A state out of a scenario file: of YAML just the form that toYaml writes, anything else is
+  /* The deployment of a scenario file: of YAML just the form that toYaml writes, anything else is
      refused with its line. No library: a reader of all of YAML would take more than can be shown. */
   const fromYaml = (data, words, text) => {
     if (text.length > MOST_BYTES) throw new Refusal(say(words, "tooLarge"));
@@ -150,7 +150,8 @@
     if (cluster.node !== card.node || Number(cluster.nodes) !== nodes || stated !== devices) {
       throw new Refusal(say(words, "otherCluster", { node: card.node, nodes, devices }));
     }
-    return state;
+    const { way, price, use, ...told } = state;  // no deployment's
+    return told;
   };
 
   Object.assign(fit, { Refusal, say, fromLink, toLink, problem, toYaml, fromYaml, MOST_BYTES });
