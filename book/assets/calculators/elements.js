@@ -325,6 +325,12 @@
 
   const VIEWS = { panel, memory, speed, cost, roofline };
 
+  /* Only what is in sight is drawn at once; the rest when it comes into sight, or is printed. */
+  const sight = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) target.inSight(isIntersecting);
+  }, { rootMargin: "25%" });
+  addEventListener("beforeprint", () => store?.views.forEach((view) => view.inSight(true)));
+
   customElements.define("will-it-fit", class extends HTMLElement {
     connectedCallback() {
       const kind = this.getAttribute("view");
@@ -334,11 +340,20 @@
       this.draw = VIEWS[kind](root);
       this.replaceChildren(root);
       store.views.add(this);
+      this.seen = true;
+      sight.observe(this);
       if (store.views.size === document.querySelectorAll("will-it-fit").length) store.tell();
+    }
+
+    inSight(seen) {
+      this.seen = seen;
+      if (seen && this.late) this.show(...this.late);
     }
 
     /* What was computed; without anything new the last picture stays. */
     show(result, state, problem, refused) {
+      this.late = this.seen ? null : [result, state, problem, refused];
+      if (this.late) return;
       this.classList.toggle("stale", Boolean(problem));
       if (this.getAttribute("view") === "panel" || (result && !problem)) this.draw(result, state, problem, refused);
     }
