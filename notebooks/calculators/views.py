@@ -9,6 +9,7 @@ from typing import Any
 from calc.physics.breakdown import CLASSES, DEVICE
 from catalogue.entries.trees import symbols_of
 from workbench.formulas.exported import COST, load_formulas, of_notebook, select
+from workbench.showing.sliders import OFFERED
 
 ATTENTIONS = ("mla", "gqa")
 FITS = ("headroom_per_device", "memory_per_device", "usable_memory", "max_concurrency",
@@ -87,8 +88,8 @@ def trees(attention: str) -> Mapping[str, Any]:
 
 
 def wanted() -> list[str]:
-    """The quantities that the calculators show."""
-    return [*FITS, *FAST, *memory_parts(), *step_parts(), *rooflines(), *costs()]
+    """The quantities that the calculators show, and those with sliders of their own."""
+    return [*FITS, *FAST, *memory_parts(), *step_parts(), *rooflines(), *costs(), *OFFERED]
 
 
 @functools.cache
