@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +163,8 @@ def scenario_of(kind: Kind) -> Scenario:
     size, node = per_node(kind.card), load_node(str(load_device(kind.card).node))
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
     experts = (1, size + 1, scale_up_domain(node) + 1)[kind.exchange]
-    settings = {"precision": kind.precision, "cluster.nodes": -(-devices // size),
-                "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
-                "parallelism.expert_parallel": experts}
-    found = changed(one, settings)
-    return replace(found, file=found.file)
+    settings: dict[str, str | int] = {
+        "precision": kind.precision, "cluster.nodes": -(-devices // size),
+        "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
+        "parallelism.expert_parallel": experts}
+    return changed(one, settings)

@@ -87,7 +87,7 @@ def _cost() -> tuple[Row, list[Row]]:
 
 def _roofline() -> tuple[Row, list[Row]]:
     """Operations per byte of the operators of the first deployment."""
-    scenario, answer = shown()[0]
+    _, answer = shown()[0]
     head = (WORDS["operator"], *((f"{WORDS['intensity'][0]}, {phase}",
                                   f"{WORDS['intensity'][1]}（{WORDS[phase][1]}）")
                                  for phase in PHASES))

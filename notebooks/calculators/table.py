@@ -138,7 +138,7 @@ def columns(axes: Axes, offered: Sequence[Kind]) -> list[Column]:
     """
     every = np.array([axes.place(kind) for kind in offered])
     chosen = np.random.default_rng(0).random(len(offered)) < RESOLVED
-    rows = {number: row(offered[number]) for number in np.flatnonzero(chosen)}
+    rows = {number: row(offered[number]) for number in np.flatnonzero(chosen).tolist()}
     while True:
         numbers = sorted(rows)
         names = sorted({name for one in rows.values() for name in one})

@@ -129,9 +129,9 @@ def test_every_number_is_that_of_the_runtime(page: Browser, edge: bool, count: i
     (["max_over", "stage", "x", ["piecewise", [["eq", "stage", 3], 9], "stage"]], range(1, 20)),
 ])
 def test_a_formula_steps_where_it_should(page: Browser, tree: Any, points: Any) -> None:
-    script = f"(() => {{ {HELPERS} const f = {function(tree, 'v.{}'.format)}; return {{call: f}}; }})()"
-    points = list(points)
-    found = page.evaluate(f"{json.dumps(points)}.map((x) => ({script}).call({{x}}))")
+    points, formula = list(points), function(tree, "v.{}".format)
+    found = page.evaluate(f"(() => {{ {HELPERS} const formula = {formula};"
+                          f"return {json.dumps(points)}.map((x) => formula({{x}})); }})()")
     exact = tree[0] in ("ceil", "floor")
     for x, number in zip(points, found, strict=True):
         wanted = evaluate(tree, {"x": x})
@@ -140,6 +140,9 @@ def test_a_formula_steps_where_it_should(page: Browser, tree: Any, points: Any) 
         assert number == (wanted if exact else pytest.approx(float(wanted), rel=1e-14)), x
 
 
+REFUSAL = """(() => {{ try {{
+  willItFit.{}(willItFit.data, willItFit.data.words.en, {}); return null;
+}} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()"""
 REFUSED_LINKS = [
     "card=no-such-card", "tp=5", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
     "users=1&users=2", "__proto__=1", "constructor=x", "tp=8=8", "card=%3Cscript%3E", "card=%",
@@ -149,9 +152,7 @@ REFUSED_LINKS = [
 
 @pytest.mark.parametrize("text", REFUSED_LINKS)
 def test_a_tampered_link_is_refused_in_a_sentence(page: Browser, text: str) -> None:
-    found = page.evaluate(f"""(() => {{ try {{
-        willItFit.fromLink(willItFit.data, willItFit.data.words.en, {json.dumps('#' + text)}); return null;
-        }} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()""")
+    found = page.evaluate(REFUSAL.format("fromLink", json.dumps(f"#{text}")))
     assert isinstance(found, str)
     assert found.endswith(".")
 
@@ -183,16 +184,15 @@ REFUSED_FILES = [
 
 @pytest.mark.parametrize("text", REFUSED_FILES, ids=lambda text: text[:20].strip())
 def test_a_file_of_another_form_is_refused_in_a_sentence(page: Browser, text: str) -> None:
-    found = page.evaluate(f"""(() => {{ try {{
-        willItFit.fromYaml(willItFit.data, willItFit.data.words.en, {json.dumps(text)}); return null;
-        }} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()""")
+    found = page.evaluate(REFUSAL.format("fromYaml", json.dumps(text)))
     assert isinstance(found, str)
     assert found.endswith(".")
     assert len(found) < 400
 
 
 def test_a_file_of_the_readers_own_is_taken(page: Browser) -> None:
-    found = page.evaluate(f"willItFit.fromYaml(willItFit.data, willItFit.data.words.en, {json.dumps(GOOD)})")
+    found = page.evaluate("willItFit.fromYaml(willItFit.data, willItFit.data.words.en, "
+                          f"{json.dumps(GOOD)})")
     assert (found["users"], found["engine"], found["tp"]) == (32, "none", 8)
 
 
@@ -201,7 +201,7 @@ def test_a_slider_moves_every_answer_and_the_link(page: Browser, site: Path) -> 
     page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT,
               deviceScaleFactor=1, mobile=False)  # everything in sight
     page.open(f"{site.as_uri()}/{PAGE}")
-    answers = "[...document.querySelectorAll('will-it-fit .answer')].map((node) => node.textContent)"
+    answers = "[...document.querySelectorAll('.calculator .answer')].map((one) => one.textContent)"
     page.wait_for(f"{answers}.length === 4")
     before = page.evaluate(answers)
     page.evaluate("""(() => { const slider = document.querySelector('.speed input[type=range]');
@@ -211,7 +211,8 @@ def test_a_slider_moves_every_answer_and_the_link(page: Browser, site: Path) -> 
     page.wait_for("location.hash.includes('users=')")
     page.evaluate("location.reload()")
     page.loaded()
-    assert page.wait_for(f"{answers}.length === 4") and page.evaluate(answers) == after
+    assert page.wait_for(f"{answers}.length === 4")
+    assert page.evaluate(answers) == after
     assert page.errors == []
 
 

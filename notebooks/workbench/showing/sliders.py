@@ -13,7 +13,7 @@ from catalogue.reading.units import COUNTING
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of
 from workbench.showing.display import LANGUAGES, spoken
-from workbench.showing.numbers import fmt_sig
+from workbench.showing.numbers import fmt_int, fmt_sig
 
 OFFERED = ("kv_layer_bytes_per_token", "distinct_experts", "decode_step_time", "pipeline_bubble")
 REACH = 8  # times as small and as large as the value
@@ -22,7 +22,7 @@ TITLE = ("Move the letters", "拖动滑块")
 
 
 def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> None:
-    """A slider for each letter of a formula that is not zero, and what the formula gives.
+    """A slider for each letter of a formula that moves it, and what the formula gives.
 
     Without scripts the values stand there, and what they give. On a page outside of the book there
     is nothing that could move them.
@@ -40,11 +40,12 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
                               f"{', '.join(OFFERED)}.")
     if missing := sorted(formula.needs - values.keys()):
         raise DerivationError(f"the sliders of '{name}' need '{missing[0]}'.")
-    result = catalogue.trees.evaluate(formula.tree, {
-        letter: values[letter] for letter in formula.needs})
+    known = {letter: values[letter] for letter in formula.needs}
+    result = catalogue.trees.evaluate(formula.tree, known)
+    moving = _moving(formula.tree, known)
     for place, lang in enumerate(LANGUAGES):
         if lang in spoken():
-            rows = "".join(_letter(letter, values[letter], lang)
+            rows = "".join(_letter(letter, values[letter], lang, letter in moving)
                            for letter in sorted(formula.needs))
             text = _said(name, result, lang)
             display(HTML(
@@ -55,15 +56,23 @@ def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> Non
                 metadata={"lang": lang})
 
 
-def _letter(name: str, value: Any, lang: str) -> str:
-    """A letter's slider; one that is zero stays so, unseen."""
+def _moving(tree: Any, known: Mapping[str, Any]) -> set[str]:
+    """Letters that move a formula where all stand, or where the others are at their smallest."""
+    small = {letter: value / REACH for letter, value in known.items()}
+    return {letter for letter, value in known.items() for others in (known, small)
+            if catalogue.trees.evaluate(tree, {**others, letter: value * REACH})
+            != catalogue.trees.evaluate(tree, {**others, letter: value})}
+
+
+def _letter(name: str, value: Any, lang: str, moving: bool) -> str:
+    """A letter's slider; one that moves nothing stays as it is, unseen."""
     low, high = value / REACH, value * REACH
     whole = float(value).is_integer() and catalogue.symbols()[name].unit in ("1", *COUNTING)
     if whole:
         low, high = max(1, round(low)), max(REACH, round(high))
     data = (f'data-symbol="{name}" data-value="{float(value)!r}" data-low="{low!r}" '
             f'data-high="{high!r}"' + ' data-whole=""' * whole)
-    if not value:
+    if not moving:
         return f'<input type="hidden" {data}>'
     return (f"<label><span>{_named(name, lang)}: <output>{_number(value)}</output>{_unit(name)}"
             f'</span><input type="range" min="0" max="{PLACES}" step="1" {data}></label>')
@@ -81,7 +90,7 @@ def _named(name: str, lang: str) -> str:
 
 
 def _number(value: Any) -> str:
-    return fmt_sig(float(value), 4)
+    return fmt_int(value) if value == int(value) else fmt_sig(float(value), 4)
 
 
 def _unit(name: str) -> str:
