@@ -50,6 +50,7 @@ KINDS: dict[str, type[Entry]] = {
     "measurements": measurements.Measurements,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
+    "calculators": formulas.Calculator,
     "claims": rows.Claims,
     "advice": advice.AdviceOf,
     "documents": documents.Document,

@@ -4,89 +4,55 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import calc
 from calc.physics.breakdown import token_parts
 from calculators import scripts
 from calculators.offers import deployed
-from catalogue import Scenario, symbols, trees
+from catalogue import Scenario, load, symbols, trees
+from catalogue.entries.formulas import Calculator
 from workbench.formulas.treelatex import tree_latex
 from workbench.showing.display import cited, number, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 Text = tuple[str, str]
 MEMORY, PACE = "memory", "pace"
-EVERY = ["multiply", "tensor_parallel", "memory_bandwidth"]
-TWO_BYTES, FIFTH, EIGHTH_MORE = 2, ["rational", 6, 5], ["rational", 28, 25]  # as they publish them
-
-
-@dataclass(frozen=True)
-class Other:
-    """A calculator of others.
-
-    Attributes:
-        source: key of ``params/sources/``.
-        of: ``MEMORY`` of all cards [B], or ``PACE``, a token of a single request [s].
-        tree: the formula that it publishes, in SI units, one byte a parameter where it asks.
-        step: which step goes wrong for this model; numbers in braces.
-    """
-
-    source: str
-    of: str
-    tree: Any
-    step: Text
-
-
-OTHERS = (
-    Other("bentoml-handbook-memory", MEMORY,
-          ["multiply", "total_parameters", TWO_BYTES, FIFTH],
-          ("Sixteen bits and a fifth on top, as in its own example; the published weights have "
-           "eight bits and come to {weights}. The fifth knows neither requests nor lengths: the r"
-           "est is {rest} here "
-           "and grows with both.",
-           "按其示例用 16 bit 再加两成；官方权重是 8 bit，共 {weights}。两成既不看请求数也不看长"
-           "度："
-           "此处其余部分是 {rest}，并随二者增长。")),
-    Other("llm-vram-estimator", MEMORY,
-          ["multiply", FIFTH, [
-              "add", "total_parameters",
-              ["multiply", "concurrency", "context_tokens", "hidden_size", "num_hidden_layers",
-               TWO_BYTES],
-              ["multiply", "concurrency", "context_tokens", "num_hidden_layers", 2, "v_head_dim",
-               "num_key_value_heads", TWO_BYTES]]],
-          ("The cache has keys and values of every head, {mha} a token; MLA leaves {mla}. "
-           "Activations are kept of all layers and tokens, although a step has one layer at a "
-           "time. It divides by 1024³: what it prints are GiB.",
-           "KV 缓存按每个头的键和值计，每 token {mha}；MLA 只留 {mla}。激活按所有层、所有 token "
-           "都保留"
-           "计，而一步中同时只有一层。结果除以 1024³，单位其实是 GiB。")),
-    Other("llm-resource-estimator", MEMORY,
-          ["add", ["multiply", EIGHTH_MORE, "total_parameters"],
-           ["multiply", "concurrency", "context_tokens", "num_hidden_layers", "hidden_size", 2,
-            TWO_BYTES]],
-          ("The cache has twice the hidden size a layer, {wide} a token against {mla}: right for "
-           "no model with shared or latent keys. That every rank keeps a copy of the latent, "
-           "{copies} of it here, is left out.",
-           "KV 缓存按每层两倍隐藏维度计，每 token {wide}，实际 {mla}：对共享键值或潜向量的模型都"
-           "不对。"
-           "每个 rank 各存一份潜向量（此处 {copies} 份）则没有计入。")),
-    Other("moe-size-calculator", MEMORY, "total_parameters",
-          ("Weights alone: cache, activations, copies and the engine's own take {rest} more. It "
-           "divides by the memory of a card and rounds up, {count} cards of 80 GB; experts and "
-           "heads cannot be cut into {count}.",
-           "只有权重：KV 缓存、激活、副本和引擎自身另占 {rest}。它用单卡显存去除再取整，得 80 GB "
-           "卡 "
-           "{count} 张；而专家和注意力头都不能切成 {count} 份。")),
-    Other("bandwidth-napkin", PACE, ["divide", "active_parameters", EVERY],
-          ("Nothing but bytes of active parameters at the full bandwidth: a lower bound. Launches, "
-           "communication and the host take {fixed} of a step whatever is read. And it holds for "
-           "one request: {users} of them read {experts} of {all} experts a layer, not {picked}.",
-           "只算以满带宽读取激活参数的时间，这是下界。算子启动、通信和主机无论读多少都要 {fixed}。"
-           "而且只适用于单个请求：{users} 个请求一步会读每层 {all} 个专家中的 {experts} 个，而不是 "
-           "{picked} 个。")),
-)
+WIDE_BYTES = 2  # of an element of a cache that is not quantised, as they count it
+# which step goes wrong for this model, by calculator; numbers in braces
+STEPS: dict[str, Text] = {
+    "bentoml-handbook": (
+        "Sixteen bits and a fifth on top, as in its own example; the published weights have eight "
+        "bits and come to {weights}. The fifth knows neither requests nor lengths: the rest is "
+        "{rest} here and grows with both.",
+        "按其示例用 16 bit 再加两成；官方权重是 8 bit，共 {weights}。两成既不看请求数也不看长度："
+        "此处其余部分是 {rest}，并随二者增长。"),
+    "llm-vram-estimator": (
+        "The cache has keys and values of every head, {mha} a token; MLA leaves {mla}. Activations "
+        "are kept of all layers and tokens, although a step has one layer at a time. It divides by "
+        "1024³: what it prints are GiB.",
+        "KV 缓存按每个头的键和值计，每 token {mha}；MLA 只留 {mla}。激活按所有层、所有 token "
+        "都保留计，而一步中同时只有一层。结果除以 1024³，单位其实是 GiB。"),
+    "llm-resource-estimator": (
+        "The cache has twice the hidden size a layer, {wide} a token against {mla}: right for no "
+        "model with shared or latent keys. That every rank keeps a copy of the latent, {copies} of "
+        "it here, is left out.",
+        "KV 缓存按每层两倍隐藏维度计，每 token {wide}，实际 {mla}：对共享键值或潜向量的模型都不对。"
+        "每个 rank 各存一份潜向量（此处 {copies} 份）则没有计入。"),
+    "moe-size-calculator": (
+        "Weights alone: cache, activations, copies and the engine's own take {rest} more. It "
+        "divides by the memory of a card and rounds up, {count} cards of 80 GB; experts and "
+        "heads cannot be cut into {count}.",
+        "只有权重：KV 缓存、激活、副本和引擎自身另占 {rest}。它用单卡显存去除再取整，得 80 GB "
+        "卡 {count} 张；而专家和注意力头都不能切成 {count} 份。"),
+    "bandwidth-napkin": (
+        "Nothing but bytes of active parameters at the full bandwidth: a lower bound. Launches, "
+        "communication and the host take {fixed} of a step whatever is read. And it holds for "
+        "one request: {users} of them read {experts} of {all} experts a layer, not {picked}.",
+        "只算以满带宽读取激活参数的时间，这是下界。算子启动、通信和主机无论读多少都要 {fixed}。"
+        "而且只适用于单个请求：{users} 个请求一步会读每层 {all} 个专家中的 {experts} 个，而不是 "
+        "{picked} 个。"),
+}
 CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in
 
 
@@ -113,7 +79,7 @@ def _values() -> dict[str, str]:
     """What the steps that go wrong come to."""
     q, cards = found(), asked().devices
     weights = float(q["weights_per_device"]) * cards
-    pair = 2 * TWO_BYTES * q["num_hidden_layers"]
+    pair = 2 * WIDE_BYTES * q["num_hidden_layers"]
     single = token_parts(found(1), found(1))
     fixed = sum(float(single[name]) for name in (
         "boundary", "host", "host_gap", "all_reduce", "exchange", "pipeline"))
@@ -134,12 +100,14 @@ def compared() -> None:
     """Every calculator beside this book: its formula, what it says, what ours says, and why."""
     known, values = symbols(), _values()
     letters = {name: entry.latex for name, entry in known.items()}
-    rows = []
-    for other in OTHERS:
-        said, ours = float(trees.evaluate(other.tree, found())), _ours(other.of)
+    rows, memory = [], []
+    for name, step in STEPS.items():
+        other: Calculator = load("calculators", name)
+        said, ours = float(trees.evaluate(other.formula, found())), _ours(other.of)
         fmt = functools.partial(fmt_bytes, digits=0) if other.of == MEMORY else fmt_time
-        en, zh = (text.format(**values) for text in other.step)
-        rows.append({"formula": f"{cited(other.source)}: ${tree_latex(other.tree, letters)}$",
+        memory += [said] if other.of == MEMORY else []
+        en, zh = (text.format(**values) for text in step)
+        rows.append({"formula": f"{cited(other.source)}: ${tree_latex(other.formula, letters)}$",
                      "said": fmt(said), "ours": fmt(ours), "ratio": f"{fmt_sig(said / ours, 2)}×",
                      "step": (en, zh)})
     table(rows, {"formula": ("calculator and formula", "计算器与公式"),
@@ -149,7 +117,6 @@ def compared() -> None:
     number("compared-users", found()["concurrency"])
     number("compared-input", found()["input_tokens"])
     number("compared-output", found()["output_tokens"])
-    memory = [float(trees.evaluate(other.tree, found())) for other in OTHERS if other.of == MEMORY]
     number("compared-low", min(memory), fmt_bytes, digits=0)
     number("compared-high", max(memory), fmt_bytes, digits=0)
     number("compared-ours", _ours(MEMORY), fmt_bytes, digits=0)
