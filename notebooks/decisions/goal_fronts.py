@@ -21,6 +21,7 @@ from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quant
 
 Text = tuple[str, str]
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
+FIRST = 5  # rows of a long table that are not folded
 
 
 def picture(page: Page) -> None:
@@ -140,14 +141,18 @@ def break_even(page: Page) -> None:
                       f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),
             "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
             "equal": fmt_fixed(equal)}))
-    table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
+    ordered = [row for _, row in sorted(rows, key=lambda pair: -pair[0])]
+    columns: dict[str, str | Text] = {
         "device": ("device", "设备"), "plan": ("weights and layout", "权重与切分"),
         "throughput": ("most per card", "每卡最高吞吐"),
         "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
         "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
         "equal": (f"as cheap as the cheapest at, {currency}/h",
                   f"打平最低成本的价格，{currency}/h"),
-    }, wide=True)
+    }
+    table(ordered[:FIRST], columns, wide=True)
+    if ordered[FIRST:]:
+        table(ordered[FIRST:], columns, wide=True, folded=("Every other card", "其余各卡"))
 
 
 def front_table(page: Page) -> None:
