@@ -141,18 +141,14 @@ def break_even(page: Page) -> None:
                       f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),
             "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
             "equal": fmt_fixed(equal)}))
-    ordered = [row for _, row in sorted(rows, key=lambda pair: -pair[0])]
-    columns: dict[str, str | Text] = {
+    table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
         "device": ("device", "设备"), "plan": ("weights and layout", "权重与切分"),
         "throughput": ("most per card", "每卡最高吞吐"),
         "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
         "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
         "equal": (f"as cheap as the cheapest at, {currency}/h",
                   f"打平最低成本的价格，{currency}/h"),
-    }
-    table(ordered[:FIRST], columns, wide=True)
-    if ordered[FIRST:]:
-        table(ordered[FIRST:], columns, wide=True, folded=("Every other card", "其余各卡"))
+    }, wide=True, folded=("Every other card", "其余各卡"), first=FIRST)
 
 
 def front_table(page: Page) -> None:
