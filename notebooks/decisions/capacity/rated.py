@@ -94,7 +94,7 @@ def table_of_plans() -> None:
         "lost": ("a failed server takes", "坏一台损失"),
         "dark": ("without an answer, a year", "每年完全中断"),
         "all": ("time with all of it", "全部可用的时间"),
-        "share": ("throughput that is there", "实有吞吐"),
+        "share": ("throughput available", "实有吞吐"),
         "spares": (f"spares for all of it, {promise}", f"全部可用达 {promise} 的备机")}, wide=True)
     narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
     pipeline = fleet("s0-config-4.2")

@@ -87,7 +87,7 @@ def show(en: str, zh: str) -> None:
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
           sortable: bool = False, wide: bool = False, turned: bool = False,
-          folded: Text | None = None) -> None:
+          folded: Text | None = None, first: int = 0) -> None:
     """A table in both languages.
 
     Args:
@@ -98,8 +98,13 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         wide: whether it reaches into the page's margin.
         turned: whether headings from the third column on stand upright, over many narrow columns.
         folded: title under which it is folded, if it is.
+        first: rows that stay open above what is folded.
     """
     rows = list(rows)
+    if first:
+        table(rows[:first], columns, sortable, wide, turned)
+        if not (rows := rows[first:]):
+            return
     texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
