@@ -56,6 +56,7 @@ const chooseVerdict = (table, sorted, all) => {
    have one. The first two are made when the book is built; sliders need no table. */
 const calculators = (name) => new URL(`calculators/${name}`, document.currentScript.src);
 const SCRIPTS = ["formulas.js", "table.js", "engine.js", "state.js", "picture.js", "elements.js"].map(calculators);
+const FRONT = [...SCRIPTS.slice(0, -1), calculators("front.js"), SCRIPTS.at(-1)];
 const SLIDERS = ["formulas.js", "sliders.js"].map(calculators);
 const fetchScripts = (addresses) => addresses.forEach((src) => {
   const script = document.createElement("script");
@@ -64,7 +65,8 @@ const fetchScripts = (addresses) => addresses.forEach((src) => {
   document.head.append(script);
 });
 document.addEventListener("DOMContentLoaded", () => {
-  if (document.querySelector("will-it-fit")) fetchScripts(SCRIPTS);
+  if (document.querySelector('will-it-fit[view="front"]')) fetchScripts(FRONT);
+  else if (document.querySelector("will-it-fit")) fetchScripts(SCRIPTS);
   else if (document.querySelector("formula-sliders")) fetchScripts(SLIDERS);
 });
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from IPython.display import HTML, display
+from myst_nb import glue
 
 from calc.choosing.answers import Estimate, estimate
 from calc.costing.rates import card_hour
@@ -127,6 +128,13 @@ def calculator(view: str) -> None:
             display(HTML(f'<will-it-fit view="{view}"><noscript><table><thead><tr>{cells}</tr>'
                          f"</thead><tbody>{body}</tbody></table></noscript></will-it-fit>"),
                     metadata={"lang": lang})
+
+
+def front() -> None:
+    """Glue the calculator of the front page, under ``front-answer_LANG``."""
+    for lang in LANGUAGES:
+        glue(f"front-answer_{lang}", HTML('<will-it-fit view="front"></will-it-fit>'),
+             display=False)
 
 
 def _plain(cell: str | Text, place: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from calc.choosing.advice import CLASSES
 from calc.costing.rates import card_hour
+from calc.evidence.classes import named, own_errors
 from calc.intervals import uncertainty
 from calculators import views
 from calculators.layouts import every_model, loaded
@@ -19,6 +20,7 @@ from calculators.offers import (
     NO_ENGINE,
     SIZES,
     cards,
+    deployed,
     drafts,
     engines,
     per_node,
@@ -42,6 +44,7 @@ from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
 from workbench.entries.deployments import HIDDEN, HIDES, PARTS
 from workbench.formulas.javascript import HELPERS, function, needed
+from workbench.showing.display import LANGUAGES
 
 YOURS = "yours"
 CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384), (1, 16, 32, 64, 128)
@@ -99,8 +102,16 @@ def _cards() -> dict[str, Any]:
             "name": _name(card), "vendor": words.revealed(str(card.vendor)), "node": node.id,
             "perNode": per_node(card.id), "domain": scale_up_domain(node),
             "block": usual(card.id, FLAGSHIP["model"])["block"],
-            "precisions": precisions(card.id), "engines": engines(card.id), "prices": prices}
+            "precisions": precisions(card.id), "engines": engines(card.id), "prices": prices,
+            "held": {engine: _held(card.id, engine) for engine in engines(card.id)}}
     return found
+
+
+def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
+    """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
+    state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
+    own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
+    return own.inside, own.rows, dict(zip(LANGUAGES, named(own.of), strict=True))
 
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:

@@ -43,6 +43,28 @@ WORDS: dict[str, Text] = {
     "download": ("Download YAML", "下载 YAML"),
     "load": ("Load YAML", "载入 YAML"),
     "loaded": ("{name} is loaded.", "已载入 {name}。"),
+    # the front page
+    "count": ("cards", "卡数"),
+    "fitsShort": ("It fits: {spare} to spare on the fullest card.",
+                  "装得下：最满的卡还余 {spare}。"),
+    "fitsNotShort": ("It does not fit: the fullest card is {spare} short of the {usable} that an "
+                     "engine may use.", "装不下：引擎可用 {usable}，最满的卡还差 {spare}。"),
+    "estimate": ("estimate", "估计"),
+    "interval": ("80% interval", "80% 区间"),
+    "tpotRow": ("time per output token (TPOT)", "每输出 token 时间（TPOT）"),
+    "ttftRow": ("time to first token (TTFT)", "首 token 延迟（TTFT）"),
+    "rateRow": ("all cards together, token/s", "全部卡合计，token/s"),
+    "millionRow": ("a million answer tokens, USD", "每百万输出 token，USD"),
+    "held": ("Of {rows} measured rows of this class ({kind}), {inside} lay inside such an "
+             "interval.",
+             "同类实测（{kind}）{rows} 行中，{inside} 行落在此类区间内。"),
+    "plan": ("Plan: {cut} on {count} cards, the fastest cut that fits.",
+             "方案：{count} 卡，{cut}，能装下的切分中最快的一种。"),
+    "noCut": ("No cut of {count} cards divides {model}.",
+              "{count} 张卡没有能整除 {model} 的切分。"),
+    "command": ("The command that searches all cuts", "搜索全部切分的命令"),
+    "takeApart": ("Take it apart: memory, time, cost", "逐项拆解：显存、时间、成本"),
+    "proof": ("How it is derived", "推导过程"),
     # does it fit
     "fits": ("It fits: {spare} of {usable} to spare on the fullest card (80%: {range}). The cache "
              "has room for {most} such requests at once (80%: {mostRange}).",

@@ -246,3 +246,30 @@ def test_the_page_is_light(site: Path) -> None:
     weights = {path.name: len(gzip.compress(path.read_bytes())) for path in own}
     assert {"formulas.js", "table.js", "engine.js"} <= weights.keys()
     assert sum(weights.values()) <= MOST_BYTES, weights
+
+
+def test_the_front_page_answers_with_the_fastest_cut(browser: Browser, site: Path) -> None:
+    """What it says is what the runtime says of the link that it offers; no other cut is faster."""
+    browser.open(f"{site.as_uri()}/index.html")
+    browser.wait_for("document.querySelectorAll('.front tbody tr').length > 0")
+    for name, value in (("card", "ascend-910b2"), ("precision", "w8a8-int8"), ("count", "16")):
+        browser.evaluate(f"""(() => {{
+          const field = document.querySelector('.front [name={name}]');
+          field.value = '{value}';
+          return field.dispatchEvent(new Event('change'));
+        }})()""")
+    browser.wait_for("document.querySelector('.front .plan').textContent.includes('16')")
+    hash_ = browser.evaluate("new URL(document.querySelector('.front .onward a').href).hash")
+    chosen = {**start(), **dict(pair.split("=") for pair in hash_[1:].split("&"))}
+    chosen |= {key: int(chosen[key]) for key in (
+        "tp", "pp", "dp", "ep", "users", "input", "output", "drafts", "chunk", "block", "share")}
+    answer = calc.estimate(deployed(chosen))
+    assert chosen["tp"] * chosen["pp"] * chosen["dp"] == 16
+    assert answer.fits
+    shown = browser.evaluate("document.querySelector('.front tbody b').textContent")
+    assert float(shown.split()[0]) == pytest.approx(1e3 * answer.quantities["tpot"].value, rel=0.01)
+    for tp, pp, dp in ((16, 1, 1), (8, 2, 1), (4, 4, 1)):
+        other = calc.estimate(deployed(chosen | {"tp": tp, "pp": pp, "dp": dp, "ep": tp * dp}))
+        assert not other.fits or (other.quantities["tpot"].value
+                                  >= 0.999 * answer.quantities["tpot"].value)
+    assert browser.errors == []

@@ -324,6 +324,9 @@
   };
 
   const VIEWS = { panel, memory, speed, cost, roofline };
+  if (fit.front) {
+    VIEWS.front = fit.front({ store: () => store, choice, number, named, ranged, words, language, data, make, say, answer, range, time, digits, million });
+  }
 
   /* Only what is in sight is drawn at once; the rest when it comes into sight, or is printed. */
   const sight = new IntersectionObserver((entries) => {
@@ -355,7 +358,7 @@
       this.late = this.seen ? null : [result, state, problem, refused];
       if (this.late) return;
       this.classList.toggle("stale", Boolean(problem));
-      if (this.getAttribute("view") === "panel" || (result && !problem)) this.draw(result, state, problem, refused);
+      if (["panel", "front"].includes(this.getAttribute("view")) || (result && !problem)) this.draw(result, state, problem, refused);
     }
   });
 })();

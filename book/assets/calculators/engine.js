@@ -207,6 +207,13 @@
       };
     }
 
+    /* Any quantity of a state by its name, without intervals. */
+    glance(state) {
+      const { v } = this.resolve(state);
+      this.run(v, this.ranged[this.data.models[state.model].attention]);
+      return (name) => v[this.slots.get(name)];
+    }
+
     /* What a card costs [money/s]: as the catalogue has it for a way of having one, or the reader's. */
     price(state) {
       const hour = 3600;
