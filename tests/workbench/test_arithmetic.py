@@ -38,6 +38,12 @@ def test_a_formula_longer_than_a_line_shows_what_it_comes_to(shown):
     assert "GB**" in shown[0][0]
 
 
+def test_of_cases_only_the_one_that_holds_is_shown(shown):
+    arithmetic.worked("expert_link_time", "s1-expert-tiers")
+    assert "cases" not in shown[0][0]
+    assert r"\frac" in shown[0][0]
+
+
 def test_a_quantity_without_formula_is_refused():
     with pytest.raises(ValueError, match="no formula"):
         arithmetic.worked("num_hidden_layers", R1)

@@ -43,6 +43,25 @@ def in_latex(number: float) -> str:
     return rf"{number / 10**power:.{DIGITS}g}\times 10^{{{power}}}"
 
 
+def _decided(expr: sympy.Expr, values: Mapping[str, float]) -> sympy.Expr:
+    """An expression with only those cases left that hold for the values.
+
+    Cases that hang on an index, such as the stage, stay.
+    """
+    at = {letter: values.get(letter.name, 0) for letter in expr.free_symbols}
+
+    def holding(cases: sympy.Piecewise) -> sympy.Expr:
+        for value, condition in cases.args:
+            holds = condition.xreplace(at)
+            if holds not in (sympy.true, sympy.false):
+                return cases
+            if holds:
+                return value
+        return cases
+
+    return expr.replace(lambda node: isinstance(node, sympy.Piecewise), holding)
+
+
 def worked(name: str, scenario: str, what: tuple[str, str] | None = None,
            through: Mapping[str, sympy.Expr] | None = None) -> None:
     """The formula of a quantity with the numbers of a deployment, and what it comes to.
@@ -64,6 +83,7 @@ def worked(name: str, scenario: str, what: tuple[str, str] | None = None,
     values = _values(scenario)
     expr = from_tree(stored.tree)
     expr = expr.xreplace({symbol(inner): other for inner, other in (through or {}).items()})
+    expr = _decided(expr, values)
     filled = latex_of_numbers(expr, {symbol.name: in_latex(values.get(symbol.name, 0))
                                      for symbol in expr.free_symbols})
     comes_to = fmt_quantity(values[name], stored.unit)

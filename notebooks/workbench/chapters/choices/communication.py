@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import catalogue
 from workbench.chapters import communication_groups as groups
 from workbench.chapters.choices import documents
 from workbench.chapters.choices.layouts import A2, CARDS_OF_A_SERVER, H20_LARGE, H200, Layout
 from workbench.chapters.throughput import Inputs, Text, Values, quantities
 from workbench.formulas.derivation import Derivation
-from workbench.showing.display import number, show, table
+from workbench.showing.display import LANGUAGES, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_time
 
 Time = Callable[..., float]  # of inputs, ranks and letters such as Q [s]
@@ -65,16 +66,16 @@ def steps(derivation: Derivation) -> None:
 
 def _under() -> None:
     """What stands under the table."""
-    stored = [", ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]} `"
-                        f"{layout.precision}`" for layout in (
+    stored = ["; ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]}: "
+                        f"{catalogue.load_precision(layout.precision).name[lang]}" for layout in (
                             Layout(card, servers, 1) for card in CARDS.values()
-                            for servers in (1, 2))) for place in (0, 1)]
+                            for servers in (1, 2))) for place, lang in enumerate(LANGUAGES)]
     show("Decode step of DeepSeek-V3 in ms, what of it is sent in brackets, the fastest in bold; – "
          "does not fit. Unless all-to-all is named, experts lie in slices on all cards, and tokens "
          f"are gathered for them. {stored[0]}.",
          "DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 "
          "all-to-all 者外，专家切片分布在全部卡上，token 收集到各卡。"
-         f"{stored[1].replace(', ', '，')}。")
+         f"{stored[1].replace('; ', '；').replace(': ', '：')}。")
 
 
 def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Text]:
