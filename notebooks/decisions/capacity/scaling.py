@@ -23,7 +23,7 @@ RESOURCES = {"memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute"
              "launch": ("launches", "下发")}
 SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
          "expert_parallel": "EP"}
-FIRST = 4  # numbers of cards that are not folded
+EVERY = 3  # numbers of cards of which one is not folded
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
 S1 = ("s1-scale-24", "s1-scale-32", "s1-scale-48", "s1-scale-64")
 
@@ -139,13 +139,15 @@ def layouts(page: Growth) -> None:
             "two", "gain")})
     name = page.name
     show(f"{name['en']}:", f"{name['zh']}：")
-    table(rows, {"cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
-                 "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
-                 "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
-                 "resource": ("step bound by", "步的瓶颈"),
-                 "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
-                 "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}, wide=True,
-          folded=("More cards", "更多的卡"), first=FIRST)
+    columns: dict[str, str | Text] = {
+        "cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
+        "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
+        "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
+        "resource": ("step bound by", "步的瓶颈"),
+        "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
+        "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}
+    table(rows[1::EVERY], columns, wide=True)
+    table(rows, columns, wide=True, folded=("Every number of cards", "全部卡数"))
 
 
 def _pools(two: TwoPools) -> Text:

@@ -11,6 +11,7 @@ from workbench.showing.display import SECTIONS, show, table
 from workbench.showing.documents import link
 
 Text = tuple[str, str]
+OPEN = 3  # pieces of advice that are not folded
 
 
 def place(document: str, said: Said) -> str:
@@ -51,7 +52,8 @@ def advised(follows: Mapping[str, Text]) -> None:
                                    for index, lang in enumerate(("en", "zh"))),
                      "follows": computed})
     table(rows, {"says": ("recommended", "文档的建议"),
-                 "follows": ("this book computes", "本书的计算")}, wide=True)
+                 "follows": ("this book computes", "本书的计算")}, wide=True,
+          folded=("What else the documents recommend", "文档的其他建议"), first=OPEN)
 
 
 def _where(document: str, advice: Advice, lang: int) -> str:
