@@ -20,9 +20,13 @@ from workbench.evidence.error_tables import (
     Text,
     per_row,
     row_name,
+    title,
     uncalibrated,
 )
 from workbench.showing import figures
+from workbench.showing.drawing import broken
+
+LABEL, LABEL_SIZE = 200.0, 7.5  # width of a system's title, and its letters [points]
 
 
 def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -118,7 +122,8 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
     metrics = ("tpot", "ttft")
     both = [*uncalibrated(results, *metrics), *uncalibrated(results, *metrics, apart=True)]
     names = list(dict.fromkeys(result.system for result in both))
-    drawing, cells = panels(len(metrics), 0.8 + 0.25 * len(names))
+    labels = ["\n".join(broken(title(name)[lang], LABEL, LABEL_SIZE)) for name in names]
+    drawing, cells = panels(len(metrics), 0.8 + 0.32 * len(names))
     plain = {(result.system, result.metric): result for result in rooflines
              if result.protocol == UNCALIBRATED}
     for axes, metric in zip(cells, metrics, strict=True):
@@ -136,9 +141,9 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
                       color=figures.PALETTE[3])
         axes.set(xscale="log", xlim=(0.015, 4), ylim=(0.7 - len(names), 0.7),
                  yticks=[-place for place in range(len(names))],
-                 yticklabels=names if axes is cells[0] else [], title=METRICS[metric][lang],
+                 yticklabels=labels if axes is cells[0] else [], title=METRICS[metric][lang],
                  xlabel=("predicted over measured", "预测 ÷ 实测")[lang])
-        axes.tick_params(axis="y", labelsize=8)
+        axes.tick_params(axis="y", labelsize=LABEL_SIZE)
         axes.set_xticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
         axes.minorticks_off()
     return drawing
