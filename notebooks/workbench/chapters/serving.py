@@ -89,7 +89,8 @@ def last_chunks(exact: Callable[[int, int], sympy.Rational],
            for m, r in (*BURSTS, (chunks, prompts))],
           {"m": ("chunks $m$", "分块数 $m$"), "r": ("prompts $r$", "提示数 $r$"),
            "exact": ("exact mean", "精确平均"), "short": ("formula", "公式"),
-           "off": ("off by", "偏差")})
+           "off": ("off by", "偏差")},
+          folded=("Exact mean and formula beside each other", "精确平均与公式对照"))
 
 
 def cases_of_a_burst() -> None:
@@ -163,11 +164,11 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
 
 def when_a_draft_pays() -> None:
     """The acceptance from which one draft pays, in a sentence."""
-    show("One draft pays from the acceptance $\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$ on, "
-         "where $\\tau^d_0$ and $\\tau^d_1$ are steps without and with it: the relative price of "
-         "the longer step.",
+    show("One draft pays once its acceptance exceeds the relative price of the longer step, "
+         "$\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$, where $\\tau^d_0$ and $\\tau^d_1$ are "
+         "steps without and with it:",
          "一个草稿 token 从接受率 $\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$ 起划算，其中 "
-         "$\\tau^d_0$、$\\tau^d_1$ 为不带与带草稿的一步：即这一步相对变长了多少。")
+         "$\\tau^d_0$、$\\tau^d_1$ 为不带与带草稿的一步；即接受率要超过这一步相对变长的比例：")
 
 
 def drafts(derivation: Derivation, systems: Mapping[Text, Inputs]) -> dict[Text, list[Drafted]]:
@@ -256,14 +257,15 @@ def balance(of_systems: Mapping[Text, Mapping[Shape, Values]]) -> None:
     """Prefill replicas per decode replica, and transfer of the cache, by the shape of requests."""
     _by_shape(of_systems, ("$\\lambda_p$, requests that decode", "$\\lambda_p$，解码请求数"),
               lambda values: f"{fmt_fixed(values['pool_ratio'])}, {int(values['concurrency'])}")
-    _by_shape(of_systems, ("transfer of the cache, share of $\\tau_p$",
-                           "缓存传输，占 $\\tau_p$ 的比例"),
-              lambda values: f"{fmt_time(values['kv_transfer_time'])}, "
-                             f"{fmt_percent(transfer_share(values), 1)}")
     show(f"Input and output tokens in the headings; {EACH} requests on a decode replica or as many "
          "as fit, replicas of the same cards for both.",
          f"表头为输入与输出 token 数；解码副本上有 {EACH} 个请求，放不下时取能放下的个数；"
          "两个池使用同样的副本。")
+    _by_shape(of_systems, ("transfer of the cache, share of $\\tau_p$",
+                           "缓存传输，占 $\\tau_p$ 的比例"),
+              lambda values: f"{fmt_time(values['kv_transfer_time'])}, "
+                             f"{fmt_percent(transfer_share(values), 1)}",
+              folded=("The transfer of the cache", "缓存传输"))
     first = next(iter(of_systems.values()))
     number("pool-answers", first[1024, 1024]["pool_ratio"], fmt_fixed)
     number("pool-prompts", first[8192, 128]["pool_ratio"], fmt_fixed)
@@ -272,11 +274,12 @@ def balance(of_systems: Mapping[Text, Mapping[Shape, Values]]) -> None:
 
 
 def _by_shape(of_systems: Mapping[Text, Mapping[Shape, Values]], heading: Text,
-              cell: Callable[[Values], str]) -> None:
+              cell: Callable[[Values], str], folded: Text | None = None) -> None:
     """A table with a row per system and a column per shape of requests."""
     table([{"system": label} | {f"{n}/{m}": cell(values) for (n, m), values in shapes.items()}
            for label, shapes in of_systems.items()],
-          {"system": heading} | {f"{n}/{m}": f"{n:,} / {m:,}" for n, m in SHAPES})
+          {"system": heading} | {f"{n}/{m}": f"{n:,} / {m:,}" for n, m in SHAPES},
+          folded=folded)
 
 
 def queues() -> None:

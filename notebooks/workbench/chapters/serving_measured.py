@@ -333,7 +333,8 @@ def longer_table(rows: Sequence[Longer]) -> None:
     table([{"tokens": row.tokens, "c": row.requests,
             **{name: fmt_fixed(1e3 * getattr(row, name), 1)
                for name in ("tpot", "more", "cache", "stall")},
-            "sum": fmt_fixed(1e3 * (row.cache + row.stall), 1)} for row in rows], MORE)
+            "sum": fmt_fixed(1e3 * (row.cache + row.stall), 1)} for row in rows], MORE,
+          folded=("Row by row", "逐行对照"))
 
 
 def unexplained(rows: Sequence[Longer]) -> tuple[float, float]:

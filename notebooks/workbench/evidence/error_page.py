@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.evidence import error_tables
+from workbench.evidence import blind, error_tables
 from workbench.evidence.error_tables import Errors, Result
 from workbench.showing.display import table
+from workbench.showing.folding import folded
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 Text = tuple[str, str]
@@ -38,11 +39,15 @@ PEER_METRICS = {"prefill_rate": ("prefill rate", "预填充速率")} | error_tab
 PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "token/s"}
 
 
-def link(name: str) -> str:
-    """A deployment's identifier as a link to its page, of a variant to that of its family."""
+def link(name: str) -> Text:
+    """A deployment's title as a link to its page, of a variant to that of its family."""
     family = name.startswith(error_tables.BLIND)
     page = "-".join(name.split("-")[:2]) if family else name
-    return f"[{name}](scenarios/{page}.ipynb)"
+    en, zh = error_tables.title(name)
+    if family:
+        of = blind.SYSTEMS[page]
+        en, zh = f"{of[0]}: {en}", f"{of[1]}：{zh}"
+    return f"[{en}](scenarios/{page}.ipynb)", f"[{zh}](scenarios/{page}.ipynb)"
 
 
 def doubts(systems: Systems) -> None:
@@ -54,15 +59,17 @@ def doubts(systems: Systems) -> None:
     table([{"system": link(name), "rows": ", ".join(map(str, rows)), "why": (english, chinese)}
            for (name, english, chinese), rows in numbers.items()],
           {"system": ("deployment", "部署"), "rows": ("rows", "行号"),
-           "why": ("why they are suspect", "为何存疑")})
+           "why": ("why they are suspect", "为何存疑")},
+          folded=("Rows that contradict others or themselves", "与其他行或与自身矛盾的行"))
 
 
 def by_requests_and_length(errors: Errors, rows: Rows) -> None:
     """Errors by number of requests, and by length of the prompt."""
-    for axis, heading in (("concurrency", ("requests", "并发")),
-                          ("input_tokens", ("input tokens", "输入 token"))):
-        table(error_tables.by_group(errors, rows, axis),
-              {"group": heading} | error_tables.GROUP_COLUMNS)
+    with folded("Errors by requests and by length of the prompt", "按并发与输入长度看误差"):
+        for axis, heading in (("concurrency", ("requests", "并发")),
+                              ("input_tokens", ("input tokens", "输入 token"))):
+            table(error_tables.by_group(errors, rows, axis),
+                  {"group": heading} | error_tables.GROUP_COLUMNS)
 
 
 def fitted(calibration: Any, ends: Iterable[Ends]) -> None:
@@ -96,7 +103,8 @@ def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
            for label, band in bands.items()],
           {"band": ("input tokens", "输入 token"), "rows": ("rows", "行数")}
           | {name: heading for name, (heading, _) in headings.items()}
-          | {"inside": ("all inside", "都在范围内")}, wide=True)
+          | {"inside": ("all inside", "都在范围内")}, wide=True,
+          folded=("Fitted to each band of lengths alone", "按输入长度分段各自拟合"))
 
 
 def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
@@ -113,7 +121,8 @@ def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
           {"term": ("without", "去掉"), "mean": ("mean error", "平均误差"),
            "lost": ("lost (percentage points)", "损失（百分点）"), "worst": ("worst", "最差"),
            "which": ("which row", "哪一行"),
-           "inside": ("fits with all values in their ranges", "参数全在范围内的拟合")})
+           "inside": ("fits with all values in their ranges", "参数全在范围内的拟合")},
+          folded=("The error without each term", "去掉各项之后的误差"))
 
 
 def first_token(results: Sequence[Result], plain: Sequence[Result], system: str, rows: Rows
@@ -183,7 +192,8 @@ def nothing_fitted(results: Sequence[Result], plain: Sequence[Result], systems: 
                 "plain": fmt_fixed(median_ratio(below))}
 
     table(map(row, error_tables.uncalibrated(results, apart=apart)), SYSTEM, sortable=True,
-          wide=True)
+          wide=True, folded=("DeepSeek-V3.2, system by system", "DeepSeek-V3.2，逐个系统")
+          if apart else ("System by system", "逐个系统"))
 
 
 def median_ratio(errors: Any) -> float:
@@ -225,6 +235,29 @@ def by_vendor(results: Sequence[Result], own: Any) -> dict[tuple[str, str], list
         for name in own.classes if name.count("/") == 1 for metric in own.classes[name]}
 
 
+def held(own: Any, named: Callable[[str], Text]) -> None:
+    """How many rows lay in their intervals, where nothing was fitted, by class.
+
+    Args:
+        own: as for ``by_vendor``.
+        named: a class in both languages.
+    """
+    metrics = ("tpot", "output_throughput", "ttft")
+
+    def cell(of: Mapping[str, Any], metric: str) -> Text:
+        if metric not in of:
+            return "–", "–"
+        found = of[metric]
+        return (f"{found.inside} of {found.rows}", f"{found.inside} / {found.rows}")
+
+    table([{"of": named(name), "systems": max(found.systems for found in of.values()),
+            **{metric: cell(of, metric) for metric in metrics}}
+           for name, of in own.classes.items() if name.count("/") == 1],
+          {"of": ("rows inside their 80% interval", "落入 80% 区间的行"),
+           "systems": ("systems", "系统数")}
+          | {metric: error_tables.METRICS[metric] for metric in metrics})
+
+
 def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
              score: Callable[..., float]) -> None:
     """Whether intervals hold what they should, where nothing and where something was fitted.
@@ -249,17 +282,20 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
             **row(chosen)}
            for (name, metric), chosen in by_vendor(results, own).items()],
           {"of": ("nothing fitted", "不作拟合"), "what": ("metric", "指标"),
-           "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True)
+           "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True,
+          folded=("Nothing fitted, by class: coverage, width, score and own error",
+                  "不作拟合，逐类：覆盖、宽度、得分与自身误差"))
     fits: list[Any] = [result for result in results
                        if result.protocol != error_tables.UNCALIBRATED]
     table([{"what": _of_which(result), "protocol": error_tables.PROTOCOLS[result.protocol],
             "inside": fmt_percent(result.inside, digits=0), **row([result])} for result in fits],
           {"what": ("calibrated", "已标定"), "protocol": ("protocol", "协议")} | COVERAGE
-          | {"inside": ("fits inside their ranges", "参数在范围内的拟合")}, wide=True)
+          | {"inside": ("fits inside their ranges", "参数在范围内的拟合")}, wide=True,
+          folded=("Calibrated, by protocol", "已标定，逐个协议"))
 
 
 def _of_which(result: Any) -> Text:
     """System and metric of a fit, and whether suspect rows were left out."""
-    metric = error_tables.METRICS[result.metric]
-    return (f"{result.system}, {metric[0]}{', some left out' * bool(result.left_out)}",
-            f"{result.system}，{metric[1]}{'，有剔除' * bool(result.left_out)}")
+    metric, (en, zh) = error_tables.METRICS[result.metric], error_tables.title(result.system)
+    return (f"{en}; {metric[0]}{', some left out' * bool(result.left_out)}",
+            f"{zh}；{metric[1]}{'，有剔除' * bool(result.left_out)}")

@@ -309,6 +309,12 @@ BAR_COLUMNS: dict[str, str | Text] = {
     "missing": ("what is missing", "缺什么")}
 
 
+def title(system: str) -> Text:
+    """The title of a measured deployment, without the word that says so of all of them."""
+    named = catalogue.load_scenario(system).file.title
+    return named["en"].removesuffix(", measured"), named["zh"].removesuffix("（实测）")
+
+
 def row_name(rows: Mapping[str, np.ndarray], index: int) -> Text:
     """A row by its prompt length and its requests."""
     length, requests = (int(rows[name][index]) for name in ("input_tokens", "concurrency"))

@@ -12,6 +12,7 @@ SERVERS = {A2: "atlas-800t-a2", H20: "hgx-h20", H20_LARGE: "hgx-h20", H200: "hgx
 CARDS_OF_A_SERVER = 8
 PRECISIONS = {A2: ("w4a8-int8", "w8a8-int8")}  # of one server, of two
 USUAL = ("fp8-block", "fp8-block")
+SHORT = {"fp8-block": "FP8", "w4a8-int8": "W4A8", "w8a8-int8": "W8A8"}  # in a table
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Layout:
     def name(self) -> Text:
         """Card and precision."""
         name = catalogue.load_device(self.card).name
-        return f"{name['en']}, `{self.precision}`", f"{name['zh']}，`{self.precision}`"
+        return f"{name['en']}, {SHORT[self.precision]}", f"{name['zh']}，{SHORT[self.precision]}"
 
     def inputs(self, prompt: int, answer: int, longest: int = 0) -> Inputs:
         """Inputs (SI) for requests of so many tokens.
