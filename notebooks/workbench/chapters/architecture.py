@@ -18,6 +18,7 @@ from workbench.formulas.derivation import Derivation
 from workbench.formulas.symbols import latex, sym
 from workbench.showing import figures
 from workbench.showing.display import figure, number, show, source, table
+from workbench.showing.folding import short_table
 from workbench.showing.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 from workbench.steps.tensors import Tensor
 
@@ -108,10 +109,10 @@ def every_model(derivation: Derivation) -> dict[str, Count]:
 
 def matrices(mla: Sequence[Tensor], gqa: Sequence[Tensor]) -> None:
     """The matrices of both kinds of attention, with shape and cut."""
-    table([{"attention": name, **_described(tensor)}
-           for name, tensors in (("MLA", mla), ("GQA", gqa)) for tensor in tensors],
+    short_table([{"attention": name, **_described(tensor)}
+                 for name, tensors in (("MLA", mla), ("GQA", gqa)) for tensor in tensors],
           {"attention": ("attention", "注意力"), "tensor": ("matrix", "矩阵"),
-           "shape": ("shape", "形状"), "cut": CUT})
+           "shape": ("shape", "形状"), "cut": CUT}, first=len(mla), rest=("GQA", "GQA"))
 
 
 def vectors(tensors: Iterable[Tensor]) -> None:
@@ -239,8 +240,10 @@ def totals(models: Mapping[str, Count]) -> None:
             with_layer = f"{model.name[0]} + MTP", f"{model.name[1]} + MTP"
             rows += _total(model.name, model.total, model.published.total_parameters)
             rows += _total(with_layer, model.in_files, model.published.stored_parameters)
-    table(rows, {"model": ("model", "模型"), "counted": ("counted", "计数"),
-                 "printed": ("published", "公开值"), "off": ("difference", "差异")})
+    rows.sort(key=lambda row: "deepseek-v3" not in str(row["model"]).lower())  # the book's example
+    short_table(rows, {"model": ("model", "模型"), "counted": ("counted", "计数"),
+                       "printed": ("published", "公开值"), "off": ("difference", "差异")},
+                first=6, rest=("The other models", "其余模型"))
 
 
 def _total(name: Text, counted: Number, printed: Value | None) -> list[dict[str, str | Text]]:
@@ -285,11 +288,10 @@ def active_parameters(models: Mapping[str, Count]) -> None:
             "share": fmt_percent(model.values["active_parameters"] / model.total)}
            for name, model in models.items()
            if model.model.is_moe and not name.startswith(OF_DOCUMENTS)],
-          {"model": ("model", "模型"), "active": ("active", "激活量"),
+          {"model": ("model", "模型"), "active": ("active (10⁹)", "激活量（10⁹）"),
            "with": ("with embedding", "含输入嵌入"), "printed": ("published", "公开值"),
-           "share": ("active of total", "激活占总量")})
-    show("Billions (10⁹); mixtures of experts only: a dense model uses all but its embedding.",
-         "单位 10⁹；仅列混合专家模型，稠密模型除输入嵌入外全部用到。")
+           "share": ("active of total", "激活占总量")},
+          folded=("Active parameters, counted and published", "激活参数量：计数与公开值"))
 
 
 def of_the_document(stated: Count) -> None:

@@ -22,11 +22,12 @@ from workbench.chapters.memory_weights import (
     Text,
     Values,
     deployed,
-    named,
 )
+from workbench.entries.formats import named
 from workbench.formulas.derivation import Derivation
 from workbench.showing import figures
 from workbench.showing.display import number, show, source, table
+from workbench.showing.folding import folded, short_table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 Waste = Callable[[int, int], float]  # mean share of empty places, of mean context and block [1]
@@ -40,9 +41,9 @@ PLACED: dict[str, tuple[str, dict[str, int]]] = {
     "TP16, W8A8": (W8A8, {"tensor_parallel": 16}),
     "TP4×DP4, EP16, W8A8": (W8A8, {"tensor_parallel": 4, "data_parallel": 4,
                                    "expert_parallel": 16})}
-BUDGET = ("usable_memory", "runtime_reserve", "weights_per_device", "absorbed_copies_per_device",
-          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "kv_per_device",
-          "headroom_per_device", "max_concurrency", "concurrency")
+BUDGET = ("usable_memory", "weights_per_device", "kv_per_device", "headroom_per_device",
+          "max_concurrency", "runtime_reserve", "absorbed_copies_per_device",
+          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "concurrency")
 COUNTED = ("max_concurrency", "concurrency")
 HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
 # printed in sections 2.2 and 2.3 of S3
@@ -111,11 +112,13 @@ def caches(derivation: Derivation) -> list[Cache]:
 
 def cached(rows: Sequence[Cache]) -> None:
     """The caches, and the numbers of the section."""
-    table([{"cache": row.label, "layer": row.layer, "token": row.token, "rank": row.rank}
-           for row in rows],
-          {"cache": ("cache", "缓存"), "layer": ("B per token and layer", "每 token 每层（B）"),
-           "token": ("B per token", "每 token（B）"),
-           "rank": ("B per token on each of 8 ranks", "8 个 rank 时每 rank 每 token（B）")})
+    first = [row for at, row in enumerate(rows) if at in (0, 1, 2, 5)]
+    short_table([{"cache": row.label, "layer": row.layer, "token": row.token, "rank": row.rank}
+                 for row in (*first, *(row for row in rows if row not in first))],
+                {"cache": ("cache", "缓存"), "layer": ("B per token, layer", "每 token 每层（B）"),
+                 "token": ("B per token", "每 token（B）"),
+                 "rank": ("on each of 8 ranks", "8 个 rank 时每 rank 每 token（B）")},
+                rest=("Other models", "其他模型"))
     latent, compact, expanded, indexed, _, _, imagined = rows
     number("kv-index-layer", indexed.layer - latent.layer)
     number("kv-indexed-layer", indexed.layer)
@@ -140,11 +143,12 @@ def placed(derivation: Derivation) -> None:
         inputs = deployed(precision, **given | layout)
         results[title] = {**inputs, **derivation.values(inputs, ATTENTION)}
     symbols = catalogue.symbols()
-    table([{"quantity": (symbols[name].en, symbols[name].zh), "letter": f"${symbols[name].latex}$"}
-           | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
-              for title, values in results.items()} for name in BUDGET],
-          {"quantity": ("quantity", "量"), "letter": ("letter", "符号")}
-          | {title: (title, title) for title in results})
+    short_table([{"quantity": (known.en, known.zh), "letter": f"${known.latex}$"}
+                 | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
+                    for title, values in results.items()}
+                 for name, known in ((name, symbols[name]) for name in BUDGET)],
+                {"quantity": ("quantity", "量"), "letter": ("letter", "符号")}
+                | {title: (title, title) for title in results}, first=5)
     verdicts = [_verdict(title, values) for title, values in results.items()]
     show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
 
@@ -154,14 +158,13 @@ def _verdict(title: str, values: Values) -> Text:
     room, requests = values["headroom_per_device"], fmt_int(values["max_concurrency"])
     size = fmt_bytes(abs(room))
     if values["free_for_kv_per_device"] < 0:
-        return (f"{title}: does not fit at any concurrency; every card lacks {size} with the "
-                "stated workload.",
+        return (f"{title}: does not fit at any concurrency; {size} short per card here.",
                 f"{title}：任何并发都装不下；按所述工作负载，每张卡缺 {size}。")
     if room < 0:
-        return (f"{title}: the weights fit, the workload does not: {size} are lacking, and "
-                f"{requests} requests are the most.",
+        return (f"{title}: the weights fit, the workload does not; {size} short, "
+                f"{requests} requests at most.",
                 f"{title}：权重装得下，工作负载装不下，缺 {size}，最多容纳 {requests} 个请求。")
-    return (f"{title}: fits with {size} to spare, and up to {requests} requests would.",
+    return (f"{title}: fits with {size} to spare; up to {requests} requests.",
             f"{title}：装得下，余量 {size}，最多可容纳 {requests} 个请求。")
 
 
@@ -257,10 +260,9 @@ def hosts(derivation: Derivation) -> None:
 
 def _cards_and_host(name: str) -> Text:
     """Cards and host of a deployment."""
-    scenario = catalogue.load_scenario(name)
-    cards, host = named(scenario.device), named(scenario.host)
-    return (f"{scenario.devices} × {cards[0]}, {host[0]}",
-            f"{scenario.devices} × {cards[1]}，{host[1]}")
+    server = catalogue.load_scenario(name)
+    (en, zh), (host_en, host_zh) = named(server.device), named(server.host)
+    return f"{server.devices} × {en}, {host_en}", f"{server.devices} × {zh}，{host_zh}"
 
 
 def _printed_of_hosts(hybrid: Values) -> None:
@@ -377,20 +379,20 @@ def floors(rows: Mapping[int, Floor]) -> None:
     bandwidth, shares = device.memory_bandwidth, _reached()
     dense, expert, kv = (fmt_percent(shares[part].value, 0) for part in PARTS)
     from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
-    show(f"{device.name['en']}, tensor-parallel size {FLOOR_RANKS}; bandwidth {bandwidth.written} "
-         f"({source(bandwidth)}), of which the weights of every step are read at {dense} "
-         f"({from_dense}), experts at {expert} ({from_expert}), the cache at {kv} ({from_kv}); "
-         "routing uniform.",
-         f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}；带宽 {bandwidth.written}"
-         f"（{source(bandwidth)}），每步必读的权重达到其 {dense}（{from_dense}），专家达到 {expert}"
-         f"（{from_expert}），缓存达到 {kv}（{from_kv}）；路由均匀。")
+    with folded("Where the rates come from", "速率的来源"):
+        show(f"{device.name['en']}, TP{FLOOR_RANKS}, even routing; {bandwidth.written} "
+             f"({source(bandwidth)}). Weights of every step reach {dense} of it ({from_dense}), "
+             f"experts {expert} ({from_expert}), the cache {kv} ({from_kv}).",
+             f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}，路由均匀；带宽 {bandwidth.written}"
+             f"（{source(bandwidth)}）。每步必读的权重达到其 {dense}（{from_dense}），"
+             f"专家达到 {expert}（{from_expert}），缓存达到 {kv}（{from_kv}）。")
     number("floor-one", rows[1].time, fmt_time)
     number("floor-64", rows[64].time, fmt_time)
     number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)
 
 
 def exercises(latent: Cache, expanded: Cache, half: int) -> None:
-    """Numbers of the exercises on the cache, and from how many tokens half of the experts."""
+    """Numbers of the exercises on the cache, and at how many tokens half of the experts."""
     number("exercise-length", LONG)
     number("exercise-latent", LONG * latent.token, fmt_bytes)
     number("exercise-expanded", LONG * expanded.token, fmt_bytes)

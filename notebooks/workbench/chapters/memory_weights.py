@@ -10,13 +10,15 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.reading.units import MINUTE
+from workbench.entries.formats import named, supported
 from workbench.formulas.derivation import Derivation
-from workbench.formulas.symbols import latex
+from workbench.formulas.symbols import latex, latex_of_numbers
 from workbench.showing import figures
+from workbench.showing.arithmetic import in_latex
 from workbench.showing.display import number, show, source, table
-from workbench.showing.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, fmt_percent, fmt_sig
+from workbench.showing.folding import short_table
+from workbench.showing.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 Experts = Callable[[float], float]  # distinct experts among so many tokens
@@ -32,13 +34,13 @@ ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,
             "devices_per_node": 8, "activations_in_share": 1, "window_blocks_freed": 1,
             "prompt_variation": 0, "answer_variation": 0}
 RANKS = (1, 2, 4, 8, 16, 32, 64)
+SEEN = ("bf16", "fp8-block", "w8a8-int8", "w4a16-awq")  # precisions shown first
+LISTED = (1, 8, 16, 64)  # ranks whose budgets are listed
 DRAWN = ("bf16", "fp8-block", "w4a16-awq")
 DRAWN_CARDS = ("nvidia-h20", "nvidia-h800", "ascend-910b2", "ascend-910b4")
 SIDES = ("bottom", "center", "top", "center")  # of their lines, on which their names stand
 PRECISIONS = ("bf16", "fp8-block", "w8a8-int8", "w4a8-int8", "nvfp4", "mxfp4-w4a4", "w4a16-awq",
               "w4a16-group128")
-MULTIPLYING = ("ascend-910b2", "ascend-910c-die", "nvidia-a800-sxm-80gb", "nvidia-h20",
-               "nvidia-h800", "amd-mi300x", "nvidia-b200")
 ISSUES = "https://github.com/vllm-project/vllm-ascend/issues"
 # layout; what "Loading model weights took" prints: it says GB and divides by 2^30; issue; date
 LOGGED = (
@@ -70,24 +72,6 @@ LOADERS_SOURCE = ("https://github.com/scitix/InstantTensor/blob/"
                   "48b635350d2a998001d9b56a4ac7b911f0458406/docs/benchmark.md")
 
 
-def named(entry: Any) -> Text:
-    """The name of an entry of the catalogue."""
-    return entry.name["en"], entry.name["zh"]
-
-
-def formats() -> None:
-    """Every storage format with its bits and what an element takes."""
-    table([{"name": named(stored), "bits": stored.bits.value, "scale": stored.scale_bits.value,
-            "zero": stored.zero_bits.value, "group": stored.group_size.value or "–",
-            "bytes": fmt_sig(stored.bytes_per_element, 6).rstrip("0").rstrip(".")}
-           for stored in map(catalogue.load_format, catalogue.names("formats"))],
-          {"name": ("format", "格式"), "bits": "$q$", "scale": "$q_s$", "zero": "$q_z$",
-           "group": "$g_q$", "bytes": ("bytes per element", "每元素字节")})
-    show("A scale per channel, or a mixture of formats, is averaged over what it applies to: the "
-         "matrices of an expert, the attention of a layer, all layers.",
-         "逐通道的缩放因子以及几种格式的混合，按其适用范围取平均：一个专家的各矩阵、单层注意力，或全部层。")
-
-
 def bf16_bytes() -> float:
     """Bytes of an element in BF16."""
     return float(catalogue.load_format("bf16").bytes_per_element)
@@ -112,16 +96,6 @@ def rank(derivation: Derivation, tensor_parallel: int, precision: str = BF16) ->
     return derivation.values(deployed(precision, tensor_parallel=tensor_parallel), ATTENTION)
 
 
-def checked(limit: sympy.Expr) -> None:
-    """What the checks of the weights come out as; the limit is that of a layer's attention."""
-    table([{"case": ("one rank, one width", "单 rank、单一宽度"), "value": "$b \\, P$"},
-           {"case": ("all ranks, copies counted once", "全部 rank，复制部分只计一次"),
-            "value": "$b \\, P$"},
-           {"case": ("attention and norms of a layer, $t \\to \\infty$",
-                     "$t \\to \\infty$ 时单层的注意力与归一化"), "value": f"${latex(limit)}$"}],
-          CASE)
-
-
 def budget(derivation: Derivation) -> None:
     """What a rank holds beside the parameters divided by the number of ranks, in BF16."""
     whole = bf16_bytes() * rank(derivation, 1)["total_parameters"]
@@ -133,7 +107,7 @@ def budget(derivation: Derivation) -> None:
                 "replicated": fmt_bytes(values["replicated_weights_per_device"]),
                 "off": fmt_percent(weights / plain - 1)}
 
-    table(map(row, RANKS),
+    table(map(row, LISTED),
           {"t": "$t$", "plain": ("divided by $t$", "直接除以 $t$"),
            "weights": ("a rank holds", "一个 rank 实际"),
            "replicated": ("of it copies", "其中复制"), "off": ("more by", "多出")})
@@ -173,33 +147,20 @@ def precisions(of_rank: Mapping[str, float]) -> None:
     Args:
         of_rank: weights of a rank by precision [B].
     """
-    stored = [catalogue.load_precision(name) for name in of_rank]
-    table([{"precision": named(precision), "expert": fmt_sig(
-                catalogue.precision_inputs(precision)["routed_expert_weight_bytes"], 5),
-            "bytes": fmt_int(round(of_rank[precision.id])),
-            "gb": fmt_fixed(of_rank[precision.id] / GB),
-            "gib": fmt_fixed(of_rank[precision.id] / GIB),
-            "share": fmt_percent(of_rank[precision.id] / of_rank[BF16])} for precision in stored],
-          {"precision": ("precision", "精度"),
-           "expert": ("bytes per expert weight", "专家每权重字节"),
-           "bytes": ("a rank of eight (B)", "八路切分的一个 rank（B）"), "gb": "GB", "gib": "GiB",
-           "share": ("of BF16", "相对 BF16")})
-    cards = [catalogue.load_device(name) for name in MULTIPLYING]
-
-    def lacking(precision: Any, card: Any) -> str:
-        dtypes = sorted({dtype.upper() for _, dtype in missing_dtypes(precision, card)})
-        return ", ".join(dtypes) or "–"
-
-    table([{"precision": named(precision)} | {card.id: lacking(precision, card) for card in cards}
-           for precision in stored],
-          {"precision": ("precision", "精度")} | {card.id: named(card) for card in cards},
-          wide=True)
-    show("What a card's matrix unit lacks of what each precision multiplies; – where it lacks "
-         "nothing. Without the dtype an engine must widen the weights to 16 bits first, if it has "
-         "a kernel for that: they take the memory of the table, but not the speed that the "
-         "precision was made for.",
-         "各卡的矩阵单元缺少哪些数据类型，“–”表示不缺。缺少时，引擎须先把权重还原为 16 比特再相乘"
-         "（前提是有相应的算子）：显存占用仍如上表，却得不到该精度本应带来的速度。")
+    stored = [catalogue.load_precision(name)
+              for name in (*SEEN, *(name for name in of_rank if name not in SEEN))]
+    short_table([{"precision": named(precision), "expert": fmt_sig(
+                      catalogue.precision_inputs(precision)["routed_expert_weight_bytes"], 5),
+                  "gb": fmt_fixed(of_rank[precision.id] / GB),
+                  "gib": fmt_fixed(of_rank[precision.id] / GIB),
+                  "share": fmt_percent(of_rank[precision.id] / of_rank[BF16])}
+                 for precision in stored],
+                {"precision": ("precision", "精度"),
+                 "expert": ("bytes per expert weight", "专家每权重字节"),
+                 "gb": ("a rank of eight (GB)", "八路切分的一个 rank（GB）"), "gib": "GiB",
+                 "share": ("of BF16", "相对 BF16")},
+                first=len(SEEN), rest=("Other 4-bit formats", "其他 4 比特格式"))
+    supported(stored)
     awq, w8a8 = of_rank["w4a16-awq"], of_rank[W8A8]
     number("precision-awq-rank", awq, fmt_bytes)
     number("precision-awq-share", awq / of_rank[BF16], fmt_percent)
@@ -280,12 +241,25 @@ def copies(ranks: Sequence[Loaded], absorbed: int) -> None:
     number("copies-worst-with", max(abs(of.copied_off) for of in ranks), fmt_percent)
 
 
-def distinct(experts: Experts, first: sympy.Expr, many: sympy.Expr) -> None:
-    """Limits of the distinct experts, for one token and for many; how many some tokens choose."""
+def distinct(experts: Experts, law: sympy.Expr, first: sympy.Expr, many: sympy.Expr) -> None:
+    """Distinct experts of some tokens, and their limits, for one token and for many.
+
+    Args:
+        experts: expected number among so many tokens.
+        law: the same in the book's symbols.
+        first, many: its limits.
+    """
+    sizes = catalogue.model_inputs(catalogue.load_model(MODEL))
+    filled = latex_of_numbers(law, {symbol.name: in_latex(sizes.get(symbol.name, MARKED[1]))
+                                    for symbol in law.free_symbols})
+    found = fmt_fixed(experts(MARKED[1]), 0)
+    show(f"DeepSeek-V3, {MARKED[1]} tokens: ${filled} =$ **{found}**",
+         f"DeepSeek-V3，{MARKED[1]} 个 token：${filled} =$ **{found}**")
     table([{"case": "$E(1)$", "value": f"${latex(first)}$"},
            {"case": "$\\lim_{B_e \\to \\infty} E(B_e)$", "value": f"${latex(many)}$"},
            {"case": "$E(B_e + 1) - E(B_e)$",
-            "value": "$N \\left(1 - \\tfrac{k}{N}\\right)^{B_e} \\tfrac{k}{N} \\ge 0$"}], CASE)
+            "value": "$N \\left(1 - \\tfrac{k}{N}\\right)^{B_e} \\tfrac{k}{N} \\ge 0$"}], CASE,
+          folded=("Limits", "极限"))
     number("experts-one", experts(1), fmt_fixed, digits=0)
     for tokens in MARKED:
         number(f"experts-{tokens}", experts(tokens), fmt_fixed, digits=0)
