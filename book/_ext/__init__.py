@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, languages, outlines, passes, pipeline, search_zh
+from .setting import formulas
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 
@@ -57,6 +58,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     passes.setup(app)
     downloads.setup(app)
     languages.setup(app)
+    formulas.setup(app)
     outlines.setup(app)
     app.add_search_language(search_zh.SearchChineseBigrams)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
