@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve test check bench lock sync font pin clean
+.PHONY: book report serve pdf zip test check bench lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -21,6 +21,13 @@ report: $(VENV)/.ready  ## SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh]
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
+	$(BIN)/python -m tools.site.printed
+	$(BIN)/jupyter-book build book/ > /dev/null
+
+zip: book  ## the site as one file, into the site
+	PYTHONPATH=book $(BIN)/python -m _ext.taking.packed
 
 test: $(VENV)/.ready-test
 	$(BIN)/ruff check .
@@ -36,7 +43,7 @@ check: $(VENV)/.ready-test  ## a contributor's loop: what differs from main, and
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
 
-lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/formulas.json
+lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/workbench/formulas/formulas.json
 	$(BIN)/python -m workbench.lock
 
 sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
@@ -47,8 +54,8 @@ font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the fi
 	$(BIN)/python notebooks/workbench/showing/fonts/subset.py
 
 pin: $(VENV)/.ready-test  ## pin all versions anew
-	$(UV_COMPILE) -U requirements.in -o requirements.txt
-	$(UV_COMPILE) -U -c requirements.txt requirements.in requirements-test.in -o .pin.tmp
+	$(UV_COMPILE) -U requirements-engine.in requirements.in -o requirements.txt
+	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements.in requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
 

@@ -22,7 +22,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import documents, rows
+from catalogue.ledger import advice, documents, rows, settings
 from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import words, yamlfile
 from catalogue.reading.errors import ParamsError
@@ -50,11 +50,14 @@ KINDS: dict[str, type[Entry]] = {
     "measurements": measurements.Measurements,
     "consumptions": measurements.Measurements,
     "formulas": formulas.DocumentFormulas,
+    "calculators": formulas.Calculator,
     "claims": rows.Claims,
+    "advice": advice.AdviceOf,
     "documents": documents.Document,
     "calibrations": calibrations.CalibrationFile,
     "discrepancies": calibrations.Discrepancy,
     "accuracies": accuracies.Accuracy,
+    "settings": settings.Settings,
     "goals": goals.Goal,
     "loads": loads.Load,
     "failures": failures.Failures,

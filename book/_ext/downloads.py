@@ -1,38 +1,114 @@
 """Files that a page offers: an output of its notebook carries them, reading the page writes them.
 
-Such an output links to the file by the ``download`` role and has its text in the metadata, under
-``file``: name -> text. The file is written beside the notebook, from where Sphinx takes it into
-the site of each language.
+An output that links to a file by the ``download`` role has its text in the metadata, under
+``file``: name -> text. A plot has its numbers there, under ``numbers``; the link to them is put
+below it here, so that no page has to. Files are written beside the notebook, from where Sphinx
+takes them into the site of each language.
+
+An output may also carry scripts, under ``script``: they go to the folder of the site's own scripts,
+``_static/calculators``, which a page finds without knowing where it stands itself.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.locale import get_translation
 
 from . import pipeline
 
-CARRIED = "file"
+CARRIED, SCRIPT, BEHIND = "file", "script", "numbers"
+SCRIPTS = "calculators"  # the folder below the site's static files
+IMAGE = "image/svg+xml"
+CLASS = "numbers"  # of the link
+FIRST = 300  # before Sphinx collects images and downloads of a page, at 500
+
+translate = get_translation("sphinx")
+
+
+def _outputs(notebook: str) -> Iterator[dict[str, Any]]:
+    for cell in json.loads(notebook)["cells"]:
+        yield from cell.get("outputs", ())
 
 
 def carried(notebook: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each file that the outputs of an executed notebook carry."""
-    for cell in json.loads(notebook)["cells"]:
-        for output in cell.get("outputs", ()):
-            yield from output.get("metadata", {}).get(CARRIED, {}).items()
+    """Name and text of each file and script that the outputs of an executed notebook carry."""
+    for output in _outputs(notebook):
+        for kind in (CARRIED, SCRIPT):
+            yield from output.get("metadata", {}).get(kind, {}).items()
+
+
+def behind(notebook: str, stem: str) -> Iterator[tuple[str, str, str]]:
+    """Image, file name and text of the numbers behind each plot of an executed notebook.
+
+    The image is named as myst-nb names it, by its hash. The file is named by the page and the
+    figure, one without a name by its place and its language.
+    """
+    for place, output in enumerate(_outputs(notebook)):
+        data, metadata = output.get("data", {}), output.get("metadata", {})
+        text = metadata.get(IMAGE, {}).get(BEHIND)
+        image = next((data[mime] for mime in data if mime.endswith(IMAGE)), None)
+        if not text or image is None:
+            continue
+        lines = "".join(image).splitlines()
+        name = metadata.get("scrapbook", {}).get("name") or f"{place}_{metadata.get('lang', '')}"
+        name = f"{stem}-{name.removeprefix(f'{stem}-')}.csv"
+        yield hashlib.sha256(os.linesep.join(lines).encode()).hexdigest(), name, text
 
 
 def _write(app: Sphinx, docname: str, source: list[str]) -> None:
     """Write what the notebook of a page carries, before its links are looked up."""
     path = Path(app.env.doc2path(docname))
-    if path.suffix == ".ipynb":
-        for name, text in carried(source[0]):
-            pipeline.put(path.with_name(name), text.encode(), path.parent)
+    app.env.temp_data[BEHIND] = images = {}
+    if path.suffix != ".ipynb":
+        return
+    for name, text in carried(source[0]):
+        pipeline.put(path.with_name(name), text.encode(), path.parent)
+    for image, name, text in behind(source[0], path.stem):
+        pipeline.put(path.with_name(name), b"\xef\xbb\xbf" + text.encode(), path.parent)
+        images[image] = name
+
+
+def _link(app: Sphinx, page: nodes.document) -> None:
+    """Put the link to its numbers below each plot: under the caption where there is one."""
+    images = app.env.temp_data.get(BEHIND, {})
+    for image in list(page.findall(nodes.image)):
+        name = images.get(Path(image["uri"]).stem)
+        if name is None:
+            continue
+        words = translate("The numbers behind this figure (CSV)")
+        link = addnodes.download_reference("", "", nodes.inline("", words), reftarget=name,
+                                           refdoc=app.env.docname, classes=[CLASS])
+        line = nodes.paragraph("", "", link, classes=[CLASS])
+        figure = image.parent
+        while figure is not None and not isinstance(figure, nodes.figure):
+            figure = figure.parent
+        if figure is None:
+            image.parent.insert(image.parent.index(image) + 1, line)
+        else:
+            figure += nodes.legend("", line)
+
+
+def _publish(app: Sphinx, exception: Exception | None) -> None:
+    """Copy the scripts that notebooks carried to the site, where they are not there already."""
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "_static" / SCRIPTS
+    for script in sorted((Path(app.srcdir) / "chapters").glob("*.js")):
+        folder.mkdir(parents=True, exist_ok=True)
+        pipeline.put(folder / script.name, script.read_bytes(), folder)
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the handler."""
+    """Connect the handlers."""
     app.connect("source-read", _write)
+    app.connect("doctree-read", _link, priority=FIRST)
+    app.connect("build-finished", _publish)

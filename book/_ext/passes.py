@@ -29,6 +29,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from . import pipeline
+from .taking import edition
 
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"
@@ -177,6 +178,7 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     if app.config.language != FIRST or app.builder.name != "html":
         return
     if not docnames and _is_whole(app):
+        edition.finish(Path(app.outdir), Path(app.srcdir).parent)
         _marker(app).unlink(missing_ok=True)
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)

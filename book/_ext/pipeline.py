@@ -33,8 +33,9 @@ TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages",
-                "notebooks/decisions", "notebooks/audited", "notebooks/engineering")
-CODE_FILES = ("notebooks/formulas.json", "requirements.txt")
+                "notebooks/decisions", "notebooks/audited", "notebooks/engineering",
+                "notebooks/calculators")
+CODE_FILES = ("notebooks/workbench/formulas/formulas.json", "requirements.txt")
 WAITING = 1  # a page waits for its kernel a part of its time, when another can run
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 

@@ -36,7 +36,8 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
     at = languages.TAGS.index(lang)
     places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in found.items()}
-    formulas = json.loads((root / "notebooks" / "formulas.json").read_text(encoding="utf-8"))
+    exported = root / "notebooks/workbench/formulas/formulas.json"
+    formulas = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
                     for formula in formulas.values() if formula["notebook"] in places}
 

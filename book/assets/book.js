@@ -4,6 +4,13 @@ document.addEventListener("click", (event) => {
   if (link) link.hash = window.location.hash;
 });
 
+/* Buttons of the theme, whose handlers are not in the page, where a strict policy forbids them. */
+document.addEventListener("click", (event) => {
+  const { action } = event.target.closest("[data-action]")?.dataset ?? {};
+  if (action === "print") window.print();
+  if (action === "toggleFullScreen") window.toggleFullScreen();
+});
+
 /* Tables of the catalogue are sorted by a click on a heading and filtered by a field above them.
    DataTables 3.1.5 from npm, fetched only by pages that have such a table. */
 const WORDS = {
@@ -45,6 +52,24 @@ const chooseVerdict = (table, sorted, all) => {
   });
   table.closest(".claims").querySelector(".dt-search").append(choice);
 };
+/* Calculators and sliders beside formulas: their scripts are fetched, in this order, only by pages that
+   have one. The first two are made when the book is built; sliders need no table. */
+const calculators = (name) => new URL(`calculators/${name}`, document.currentScript.src);
+const SCRIPTS = ["formulas.js", "table.js", "engine.js", "state.js", "picture.js", "elements.js"].map(calculators);
+const FRONT = [...SCRIPTS.slice(0, -1), calculators("front.js"), SCRIPTS.at(-1)];
+const SLIDERS = ["formulas.js", "sliders.js"].map(calculators);
+const fetchScripts = (addresses) => addresses.forEach((src) => {
+  const script = document.createElement("script");
+  script.async = false;
+  script.src = src;
+  document.head.append(script);
+});
+document.addEventListener("DOMContentLoaded", () => {
+  if (document.querySelector('will-it-fit[view="front"]')) fetchScripts(FRONT);
+  else if (document.querySelector("will-it-fit")) fetchScripts(SCRIPTS);
+  else if (document.querySelector("formula-sliders")) fetchScripts(SLIDERS);
+});
+
 const library = new URL("vendor/datatables/dataTables.min.js", document.currentScript.src);
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -25,6 +25,9 @@ from catalogue.reading.printed import Printed, of_value
 Text = Mapping[str, str]
 OF_RUNNING = ("s", "token/s", "request/s", "request", "USD")  # what a deployment gives if it runs
 SAME = 1e-6  # relative difference below which an input is the same
+ITSELF = ("measurements/", "claims/")  # of what a document prints elsewhere
+PRICE = "/price/"  # of an entry, which is no fact of what is built
+BUILT = ("devices/", "links/", "nodes/", "models/", "formats/")  # of what is built as it is
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Case:
         listed: the claim as it is listed, and where.
         what, section: what it says, and where in the document.
         printed: the number; None where words are printed.
-        own: what the document's formula gives on the document's inputs; None without formula.
+        own: what the document's formula gives on the document's inputs, or what its own numbers
+            give (``itself``); None without either.
         resourced: what it gives with sourced inputs; None where nothing takes their place.
         righted: what the right formula gives on the document's inputs.
         truth: ours; None where nothing decides.
@@ -54,6 +58,7 @@ class Case:
     section: str
     printed: Printed | None = None
     own: float | None = None
+    itself: bool = False
     resourced: float | None = None
     righted: float | None = None
     truth: Truth | None = None
@@ -97,7 +102,8 @@ class Cases:
     def __init__(self, claims: Iterable[Listed]) -> None:
         self._by_id = {each.claim.id: each for each in claims}
         self._made: dict[str, Case] = {}
-        self.truths = Truths(self._printed_of)
+        self._making: set[str] = set()
+        self.truths = Truths(self._printed_of, self._ours_of)
 
     def of(self, listed: Listed) -> Case:
         """The case of a claim, made once.
@@ -105,8 +111,14 @@ class Cases:
         Raises ParamsError or ValueError, one clause, for what cannot be found or computed.
         """
         name = listed.claim.id
+        if name in self._making:
+            raise ParamsError(f"'{name}' rests on itself")
         if name not in self._made:
-            self._made[name] = self._make(listed)
+            self._making.add(name)
+            try:
+                self._made[name] = self._make(listed)
+            finally:
+                self._making.discard(name)
         return self._made[name]
 
     def _make(self, listed: Listed) -> Case:
@@ -133,17 +145,28 @@ class Cases:
             raise ParamsError(f"'{name}' prints no number")
         return printed
 
+    def _ours_of(self, name: str) -> Truth:
+        """Ours of a claim. Raises ParamsError where there is no such claim, or nothing decides."""
+        if name not in self._by_id:
+            raise ParamsError(f"there is no claim '{name[:20]}'")
+        truth = self.of(self._by_id[name]).truth
+        if truth is None:
+            raise ParamsError(f"nothing decides '{name}'")
+        return truth
+
     def _restated(self, listed: Listed) -> Case:
         """Of a claim that says again what an earlier one says, perhaps with another number."""
         claim = listed.claim
         if claim.like not in self._by_id or claim.like >= claim.id:
             raise ParamsError(f"like: '{claim.like}' is no earlier claim")
         case = self.of(self._by_id[claim.like])
-        again = claim.printed is None
+        again = claim.printed is None or (
+            case.own is not None and claim.printed.holds(case.own))
         return replace(
             case, listed=listed, what=claim.what or case.what,
             section=claim.section or case.section, bound=claim.bound or case.bound,
-            printed=case.printed if again else claim.printed, own=case.own if again else None,
+            printed=claim.printed or case.printed, own=case.own if again else None,
+            itself=case.itself and again,
             resourced=case.resourced if again else None,
             righted=case.righted if again else None, note=claim.note or case.note)
 
@@ -170,9 +193,9 @@ class Cases:
         return Case(listed, claim.what or example.label or formula.quantity,
                     claim.section or example.section,
                     of_value(example.printed, example.percent), float(formula.recomputed(example)),
-                    _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}), righted,
-                    truth, _moved(given, ours), claim.bound, formula=formula, note=claim.note,
-                    letters={**catalogue.symbols(), **file.symbols})
+                    False, _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}),
+                    righted, truth, _moved(given, ours), claim.bound, formula=formula,
+                    note=claim.note, letters={**catalogue.symbols(), **file.symbols})
 
     def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
                      found: Deployment) -> Case:
@@ -184,15 +207,17 @@ class Cases:
                           claim.value.unit, f"{found.scenario.id}:{name}"
                           + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
                           given=name in found.inputs)
-        given = {letter: value.value for letter, value in documented.inputs.items()}
-        given_units = {letter: value.unit for letter, value in documented.inputs.items()}
+        step = row.formula is not None  # as it is printed; the file has it from the beginning
+        tree, inputs = (row.formula, row.inputs) if step else (claim.formula, documented.inputs)
+        given = {letter: value.value for letter, value in inputs.items()}
+        given_units = {letter: value.unit for letter, value in inputs.items()}
         ours = given | {letter: self.truths.of(where).three.value
                         for letter, where in row.sourced.items()}
-        own = documented.recomputed(claim)
-        used = trees.symbols_of(claim.formula) if claim.formula is not None else set()
+        own = trees.evaluate(tree, given) if step else documented.recomputed(claim)
+        used = trees.symbols_of(tree) if tree is not None else set()
         return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
-                    of_value(claim.value), None if own is None else float(own),
-                    _tried(claim.formula, {n: exactly(v) for n, v in ours.items()})
+                    of_value(claim.value), None if own is None else float(own), False,
+                    _tried(tree, {n: exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
                     _moved({letter: given[letter] for letter in given if letter in used}, ours),
                     row.bound or claim.bound, note=row.note or claim.note,
@@ -215,20 +240,44 @@ class Cases:
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
             unit = claim.printed.unit if claim.printed else units.DIMENSIONLESS
-            truth = _computed(right, own | free, unit, claim.id, scenario)
+            truth = replace(_computed(right, own | free, unit, claim.id, scenario),
+                            listed=_made_of(claim, BUILT))
+            if claim.most is not None and claim.printed is not None:
+                most = _computed(claim.most, own | free, unit, claim.id, scenario)
+                truth = _both_ends(truth, most, claim.printed)
         _same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
+        itself = truth is not None and _made_of(claim, ITSELF)
+        found = (trees.evaluate(formula, given) if formula is not None
+                 else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
                  and trees.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", claim.printed,
-                    None if formula is None else float(trees.evaluate(formula, given)),
+                    None if found is None else float(found), itself,
                     _tried(formula, own | free) if sourced else None,
                     _tried(claim.right, free | own) if tests else None, truth,
                     _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing,
                     assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
+
+
+def _made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
+    """Whether a claim without a formula, and no limit, is held against entries of these kinds
+    alone: an input of one is a unit and no number."""
+    against = [*claim.sourced.values(), *([claim.truth] if claim.truth else [])]
+    return bool(claim.formula is None and not claim.bound and against and all(
+        where.startswith(kinds) and PRICE not in where for where in against)
+        and all(value == 1 for value in claim.given().values()))
+
+
+def _both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
+    """Of a range: both its ends, and as its value that which is farther outside of what is
+    printed."""
+    low, high = least.three.value, most.three.value
+    beyond = printed.low - low > high - printed.high
+    return replace(least, three=Three(low if beyond else high, low, high))
 
 
 def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:

@@ -27,7 +27,7 @@ ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too
                                        "never-fires")
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
 FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
-CLOSE = 0.01  # relative difference below which two computed numbers are called the same
+CLOSE = 0.02  # relative difference below which two computed numbers are called the same
 FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
 IN_BINARY = {"kB": 1024 / 1e3, "MB": 1024**2 / 1e6, "GB": 1024**3 / 1e9, "TB": 1024**4 / 1e12}
@@ -93,10 +93,12 @@ def _first(case: Case) -> tuple[str, tuple[str, ...]]:
         return SPECIFICATION, (WRONG,)
     if case.own is None:
         return (INFEASIBLE if case.fits is False else FORMULA), ()
-    if _same(case.resourced, truth.three, printed):
+    idle = case.resourced is not None and abs(case.resourced - case.own) <= min(
+        CLOSE * abs(case.own), abs(truth.three.value - case.own) / 2)
+    if not idle and _same(case.resourced, truth.three, printed):
         return INPUT, ()
-    if _same(case.righted, truth.three, printed):
-        return FORMULA, ()
+    if _same(case.righted, truth.three, printed) or (idle and case.righted is None):
+        return FORMULA, ()  # idle: no source changes what goes in by as much as matters
     return BOTH, ()
 
 
@@ -158,8 +160,11 @@ def _in_binary(printed: Printed, ours: Three) -> bool:
 
 
 def _same(found: float | None, ours: Three, printed: Printed) -> bool:
-    """Whether a computed number is ours: to a percent, or within the interval of what we know."""
+    """Whether a computed number is ours: within two percent, the interval of what we know, or the
+    digits that are printed; of a number far larger than ours, as many digits of ours."""
     if found is None:
         return False
-    return (abs(found - ours.value) <= max(CLOSE * abs(ours.value), max(printed.last) / 2)
+    size = max(abs(printed.low), abs(printed.high))
+    digits = max(printed.last) / 2 * (min(1.0, abs(ours.value) / size) if size else 1.0)
+    return (abs(found - ours.value) <= max(CLOSE * abs(ours.value), digits)
             or ours.low <= found <= ours.high)

@@ -27,6 +27,7 @@ from calc.auditing.judging import (
     UNVERIFIABLE,
     WRONG,
     Judgement,
+    meets,
 )
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.truths import SOURCES
@@ -73,9 +74,20 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
     return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
 
 
+def _by_itself(case: Case) -> Pair:
+    """What its own numbers give: one, or both ends of a range."""
+    assert case.truth is not None
+    three = case.truth.three
+    low, high = _shown(case, three.low), _shown(case, three.high)
+    return ((f"Its own numbers give {low}.", f"按其自身数据为 {low}。") if low == high else
+            (f"Its own numbers give {low} to {high}.", f"按其自身数据为 {low} 至 {high}。"))
+
+
 def _arithmetic(case: Case, _: Judgement) -> Pair:
     assert case.own is not None
     text = _shown(case, case.own)
+    if case.itself:
+        return _by_itself(case)
     return f"On its own inputs its formula gives {text}.", f"按其自身输入，公式得 {text}。"
 
 
@@ -93,6 +105,8 @@ def _ours(case: Case) -> Pair:
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
+    if case.itself:
+        return _by_itself(case)
     own = case.own is not None
     if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
         return ("Its formula gives it on its own inputs.", "按其公式与输入可得此数。")
@@ -145,6 +159,11 @@ def _both(case: Case, _: Judgement) -> Pair:
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
+    if (truth is not None and case.printed is not None and truth.unit == "1"
+            and not meets(case.printed, truth.three, case.bound)):
+        en, zh = _ours(case)
+        return (f"The deployment does not run as written; ours is {en}.",
+                f"所属部署照所写无法运行；本书得 {zh}。")
     if (truth is None or truth.unit not in OF_RUNNING or truth.given or not truth.three.value):
         return "The deployment does not run as written.", "所属部署照所写无法运行。"
     en, zh = _ours(case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
@@ -53,10 +53,11 @@ class Truths:
 
     Args:
         printed: what a claim prints, by its id.
+        ours: what is ours instead, by its id.
     """
 
-    def __init__(self, printed: Callable[[str], Printed]) -> None:
-        self._printed = printed
+    def __init__(self, printed: Callable[[str], Printed], ours: Callable[[str], Truth]) -> None:
+        self._printed, self._ours = printed, ours
         self._found: dict[str, Truth] = {}
 
     def of(self, reference: str) -> Truth:
@@ -75,6 +76,8 @@ class Truths:
         if kind == "claims":
             printed = self._printed(name)
             return Truth(Three(printed.value, printed.low, printed.high), printed.unit, reference)
+        if kind == "corrected":
+            return replace(self._ours(name), where=reference, listed=False)
         finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
                    "costs": _of_cost}
         return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)

@@ -1,4 +1,4 @@
-"""The command line: ``python -m calc COMMAND``; ``--help`` lists the commands."""
+"""The command line, ``python -m calc COMMAND`` or ``will-it-fit COMMAND``; see ``--help``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from calc.commands.printing import BAD_INPUT, OK
 from catalogue import ParamsError
 
+SCRIPT = "will-it-fit"  # what the package installs
 LISTED = ("models", "devices", "links", "nodes", "scenarios")
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "check every file of the catalogue, or those given"),
@@ -52,9 +54,15 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message}.\n")
 
 
+def _name() -> str:
+    """How the command line was called: by its installed name, or as a module."""
+    called = Path(sys.argv[0]).name
+    return called if called == SCRIPT else "python -m calc"
+
+
 def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
     """The arguments of the command that is asked for; of the others their names."""
-    parser = _Parser(prog="python -m calc", description=__doc__)
+    parser = _Parser(prog=_name(), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     for name, (_, purpose) in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)

@@ -1,4 +1,4 @@
-"""What a file of claims may hold: a document's formulas, each beside the right one.
+"""What a file of formulas may hold: a document's, each beside the right one, or a calculator's.
 
 Trees are evaluated in SI units, so the factors by which a document only changes units (10⁹ for GB,
 1000 for ms) do not stand in them. A formula that the document prints as a result only, and that is
@@ -199,6 +199,27 @@ class DocumentFormulas(Entry):
                                     "inputs") from None
         if idle:
             raise Misplaced(f"no formula has the symbol '{min(idle)}'", "symbols", min(idle))
+        return self
+
+
+class Calculator(Entry):
+    """A public calculator: the formula that it publishes, in SI units, as ``symbols.yml`` has them.
+
+    Attributes:
+        of: ``memory`` of all cards together [B], or ``pace``: a token of one request [s].
+    """
+
+    id: Identifier
+    note: Text | None = None
+    defaults: dict[str, Any] | None = None
+    source: SourceKey
+    of: Literal["memory", "pace"]
+    formula: Tree
+
+    @model_validator(mode="after")
+    def _known(self) -> Calculator:
+        if lost := sorted(trees.symbols_of(self.formula) - symbols().keys()):
+            raise Misplaced(f"'{lost[0]}' is not in params/symbols.yml", "formula")
         return self
 
 

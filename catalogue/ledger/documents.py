@@ -1,9 +1,104 @@
-"""What a file of ``params/documents/`` may hold: one of the documents that are audited."""
+"""What a file of ``params/documents/`` may hold: a document that is audited, what it says in words.
+
+What stands here is no number that the audit judges: words of a table (a rank, a remedy), and times
+that take their meaning from what is beside them. A claim on the same thing is named, not repeated.
+"""
 
 from __future__ import annotations
 
-from catalogue.entries.entry import Named
-from catalogue.reading.values import Text, Words
+from typing import Literal
+
+from catalogue.entries.entry import Entry, Named, ScenarioName
+from catalogue.ledger.rows import ClaimId
+from catalogue.reading.values import Identifier, Text, Time, Whole, Words
+
+Rank = Literal["low", "medium", "high"]
+
+
+class Said(Entry):
+    """Where a document says something.
+
+    Attributes:
+        section: as the document numbers or names it.
+        line: of the document.
+        claims: those of ``params/claims/`` on the same thing.
+    """
+
+    section: Words
+    line: Whole
+    claims: list[ClaimId] = []
+
+
+class Risk(Said):
+    """A row of a matrix of risks.
+
+    Attributes:
+        name: of the risk.
+        likely, grave: its likelihood and its impact.
+    """
+
+    name: Text
+    likely: Rank
+    grave: Rank
+
+
+class Symptom(Said):
+    """What is said to tell a cause, and what is said to help.
+
+    Attributes:
+        symptom: what is seen.
+        cause: what is inferred; None where the document names none.
+        remedies: by a name that is unique among all documents; where there are as many claims,
+            these are on one each, in their order.
+    """
+
+    symptom: Text
+    cause: Text | None = None
+    remedies: dict[Identifier, Text]
+
+
+class Rated(Said):
+    """How well a deployment is said to stand failures.
+
+    Attributes:
+        scenario: the deployment.
+        rank: as the document words it.
+    """
+
+    scenario: ScenarioName
+    rank: Rank
+
+
+class Hold(Said):
+    """How long an alert is to hold before it is told.
+
+    Attributes:
+        name: of the rule, as the document spells it.
+        time: of its ``for`` [s].
+    """
+
+    name: Words
+    time: Time
+
+
+class Probe(Said):
+    """A check of whether a server answers.
+
+    Attributes:
+        what: who asks, and for what.
+        interval, timeout: claims that print them.
+    """
+
+    what: Text
+    interval: ClaimId
+    timeout: ClaimId
+
+
+class Measure(Said):
+    """What is to be done about servers that fail; ``name`` unique in the document."""
+
+    name: Identifier
+    what: Text
 
 
 class Document(Named):
@@ -14,8 +109,15 @@ class Document(Named):
         written: its own title, as it stands there.
         subject: what it is about and for whom, in a sentence.
         ledger: what its claims begin with, ``S0``.
+        risks, symptoms, rated, holds, probes, measures: what it says of operation, in its order.
     """
 
     written: Words
     subject: Text
     ledger: Words
+    risks: list[Risk] = []
+    symptoms: list[Symptom] = []
+    rated: list[Rated] = []
+    holds: list[Hold] = []
+    probes: list[Probe] = []
+    measures: list[Measure] = []

@@ -2,7 +2,8 @@
 
 A claim that stands in a scenario or among the formulas of ``params/formulas/`` already is not
 repeated here: ``claim`` or ``example`` says where it is. Whatever else it may be held against is
-named by a reference (``Reference``), never by its number, so that a verdict is computed anew.
+named by a reference (``Reference``), never by its number, so that a verdict is computed anew:
+``claims/ID`` is what a claim prints, ``corrected/ID`` what is ours instead.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from catalogue.reading.values import (
 
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
-         "measurements", "accuracies", "claims", "goals", "costs")
+         "measurements", "accuracies", "claims", "corrected", "goals", "costs")
 _REFERENCE = re.compile(
     rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*:[a-z_0-9]+"
     r"(?:/(?:replica|device|layer))?")
@@ -92,13 +93,15 @@ class Claim(Entry):
         what: what it says, in a few words.
         printed: the number; ``words`` where it is none.
         bound: it is a limit, met from one side.
-        example, claim: where it stands already.
+        example, claim: where it stands already; ``formula`` beside a claim is the step as it is
+            printed, where the deployment's file has it from the beginning.
         like: an earlier claim of the same thing, whose judgement is this one's.
         formula: the document's own, on ``inputs``, its own numbers; ``reconstructed`` where only
             the result is printed.
         sourced: by letter what takes the place of an input, and what else ``right`` needs.
-        right: the right formula; ``truth`` where one number of ours is it; ``known`` a number with
-            its source, of what has no entry of its own.
+        right: the right formula, of a range that of its lower end, and ``most`` of its upper one;
+            ``truth`` where one number of ours is it; ``known`` a number with its source, of
+            what has no entry of its own.
         setting, alert: judged against the catalogue of an engine, or against a prediction.
         deployment: that it is of, where no reference names it.
         missing: the source that it would take to decide; ``assumed`` where the document puts it
@@ -124,6 +127,7 @@ class Claim(Entry):
     reconstructed: Flag = False
     sourced: dict[str, Reference] = {}
     right: Tree | None = None
+    most: Tree | None = None
     truth: Reference | None = None
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
@@ -143,6 +147,8 @@ class Claim(Entry):
             raise Misplaced(f"'{placed[1]}' is given beside {placed[0]}", placed[1])
         if placed:
             return self
+        if self.most is not None and self.right is None:
+            raise Misplaced("'right' is missing, of the lower end", "most")
         if self.what is None or self.section is None:
             raise ValueError(f"'{'what' if self.what is None else 'section'}' is missing")
         if (self.printed is None) == (self.words is None):
@@ -164,10 +170,11 @@ class Claim(Entry):
         if self.formula is not None and (
                 lost := sorted(trees.symbols_of(self.formula) - self.inputs.keys())):
             raise Misplaced(f"'{lost[0]}' is not among the inputs", "formula")
-        if self.right is not None and (
-                lost := sorted(trees.symbols_of(self.right) - self.inputs.keys()
-                               - self.sourced.keys())):
-            raise Misplaced(f"'{lost[0]}' is neither among inputs nor sourced", "right")
+        for key in ("right", "most"):
+            tree = getattr(self, key)
+            if tree is not None and (lost := sorted(trees.symbols_of(tree) - self.inputs.keys()
+                                                    - self.sourced.keys())):
+                raise Misplaced(f"'{lost[0]}' is neither among inputs nor sourced", key)
         if self.cause is not None and self.cause not in causes():
             raise Misplaced(f"'{self.cause[:60]}' is not in params/causes.yml", "cause")
         return self

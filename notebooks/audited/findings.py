@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import deployment
 from calc.choosing.answers import Quantity
+from calc.searching.advice import Advice, alternatives
 from calc.searching.search import search
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
 from decisions.cost_documents import hybrid
+from deployment_pages.alternatives import in_words
 from deployment_pages.answers import Deployed
-from workbench.showing.display import number, table
+from deployment_pages.card import command
+from workbench.showing.display import in_dropdown, number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -107,13 +110,13 @@ def _s3() -> None:
 
 
 def instead(document: str) -> None:
-    """Each plan of a document: whether it runs, the nearest change that does, what that gives."""
-    rows = []
+    """Each plan of a document: whether it runs, the nearest change that does, the best there is."""
+    rows, lines = [], []
     for family, plan in plans_of(document):
         if plan.documented is None:
             continue
         answer = calc.estimate(plan)
-        change = answer.nearest
+        change, best = answer.nearest, searched(plan)
         told = change.quantities if change else {
             name: answer.quantities[name].value for name in (WANTED, "tpot")
             if name in answer.quantities}
@@ -123,13 +126,53 @@ def instead(document: str) -> None:
             "printed": _printed(plan),
             "instead": ("as written", "按所写") if answer.fits else
             (change.text["en"], change.text["zh"]) if change else ("nothing found", "未找到"),
-            "rate": fmt_quantity(told[WANTED], "token/s") if WANTED in told else "–",
-            "pace": fmt_quantity(told["tpot"], "s") if "tpot" in told else "–"})
+            "gives": _gives(told), "best": _best(plan, best),
+            "best_gives": _gives(best.quantities) if best else "–"})
+        if best:
+            lines.append(command(Deployed(plan), best.settings))
     if rows:
         table(rows, {"plan": ("plan", "方案"), "runs": ("runs as written", "照所写能否运行"),
                      "printed": ("throughput printed", "文档的吞吐"),
-                     "instead": ("this book would write", "本书的建议"),
-                     "rate": ("throughput then", "此时吞吐"), "pace": ("TPOT", "TPOT")}, wide=True)
+                     "instead": ("nearest change that runs", "能运行的最小改动"),
+                     "gives": ("gives; TPOT", "吞吐；TPOT"),
+                     "best": ("best of a search", "搜索所得最优"),
+                     "best_gives": ("gives; TPOT", "吞吐；TPOT")}, wide=True)
+    if lines:
+        block = "```bash\n{}\n```".format("\n".join(lines))
+        show(*in_dropdown([block, block], ("The command of each that a search found",
+                                           "搜索所得各方案的命令")))
+
+
+def searched(plan: Scenario) -> Advice | None:
+    """The most output for a plan's own requests on its own cards; None where it states no goal.
+
+    It is the best in the published weights where the cards multiply these, for then nothing is
+    lost of the model, else the best in any precision.
+
+    Args:
+        plan: of a document; one that prints no throughput has no goal.
+    """
+    claims = plan.documented.claims if plan.documented else []
+    if all(claim.quantity != WANTED for claim in claims):
+        return None
+    found = alternatives(plan)
+    return found.official or found.best
+
+
+def _best(plan: Scenario, best: Advice | None) -> str | Text:
+    """What a search found for a plan, in words."""
+    if best is None:
+        return "–"
+    deployed = Deployed(plan)
+    return (in_words(deployed, best.settings, 0) or "as written",
+            in_words(deployed, best.settings, 1) or "按所写")
+
+
+def _gives(told: Mapping[str, float]) -> str | Text:
+    """Throughput and time per token of a deployment, as far as it has them."""
+    found = [fmt_quantity(told[name], unit)
+             for name, unit in ((WANTED, "token/s"), ("tpot", "s")) if name in told]
+    return ("; ".join(found), "；".join(found)) if found else "–"
 
 
 def _named(family: Family, plan: Scenario, lang: str) -> str:

@@ -67,7 +67,8 @@ def funnel(page: Page) -> None:
         str(place): f"**{fmt_int(each.deployments)}**" for place, each in enumerate(counts, 1)}})
     rows.append({"why": ("all quantities computed", "完整计算的个数"), **{
         str(place): fmt_int(each.computed) for place, each in enumerate(counts, 1)}})
-    table(rows, {"why": ("what became of them", "去向"), **columns})
+    table(rows, {"why": ("what became of them", "去向"), **columns},
+          folded=("What became of every deployment, goal by goal", "逐个目标：全部部署的去向"))
     computed, tried = (sum(each.computed for each in counts),
                        sum(each.deployments for each in counts))
     number("which-computed", computed / max(1, tried), fmt_percent)

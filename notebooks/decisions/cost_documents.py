@@ -9,10 +9,13 @@ import catalogue
 from calc.auditing.costs import Plan, example_of, plan, weightiest
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three
+from catalogue.reading.units import YEAR
+from workbench.chapters.choices.documents import advised
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
-__all__ = ["assumptions_table", "hybrid", "hybrid_table", "plan", "plan_table", "weightiest"]
+__all__ = ["assumptions_table", "hybrid", "hybrid_table", "night", "plan", "plan_table",
+           "weightiest"]
 Text = tuple[str, str]
 TITLES: dict[str, Text] = {
     "hardware": ("hardware", "硬件"), "yearly": ("a year besides", "每年运营"),
@@ -75,6 +78,19 @@ def assumptions_table(made: Plan) -> None:
            "factor": ("cost of a token", "每 token 成本")})
     for place, (_, factor) in enumerate(found[:3], 1):
         number(f"s1-weight-{place}", fmt_sig(factor, 3), str)
+
+
+def night(made: Plan) -> None:
+    """What other cards could save of the plan's owned ones while these stand idle, beside S1."""
+    owned = made.corrected.owned
+    assert owned is not None
+    share = float(owned.energy / (owned.second * YEAR))
+    number("s1-energy-share", share, fmt_percent, digits=0)
+    advised({"s1/cheaper-at-night": (
+        f"Electricity is {fmt_percent(share, 0)} of what owning costs, and all that cards which "
+        "stand idle can save; cheaper ones beside them are paid the whole day, too.",
+        f"电费占自有成本的 {fmt_percent(share, 0)}，闲置的卡最多只省下这一项；"
+        "另备的便宜卡也要全天付钱。")})
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,9 @@ def headline(page: Priced) -> None:
         for ending, value in zip(("", "-low", "-high"), amounts[name], strict=True):
             number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
     number("c-used", fmt_percent(page.asked.utilisation, 0), str)
-    number("c-users", fmt_int(int(page.scenario.inputs()["concurrency"])), str)
+    for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
+                      ("answer", "output_tokens")):
+        number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
     number("c-rate", fmt_int(round(page.rate.value, -1)), str)
     number("c-api", fmt_sig(MILLION * page.api_per_output, 3), str)
     whole = amounts["per_million_output_whole"]

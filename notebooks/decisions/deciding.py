@@ -64,7 +64,7 @@ def page_of(scenario: str) -> Deciding:
 
 
 def answer(page: Deciding) -> None:
-    """What each quantity hangs on: three inputs, how far they move it, and the own error."""
+    """What each quantity depends on: three inputs, how far they move it, and the own error."""
     rows = []
     for name, found in page.tornados.items():
         unit = unit_of(name)
@@ -78,8 +78,9 @@ def answer(page: Deciding) -> None:
     heading, pace = page.heading, page.tornados["tpot"]
     first = [label(bar.name, page.plan) for bar in pace.bars if bar.name != OWN][:FEW]
     fits = _fits(page.plan)
-    show(f"**{heading[0]}.** Its time per output token, {shown(pace.value, 's')}, hangs on three "
-         f"inputs most: {'; '.join(text[0] for text in first)}. {_widest(pace)[0]}{fits[0]}",
+    show(f"**{heading[0]}.** Its time per output token, {shown(pace.value, 's')}, depends "
+         f"mostly on three inputs: {'; '.join(text[0] for text in first)}. "
+         f"{_widest(pace)[0]}{fits[0]}",
          f"**{heading[1]}**：每输出 token 时间为 {shown(pace.value, 's')}，主要取决于三项输入："
          f"{'；'.join(text[1] for text in first)}。{_widest(pace)[1]}{fits[1]}")
     table(rows, {"what": ("quantity", "量"), "value": ("value", "数值"),
@@ -169,10 +170,11 @@ def _company(found: Sensitivity, plan: Plan) -> Text:
 
     most = max(found.indices, key=brought)
     if brought(most) <= 0:
-        return "None of them matters only beside another.", "没有哪项输入要与其他一起才起作用。"
+        return ("None of them matters only together with another.",
+                "没有哪项输入要与其他一起才起作用。")
     alone, total = fmt_sig(max(most.first, 0), 2), fmt_sig(most.total, 2)
     name = label(most.name, plan)
-    return (f"Beside others more than alone matters: {name[0]} ({alone} alone, {total} in "
+    return (f"Together with others, more than alone, matters {name[0]} ({alone} alone, {total} in "
             "company).",
             f"与其他一起比单独更要紧的是{name[1]}（单独 {alone}，连同其他 {total}）。")
 
@@ -193,9 +195,9 @@ def several() -> None:
                                "自身误差" if found.bars[0].name == OWN else "某项输入")})
     table(rows, {"what": ("deployment", "部署"), "value": "TPOT",
                  "inputs": ("three inputs that move it most", "影响最大的三项输入"),
-                 "first": ("widest of all", "跨度最大")}, wide=True)
-    show(f"In {widest} of {len(rows)} of them what no input moves reaches farthest.",
-         f"{len(rows)} 个部署中有 {widest} 个，跨度最大的是任何输入都改变不了的那一项。")
+                 "first": ("reaches farthest", "跨度最大")}, wide=True)
+    show(f"In {widest} of these {len(rows)}, the formulas' own error reaches farthest.",
+         f"{len(rows)} 个部署中有 {widest} 个，跨度最大的是公式自身的误差。")
 
 
 def buying(page: Deciding) -> None:
@@ -283,7 +285,7 @@ def _widest(found: Tornado) -> Text:
     """Whether the own error reaches farther than any input, as a sentence."""
     if found.bars[0].name != OWN:
         return "", ""
-    return ("More than any of them does what no input moves, the formulas' own error.",
+    return ("What no input moves, the formulas' own error, reaches farther than any of them.",
             "影响更大的是任何输入都改变不了的一项：公式自身的误差。")
 
 

@@ -21,6 +21,7 @@ from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quant
 
 Text = tuple[str, str]
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
+FIRST = 5  # rows of a long table that are not folded
 
 
 def picture(page: Page) -> None:
@@ -147,7 +148,7 @@ def break_even(page: Page) -> None:
         "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
         "equal": (f"as cheap as the cheapest at, {currency}/h",
                   f"打平最低成本的价格，{currency}/h"),
-    }, wide=True)
+    }, wide=True, folded=("Every other card", "其余各卡"), first=FIRST)
 
 
 def front_table(page: Page) -> None:

@@ -30,6 +30,7 @@ RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
                              *LENGTHS), "vllm-ascend@0.18.0"),
     "s1": ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
                          "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
+OPEN, REST = 6, ("The other rows", "其余各行")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Text] = {
     "README.md": ("what is where, predicted and assumed", "目录说明、预测与前提"),
@@ -187,7 +188,8 @@ def settings_table(document: str) -> None:
                                               for row in rows))
     number(f"service_{document}_lost", len(lost))
     table(rows, {"setting": ("setting", "设置"), "section": ("section", "章节"),
-                 "instead": ("instead", "替代"), "note": ("why", "原因")}, wide=True)
+                 "instead": ("instead", "替代"), "note": ("why", "原因")}, wide=True,
+          folded=REST, first=OPEN)
     if lost:
         names = ", ".join(f"`{name}`" for name in lost)
         show(f"Without a counterpart: {names}.", f"没有对应物：{names}。")
@@ -255,7 +257,8 @@ def predictions_table(document: str) -> None:
     number(f"service_{document}_thresholds", len(rows))
     table(rows, {"what": ("alert on", "告警对象"), "section": ("section", "章节"),
                  "printed": ("printed", "文中阈值"), "predicted": ("predicted, 80%", "预测（80%）"),
-                 "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True)
+                 "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True,
+          folded=REST, first=OPEN)
 
 
 def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:

@@ -28,6 +28,7 @@ TP16 = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
 ON_CARDS = "s1-expert-tiers-on-cards,parallelism.expert_parallel=32"
 FITTING = ("precision=w8a8-int8", "parallelism.expert_parallel=16", "workload.concurrency=32")
 TENTH, QUARTER = 0.1, 0.25
+OPEN = 6  # questions that are not folded
 
 
 USED = Path("utilisation", (), "1", 0.0, 1.0, False)
@@ -140,10 +141,9 @@ def turns(cases: Sequence[Case] = CASES) -> None:
     never = 0
     for case in cases:
         found, first, second, path = solved(case)
-        title = catalogue.load_scenario(case.reference).id
         never += found.always is not None
         sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
-        rows.append({"question": case.question, "of": f"`{title}`",
+        rows.append({"question": case.question, "of": _titled(case.reference),
                      "now": _now(first, path), "answer": _answer(case, found, first, second, path),
                      "doubt": _doubted(sure, case, path)})
     for question, reference in PRICED:
@@ -151,9 +151,16 @@ def turns(cases: Sequence[Case] = CASES) -> None:
         never += rows[-1]["answer"][0].startswith("never")
     table(rows, {"question": ("question", "问题"), "of": ("deployment", "部署"),
                  "now": ("now", "现状"), "answer": ("answer", "答案"),
-                 "doubt": ("80% interval", "80% 区间")}, wide=True)
-    show(f"Of {len(rows)} questions {never} have the answer never.",
+                 "doubt": ("80% interval", "80% 区间")}, wide=True,
+          folded=("The other questions", "其余问题"), first=OPEN)
+    show(f"{never} of {len(rows)} questions are answered *never*.",
          f"{len(rows)} 个问题中，有 {never} 个的答案是“没有”。")
+
+
+def _titled(reference: str) -> Text:
+    """A deployment by its title."""
+    title = catalogue.load_scenario(reference).heading
+    return title["en"], title["zh"]
 
 
 def _of_price(question: Text, reference: str) -> dict[str, Any]:
@@ -172,7 +179,7 @@ def _of_price(question: Text, reference: str) -> dict[str, Any]:
         answer = (f"**{even}**: {sold[0]} below, {owned[0]} from there",
                   f"**{even}**：低于此值选“{sold[1]}”，由此起选“{owned[1]}”")
     case = Case(question, reference, (), SERVICE, "", "", (owned, sold))
-    return {"question": question, "of": f"`{reference}`", "now": price, "answer": answer,
+    return {"question": question, "of": _titled(reference), "now": price, "answer": answer,
             "doubt": _doubted(sure, case, USED)}
 
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from calc.choosing.advice import changed
 from deployment_pages.answers import Deployed
+from deployment_pages.families import cut
 from deployment_pages.verdicts import result
 from workbench.entries.deployments import named
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity
 
 Text = tuple[str, str]
 TOLD = ("ttft", "tpot", "output_throughput")
-WORDS: dict[str, Text] = {
-    "precision": ("precision", "精度"), "cluster.nodes": ("servers", "服务器数"),
-    "cluster.devices": ("cards", "卡数"),
-    "workload.concurrency": ("requests at once", "并发请求数"),
-    "workload.context_tokens": ("context", "上下文"),
-    "workload.max_num_batched_tokens": ("prompt chunk", "预填充分块"),
-    "parallelism.tensor_parallel": ("TP", "TP"), "parallelism.pipeline_parallel": ("PP", "PP"),
-    "parallelism.data_parallel": ("DP", "DP"), "parallelism.expert_parallel": ("EP", "EP"),
-    "parallelism.expert_tensor_parallel": ("slices of an expert", "专家切片数"),
-    "parallelism.redundant_experts": ("redundant experts", "冗余专家"),
-    "parallelism.shared_expert_ranks": ("ranks for shared experts", "共享专家独占 rank"),
-    "parallelism.decode_context_parallel": ("DCP", "DCP")}
 
 
 def rows(deployed: Deployed) -> list[dict[str, Any]]:
     """One row per change that makes it run, nearest first, with what it gives."""
     found = []
     for change in deployed.answer.changes:
-        found.append({"change": tuple(_settings(change.settings, lang) for lang in range(2)),
-                      "cards": fmt_int(change.devices), **_gives(deployed, change.settings)})
+        words = tuple(in_words(deployed, change.settings, lang) for lang in range(2))
+        found.append({"change": words, "cards": fmt_int(change.devices),
+                      **_gives(deployed, change.settings)})
     return found
 
 
@@ -43,7 +34,7 @@ def searched(deployed: Deployed) -> list[dict[str, Any]]:
              ((f"published weights, `{found.official_precision}`",
                f"官方权重 `{found.official_precision}`"), found.official))
     return [{"kind": kind,
-             "change": tuple(_settings(advice.settings, lang) or ("as it is", "不变")[lang]
+             "change": tuple(in_words(deployed, advice.settings, lang) or ("as it is", "不变")[lang]
                              for lang in range(2)),
              **_gives(deployed, advice.settings)}
             for kind, advice in kinds if advice is not None]
@@ -73,15 +64,39 @@ def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
         name: named(name) for name in TOLD if name in deployed.questions}
 
 
-def _settings(settings: dict[str, str | int], lang: int) -> str:
-    """Settings of a change as text: ``precision `w8a8-int8`; TP 16``."""
-    texts = []
-    for path, value in settings.items():
-        if path == "parallelism.balancing":  # as redundant experts are for
-            continue
-        text = f"`{value}`" if path == "precision" else fmt_int(int(value))
-        texts.append(f"{WORDS[path][lang]} {text}")
-    return ("; ", "；")[lang].join(texts)
+def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -> str:
+    """Settings in words: ``W8A8 INT8, 4 servers instead of 2, cut TP8×PP4``; empty for none."""
+    if not settings:
+        return ""
+    old, new = deployed.scenario, changed(deployed.scenario, dict(settings))
+    parts = []
+    if new.precision.id != old.precision.id:
+        parts.append(new.precision.name["en" if lang == 0 else "zh"])
+    if new.devices != old.devices:
+        parts.append((f"{fmt_int(new.devices)} cards instead of {fmt_int(old.devices)}",
+                      f"卡数由 {fmt_int(old.devices)} 改为 {fmt_int(new.devices)}")[lang])
+    if cut(new) != cut(old):
+        parts.append((f"cut {cut(new)}", f"切分 {cut(new)}")[lang])
+    spares = new.inputs()["redundant_experts"]
+    if spares != old.inputs()["redundant_experts"]:
+        parts.append((f"{fmt_int(spares)} redundant experts",
+                      f"{fmt_int(spares)} 个冗余专家")[lang])
+    parts += [_workload(path, value, deployed)[lang] for path, value in settings.items()
+              if path.startswith("workload.")]
+    return (", ", "，")[lang].join(parts)
+
+
+def _workload(path: str, value: str | int, deployed: Deployed) -> Text:
+    """A changed setting of the load beside what it was."""
+    name = path.removeprefix("workload.")
+    before, after = fmt_int(deployed.inputs[name]), fmt_int(float(value))
+    words: dict[str, Text] = {
+        "concurrency": ("{0} requests at once instead of {1}", "并发请求由 {1} 减为 {0}"),
+        "context_tokens": ("context of {0} tokens instead of {1}", "上下文由 {1} 缩短为 {0} token"),
+        "max_num_batched_tokens": ("prompt chunks of {0} tokens instead of {1}",
+                                   "预填充分块由 {1} 改为 {0} token")}
+    en, zh = words[name]
+    return en.format(after, before), zh.format(after, before)
 
 
 def full(deployed: Deployed) -> Text:

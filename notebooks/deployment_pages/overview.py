@@ -6,8 +6,9 @@ here beside the numbers, so that the page cannot say what has ceased to hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ import calc
 import catalogue
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
-from deployment_pages import findings, summary
+from deployment_pages import families, findings, summary
 from deployment_pages.answers import Answer, Deployed
 from workbench.entries.deployments import rounded
 from workbench.showing.display import figure, number, table
@@ -29,6 +30,7 @@ DOCUMENTS: dict[str, Text] = {
     "s0": ("S0: plans for R1", "S0：R1 的部署方案"),
     "s1": ("S1: plans for V3", "S1：V3 的部署方案"),
     "s2": ("S2: measured", "S2：实测"), "s3": ("S3: measured", "S3：实测")}
+PICTURES = {"s0": ("s0",), "s1": ("s1",), "measured": ("s2", "s3")}
 SIXTEEN_BITS = ("bf16", "fp16")
 AGREES = 1e-3  # relative; a document's own formula gives what it prints
 
@@ -79,8 +81,9 @@ def _rate(value: float) -> str:
 
 def glance(overview: Overview) -> None:
     """The picture of all, how many fit, and how far off the printed speeds are."""
-    figure("every-deployment", summary.picture(
-        {heading: overview.of(name) for name, heading in DOCUMENTS.items()}))
+    for key, names in PICTURES.items():
+        figure(f"every-deployment-{key}", summary.picture(
+            {DOCUMENTS[name]: overview.of(name) for name in names}))
     planned = overview.of("s0", "s1")
     promises = {name: [speed for item in overview.of(name) for speed in summary.speeds(item)
                        if not speed.goal] for name in ("s0", "s1")}
@@ -99,6 +102,33 @@ def glance(overview: Overview) -> None:
     number("number-fitting", sum(item.headroom >= 0 for item in planned))
     number("measured-inside", sum(not speed.outside for speed in kept))
     number("measured-all", len(kept))
+
+
+def finder(overview: Overview) -> None:
+    """Every deployment in one table, to be sorted and filtered by card, model or document."""
+    table([_found(item) for item in (*overview.deployed.values(), *overview.others)],
+          {"title": ("deployment", "部署"), "card": ("card", "卡"), "cards": ("cards", "卡数"),
+           "model": ("model", "模型"), "stored": ("stored as", "存储精度"), "cut": ("cut", "切分"),
+           "users": ("requests", "请求数"), "spare": ("memory to spare", "显存余量"),
+           "tpot": ("TPOT", "TPOT")}, sortable=True, wide=True)
+
+
+def _found(item: Deployed) -> dict[str, Any]:
+    scenario = item.scenario
+    title = summary.label(scenario) if scenario.file.document else _both(scenario.title)
+    source = (scenario.file.document or "").upper()
+    return {"title": tuple(f"{source}{' ' * bool(source)}[{text}](#{scenario.id})"
+                           for text in title),
+            "card": _both(scenario.device.name), "cards": scenario.devices,
+            "model": _both(scenario.model.name),
+            "stored": _both(scenario.precision.name), "cut": families.cut(scenario),
+            "users": fmt_sig(item.inputs["concurrency"]), "spare": fmt_bytes(item.headroom),
+            "tpot": item.answers["tpot"].text
+            if item.headroom >= 0 and "tpot" in item.answers else "–"}
+
+
+def _both(text: Mapping[str, str]) -> Text:
+    return text["en"], text["zh"]
 
 
 def what_fits(overview: Overview) -> None:

@@ -35,6 +35,7 @@ RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
 SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
 NAMES: dict[str, Text] = {RATE: ("output throughput", "输出吞吐"), PACE: ("TPOT", "TPOT"),
                           FIRST: ("TTFT, of prompt pools", "TTFT（预填充池）")}
+SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
 FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
 WORDS: dict[str, Text] = {
     "short": ("**does\u00a0not\u00a0fit**", "**装不下**"),
@@ -227,57 +228,69 @@ def needed(deployed: Deployed) -> float:
 def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Figure]:
     """Every deployment on a line: memory needed, and printed speeds, as factors of what there is.
 
+    Within a document the deployment that lacks most memory stands first.
+
     Args:
         documents: deployments by the heading of their document.
     """
     lines: list[Text | Deployed] = []
     for heading, of in documents.items():
-        lines += [heading, *of]
+        lines += [heading, *sorted(of, key=needed, reverse=True)]
 
     def draw(lang: str) -> Figure:
         at = lang == "zh"
         figures.style()
-        figure = Figure(figsize=(figures.WIDTH, 1.3 + 0.185 * len(lines)))
-        memory, fast = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2.3))
+        figure = Figure(figsize=(NARROW, 1.4 + 0.34 * len(lines)))
+        memory, fast = figure.subplots(1, 2, sharey=True, width_ratios=(1, 1.4))
         for place, item in enumerate(lines):
+            name = label(item.scenario)[at] if isinstance(item, Deployed) else item[at]
             if isinstance(item, Deployed):
-                _line(memory, fast, place, item)
-        names = [label(item.scenario)[at] if isinstance(item, Deployed) else item[at]
-                 for item in lines]
-        memory.set_yticks(range(len(lines)), names, fontsize=7.5)
-        for text, item in zip(memory.get_yticklabels(), lines, strict=True):
-            text.set_fontsize(7.5 if isinstance(item, Deployed) else 10)
-        for axes in (memory, fast):
-            axes.axvline(1, color=figures.INK, lw=1.2)
+                _line(memory, fast, place, item, at)
+            memory.annotate(name, (0, place - 0.16), fontsize=SMALL + isinstance(item, tuple),
+                            xycoords=memory.get_yaxis_transform(), xytext=(3, 0),
+                            textcoords="offset points", annotation_clip=False
+                            ).set_in_layout(False)  # it may reach into the other panel
+        memory.set_yticks(range(len(lines)), [""] * len(lines))
+        for axes, word in ((memory, ("usable", "可用")), (fast, ("as derived", "与推导相同"))):
+            axes.axvline(1, color=figures.INK, lw=1.6, alpha=0.7, zorder=0)
+            axes.annotate(word[at], (1, 1), xycoords=("data", "axes fraction"), xytext=(3, 2),
+                          textcoords="offset points", fontsize=SMALL)
             axes.tick_params(axis="y", length=0)
-            axes.grid(axis="y", lw=0.4, ls=":")
+            axes.grid(visible=False, axis="y")
         memory.set(ylim=(len(lines) - 0.4, -0.6), xlim=(0, None))
+        fast.spines["left"].set_visible(False)  # names run across it
         fast.set_xscale("log")
-        fast.xaxis.set_major_formatter(lambda tick, _: f"{tick:,g}" if tick < 1e6 else "")
-        memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9)
-        fast.set_xlabel(("speed printed or measured / derived", "文档或实测速度 / 推导速度")[at],
-                        fontsize=9)
-        figure.legend(handles=_key(at), loc="outside upper center", ncols=3, fontsize=8.5)
+        figures.log_ticks(fast.xaxis, *fast.get_xlim())
+        memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9.5)
+        fast.set_xlabel(("speed printed or\nmeasured / derived", "文档或实测速度 /\n推导速度")[at],
+                        fontsize=9.5)
+        figure.legend(handles=_key(at, lines), loc="outside upper center", ncols=2, fontsize=SMALL)
         return figure
 
     return draw
 
 
-def _line(memory: Axes, fast: Axes, place: int, deployed: Deployed) -> None:
+def _line(memory: Axes, fast: Axes, place: float, deployed: Deployed, at: bool) -> None:
+    """The bar and the marks of a deployment, which bear its name in the file of the numbers."""
     colour = FITS if verdict(deployed) not in ("short", "dtype") else SHORT
-    memory.barh(place, needed(deployed), height=0.62, color=colour)
+    name, place = label(deployed.scenario)[at], place + 0.2  # below its name
+    memory.barh(place, needed(deployed), height=0.36, color=colour, label=name)
     for item in speeds(deployed):
-        fast.plot([item.low, item.high], [place, place], color=colour, lw=1.4)
-        fast.plot(item.factor, place, SHAPES[item.name], ms=5, color=colour, mew=1.2,
+        of = f"{name}: {NAMES[item.name][at]}"
+        fast.plot([item.low, item.high], [place, place], color=colour, lw=1.4, label=f"{of} (80%)")
+        fast.plot(item.factor, place, SHAPES[item.name], ms=5, color=colour, mew=1.2, label=of,
                   mfc="none" if item.goal else colour)
 
 
-def _key(at: bool) -> list[Line2D]:
-    """Handles of the legend."""
+def _key(at: bool, lines: Sequence[Text | Deployed]) -> list[Line2D]:
+    """Handles of the legend, of what is drawn alone."""
+    drawn = {(speed.name, speed.goal) for item in lines if isinstance(item, Deployed)
+             for speed in speeds(item)}
     words = {FITS: ("fits", "装得下"), SHORT: ("does not fit, or not in this precision",
                                               "装不下，或不支持此精度")}
     handles = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
     handles += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
-              for name, shape in SHAPES.items()]
-    return [*handles, Line2D([], [], ls="", marker="o", color=figures.INK, mfc="white",
-                           label=("hollow: a goal", "空心：目标")[at])]
+              for name, shape in SHAPES.items() if name in {name for name, _ in drawn}]
+    goal = Line2D([], [], ls="", marker="o", color=figures.INK, mfc="none",
+                  label=("hollow: a goal", "空心：目标")[at])
+    return [*handles, *[goal] * any(is_goal for _, is_goal in drawn)]

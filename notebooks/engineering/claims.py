@@ -8,8 +8,8 @@ from audited.words import called, printed, right
 from calc.auditing.audit import Audited, audit
 from calc.auditing.judging import CONTRADICTS
 from catalogue import ParamsError
-from workbench.chapters.choices.documents import link
 from workbench.showing.display import table
+from workbench.showing.documents import link
 
 
 def chosen(names: str) -> list[Audited]:

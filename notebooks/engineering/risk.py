@@ -27,9 +27,12 @@ from calc.deciding.inputs.information import Information, measured, to_buy
 from calc.deciding.inputs.plans import Plan, plan_of
 from calc.launching.predictions import Predicted, predicted
 from catalogue import Scenario
+from catalogue.ledger.documents import Risk
 from catalogue.reading.printed import Printed
+from decisions.capacity.rated import PROMISE, RANKS
 from decisions.deciding import label
 from engineering import claims
+from workbench.chapters.choices.documents import place
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -53,13 +56,9 @@ STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1
 WAVE, RATE = "output_throughput", "steady_throughput"  # what was measured, what is asked for
 DRAWS = 1 << 11
 HARDWARE = "s1-f50"  # the document's own sum
-MATRIX = {  # claim -> likelihood and impact as the document words them, from 0 for low
-    "S1-264": (1, 2), "S1-265": (1, 1), "S1-266": (2, 1), "S1-267": (0, 2), "S1-268": (0, 1)}
 OTHERS = ("S1-395", "S1-180", "S1-256", "S1-262")  # use of memory; supply, card's power, all
 DEMAND, LATER = 10000.0, (1.2, 2.0, 4.0)  # token/s to buy for; price of a card that is missing
 YEARS, DELAY, DEARER, EARLIER = 3.0, 0.25, 1.2, 2.0  # the document's years; what may change
-PROMISE = 0.999  # availability that the document asks for
-RANKS: tuple[Text, ...] = (("low", "低"), ("medium", "中"), ("high", "高"))
 DAY = "azure-conversation"
 WEEK = 7 / 365
 PER_TIME = "card_hour_of_parts"  # of owning: the cost of a token goes with it
@@ -208,9 +207,15 @@ def _drawn(lang: str) -> Figure:
 
 
 @cache
+def risks() -> dict[str, Risk]:
+    """The document's matrix: its rows by the claim that ranks each."""
+    return {risk.claims[0]: risk for risk in catalogue.load("documents", "s1").risks}
+
+
+@cache
 def _claims() -> dict[str, Audited]:
     """Those that the page rests on, by number."""
-    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *MATRIX, *OTHERS, *(
+    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *risks(), *OTHERS, *(
         each for stage_ in STAGE_GOALS.values() for each in stage_))))}
 
 
@@ -224,7 +229,7 @@ def factors() -> dict[str, float]:
     found = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
     given = example_of(found[HARDWARE])[2]
     planned_ = (given["cost_cards"] + given["cost_servers"]) / stage("3").file.cluster.nodes.value
-    return dict(zip(MATRIX, (
+    return dict(zip(risks(), (
         goals()[-1] / forecast("3").throughput.value, 1 / fleet().share,
         1 / dearer(server=exactly(planned_)),
         max(dearer(years=exactly(YEARS - DELAY)), dearer(server=exactly(DEARER * server().value))),
@@ -234,33 +239,33 @@ def factors() -> dict[str, float]:
 def matrix() -> None:
     """The document's matrix: as printed, and as computed."""
     of, found = forecast("3"), factors()
-    order = sorted(MATRIX, key=lambda name: -found[name])
+    order = sorted(found, key=lambda name: -found[name])
     assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
     assert found["S1-266"] > 1
     certain, unknown = ("certain", "必然"), ("no source", "无来源")
     ends = [fmt_fixed(end, 0) for end in (
         of.throughput.value, of.throughput.low, of.throughput.high)]
-    texts: list[tuple[Text, Text, Text]] = [
-        (("performance missed", "性能不达标"), certain,
+    texts: list[tuple[Text, Text]] = [
+        (certain,
          ("{} token/s ({}–{})".format(*ends), "{} token/s（{}–{}）".format(*ends))),
-        (("hardware fails", "硬件故障"), (f"{fmt_percent(failing(), 1)} in a year",
-                                       f"一年内 {fmt_percent(failing(), 1)}"),
+        ((f"{fmt_percent(failing(), 1)} in a year", f"一年内 {fmt_percent(failing(), 1)}"),
          (f"all four servers stop, {fmt_percent(1 - fleet().share, 1)} of the time",
           f"四台一起停，占时间的 {fmt_percent(1 - fleet().share, 1)}")),
-        (("cost overrun", "成本超支"), certain,
-         ("servers at dealers' prices", "服务器按经销商报价")),
-        (("supply interrupted", "供应链中断"), unknown,
+        (certain, ("servers at dealers' prices", "服务器按经销商报价")),
+        (unknown,
          ("servers a fifth dearer; three months late is less",
           "服务器涨价两成；晚到三个月影响更小")),
-        (("obsolescence", "技术过时"), unknown,
+        (unknown,
          ("two years of use instead of three", "只用两年而非三年"))]
     rows = []
-    for (name, (likely, grave)), (title, computed, what) in zip(MATRIX.items(), texts, strict=True):
-        rows.append({"risk": title, "said": tuple(
-            f"{RANKS[likely][lang]} / {RANKS[grave][lang]}" for lang in (0, 1)),
+    for (name, risk), (computed, what) in zip(risks().items(), texts, strict=True):
+        rows.append({
+            "place": place("s1", risk), "risk": (risk.name["en"], risk.name["zh"]), "said": tuple(
+                f"{RANKS[risk.likely][lang]} / {RANKS[risk.grave][lang]}" for lang in (0, 1)),
             "printed": _printed(name).text, "likely": computed, "what": what,
             "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
-    table(rows, {"risk": ("risk", "风险"), "said": ("S1: likely / impact", "S1：概率 / 影响"),
+    table(rows, {"place": ("section, line", "章节、行"), "risk": ("risk", "风险"),
+                 "said": ("S1: likely / impact", "S1：概率 / 影响"),
                  "printed": ("its priority", "其优先级"),
                  "likely": ("likely, computed", "概率（计算）"), "what": ("if it comes", "若发生"),
                  "factor": ("cost of a token", "每 token 成本"),

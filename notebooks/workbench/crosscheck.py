@@ -67,7 +67,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     Args:
         inputs: every input symbol, SI numbers.
         attention: ``mla`` or ``gqa``.
-        formulas: those of ``notebooks/formulas.json`` unless given.
+        formulas: those of ``formulas.json`` unless given.
 
     Raises DerivationError naming the quantities that only one of the two has, or on which they
     differ by more than a relative 1e-9.

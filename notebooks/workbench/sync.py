@@ -25,12 +25,13 @@ TITLES = {
     "device": {"en": "A device", "zh": "一张卡"},
     "model": {"en": "A model", "zh": "一个模型"},
     "document": {"en": "A document, claim by claim", "zh": "一份文档，逐条审计"},
-    "search": {"en": "Which deployment: from a goal to the best",
-               "zh": "选哪种部署：从目标到最优方案"},
-    "service": {"en": "From scenario to service", "zh": "从部署方案到上线服务"},
-    "decide": {"en": "What decides", "zh": "结果取决于什么"},
-    "day": {"en": "A day of users", "zh": "一天的用户"},
-    "scale": {"en": "From 8 to 384 cards", "zh": "从 8 卡到 384 卡"},
+    "search": {"en": "Search: from a goal to the best deployment",
+               "zh": "搜索：从目标到最优部署"},
+    "service": {"en": "Start and watch: from a plan to a service",
+                "zh": "启动与告警：从部署方案到上线服务"},
+    "decide": {"en": "Sensitivity: which inputs decide", "zh": "敏感性：结果取决于哪些输入"},
+    "day": {"en": "Capacity: replicas for a day of users", "zh": "容量规划：一天的用户要几个副本"},
+    "scale": {"en": "Scaling: from 8 to 384 cards", "zh": "扩展：从 8 卡到 384 卡"},
 }
 OF_VARIANTS = {"family", "variant"}
 _LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
+import calc
+import catalogue
 from audited import document, findings, overview, words
 from audited.words import (
     GROUPS,
@@ -16,6 +20,8 @@ from audited.words import (
     of_document,
     page_of,
 )
+from deployment_pages.answers import Deployed
+from deployment_pages.card import command
 from workbench.showing import display, long_table
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
@@ -100,3 +106,17 @@ def test_words_for_all(said):
         en, zh = words.called(row)
         assert en
         assert zh
+
+
+def test_what_is_recommended_of_a_search_is_what_its_command_computes():
+    plans = {plan.id: plan for _, plan in findings.plans_of("s1")}
+    best = findings.searched(plans["s1-plan-c"])
+    assert best.precision == "fp8-block"  # H20 multiplies the published weights
+    program, *words = shlex.split(
+        command(Deployed(plans["s1-plan-c"]), best.settings).replace("\\\n", ""))
+    assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
+    again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
+    assert again.fits
+    assert float(again.everything["output_throughput"]) == pytest.approx(
+        best.quantities["output_throughput"])
+    assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from _browser import INSTALL, Browser, find_chromium
 
+from tools.site import searching
+
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
 
@@ -119,23 +121,92 @@ def test_the_switcher_keeps_page_and_section(browser: Browser, address: str) -> 
         assert browser.errors == []
 
 
-@pytest.mark.parametrize(("folder", "query"), [
-    ("zh/", "张量并行"), ("zh/", "专家"), ("", "tensor parallel"),
-])
-def test_search_finds_what_stands_in_a_sentence(
-    browser: Browser, address: str, folder: str, query: str,
+SEARCHES = {
+    "": {"plan C": "chapters/scenarios/s1-plan-c", "70272": "chapters/memory#memory-kv",
+         "tensor paralelism": "chapters/reference#term-tensor-parallelism"},
+    "zh/": {"方案C": "chapters/scenarios/s1-plan-c", "70,272": "chapters/memory#memory-kv",
+            "expert parallelism": "chapters/reference#term-expert-parallelism",
+            "每个 rank 都保存一整份": "chapters/memory#memory-kv"},
+}
+
+
+@pytest.mark.parametrize("folder", SEARCHES)
+def test_search_finds_terms_numbers_plans_and_phrases(
+    browser: Browser, address: str, folder: str,
 ) -> None:
-    browser.open(f"{address}/{folder}search.html?q={query}")
-    links = "[...document.querySelectorAll('#search-results ul.search a')].map(a => a.href)"
-    assert browser.wait_for(f"{links}.some(href => href.includes({HIT!r}))")
+    browser.open(f"{address}/{folder}search.html")
+    for query, hit in SEARCHES[folder].items():
+        assert hit in searching.results(browser, query)[:searching.FIRST], query
+        assert browser.evaluate("document.querySelectorAll('.search-hits mark').length"), query
     assert browser.errors == []
 
 
 def test_search_does_not_find_what_is_not_there(browser: Browser, address: str) -> None:
-    browser.open(f"{address}/zh/search.html?q=鲸落蝉鸣")
-    assert browser.wait_for("document.querySelector('#search-results .search-summary, "
-                            "#search-results p')?.innerText.length > 0")
-    assert browser.evaluate("document.querySelectorAll('#search-results ul.search a').length") == 0
+    browser.open(f"{address}/zh/search.html")
+    assert searching.results(browser, "鲸落蝉鸣") == []
+    assert browser.evaluate(f"{searching.BOX}.firstChild.textContent") == "没有找到。"
+
+
+def test_the_index_is_loaded_by_who_searches_and_nobody_else(
+    browser: Browser, address: str,
+) -> None:
+    """By a button or a key; arrows go to the results and back."""
+    browser.open(f"{address}/index.html")
+    loaded = [url for url in browser.requests if "minisearch" in url or "index.js" in url]
+    assert loaded == []
+    browser.evaluate("document.querySelector('.search-button__button').click()")
+    browser.evaluate("(field => { field.value = 'KV cache'; "
+                     "field.dispatchEvent(new Event('input')); })"
+                     "(document.querySelector('#pst-search-dialog input'))")
+    hits = "document.querySelectorAll('#pst-search-dialog .search-hits a')"
+    assert browser.wait_for(f"{hits}.length > 3")
+    press = ("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
+             "{key: %r, bubbles: true, cancelable: true}))")
+    for key, at in (("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0)):
+        browser.evaluate(press % key)
+        assert browser.evaluate(f"document.activeElement === {hits}[{at}]")
+    assert any("search-index.js" in url for url in browser.requests)
+    assert browser.errors == []
+
+
+def test_a_query_goes_along_into_the_other_language(browser: Browser, address: str) -> None:
+    browser.open(f"{address}/search.html?q=H20")
+    browser.click("a.language-switcher")
+    assert browser.evaluate("document.querySelector('.bd-search-container input').value") == "H20"
+    assert browser.wait_for("document.querySelectorAll('.search-hits a').length > 3")
+
+
+def test_a_term_a_letter_and_an_equation_say_what_they_are(
+    browser: Browser, address: str,
+) -> None:
+    """To a pointer and to a keyboard; Escape ends it."""
+    card = "document.querySelector('#card.open')?.textContent"
+    point = ("document.querySelector(%r).dispatchEvent("
+             "new PointerEvent('pointerover', {bubbles: true, pointerType: 'mouse'}))")
+    browser.open(f"{address}/zh/chapters/memory.html")
+    browser.evaluate(point % "a.term[href$='#term-tpot']")
+    assert "相邻两个输出 token 的平均间隔" in browser.wait_for(card)
+    browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    assert browser.evaluate(card) is None
+    browser.evaluate(point % "#equation-eq-kv-bytes-per-token")
+    assert "L层数" in browser.wait_for(card)
+    browser.open(f"{address}/chapters/scenarios/s1-plan-c.html")
+    browser.evaluate("document.querySelector(\"article a[href*='#equation-']\").focus()")
+    assert browser.wait_for("document.querySelector('#card.open math')?.textContent")
+    assert browser.errors == []
+
+
+def test_on_a_phone_a_wide_table_is_cards_that_say_their_columns(
+    browser: Browser, address: str,
+) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=PHONE, height=844,
+                 deviceScaleFactor=1, mobile=True)
+    browser.open(f"{address}/zh/chapters/scenarios/s1-plan-c.html")
+    table = "document.querySelector('.bd-article table.as-cards')"
+    labels = browser.evaluate(f"[...{table}.tBodies[0].rows[0].cells].map(c => c.dataset.label)")
+    heads = browser.evaluate(f"[...{table}.tHead.rows[0].cells].map(c => c.textContent.trim())")
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    assert labels == [None, *heads[1:]]
 
 
 def test_dark_mode_is_a_click_away(browser: Browser, address: str) -> None:

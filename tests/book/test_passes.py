@@ -78,12 +78,14 @@ def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(proj
     scenario = project / "params/scenarios/two.yml"
     scenario.write_text("2222\n")
     assert build(project)[0] == 0
-    for name in ("index.html", "chapters/derivation.html", "chapters/scenarios/one.html"):
+    for name in ("index.html", "chapters/derivation.html", "chapters/scenarios/one.html",
+                 "_static/search-index.js"):
         assert "Plan 2222" in page(project, name)
         assert "方案2222" in page(project, f"zh/{name}")
     scenario.unlink()
     assert build(project)[0] == 0
-    for name in ("index.html", "zh/index.html", "searchindex.js", "zh/searchindex.js"):
+    for name in ("index.html", "zh/index.html", "_static/search-index.js",
+                 "zh/_static/search-index.js"):
         assert "Plan 2222" not in page(project, name)
         assert "方案2222" not in page(project, name)
     assert not list((project / "_build/html").rglob("two.*"))

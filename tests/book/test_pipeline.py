@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ import _project
 import psutil
 import pytest
 
-from _ext import languages, pipeline, search_zh, workshop
+from _ext import downloads, languages, pipeline, workshop
 
 PAGES = ["derivation", "scenarios", "scenarios/one", "scenarios/two"]
 
@@ -57,7 +58,7 @@ def test_only_what_is_stale_runs(project: Path) -> None:
     assert "scenarios/one.ipynb" not in outputs(project)
     assert ".keys/scenarios/one.json" not in outputs(project)
 
-    (project / "notebooks/formulas.json").write_text('{"a": 1}\n')
+    (project / "notebooks/workbench/formulas/formulas.json").write_text('{"a": 1}\n')
     assert build(project) == ["derivation", "scenarios", "scenarios/three", "scenarios/two"]
 
 
@@ -222,16 +223,6 @@ def test_a_page_knows_its_other_language(page: str, tag: str, urls: list[str]) -
     assert [entry["tag"] for entry in found if entry["current"]] == [tag]
 
 
-def test_chinese_is_indexed_by_pairs_of_characters() -> None:
-    language = search_zh.SearchChineseBigrams({})
-    terms = language.split("采用张量并行，TP=8 层")
-    assert {"采用", "张量", "量并", "并行", "张", "层", "TP", "8"} <= set(terms)
-    assert "行T" not in terms
-    assert language.word_filter("张")
-    assert not language.word_filter("8")
-    assert language.stem("Models") == "model"
-
-
 CELLS_OF_VARIANTS = """
 +++ {"tags": ["en", "family"]}
 
@@ -298,3 +289,17 @@ def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
     place = r"of supplements/two.md, line 12:\n    1 \+ oops"
     with pytest.raises(pipeline.NotebookError, match=place):
         build(project)
+
+
+def test_a_plot_brings_the_file_of_its_numbers_and_a_diagram_none() -> None:
+    """Glued or shown at once; the image is known by the name that myst-nb gives it."""
+    image, mime = "<svg>\n</svg>\n", "image/svg+xml"
+    numbers = {mime: {"numbers": "x\n1\n"}}
+    cells = [{"outputs": [
+        {"data": {f"application/papermill.record/{mime}": [image]},
+         "metadata": {**numbers, "scrapbook": {"name": "curve_en"}}},
+        {"data": {mime: image}, "metadata": {**numbers, "lang": "zh"}},
+        {"data": {"text/html": "<svg/>"}, "metadata": {}}, {"name": "stdout"}]}]
+    found = list(downloads.behind(json.dumps({"cells": cells}), "page"))
+    name = hashlib.sha256(b"<svg>\n</svg>").hexdigest()
+    assert found == [(name, "page-curve_en.csv", "x\n1\n"), (name, "page-1_zh.csv", "x\n1\n")]

@@ -125,8 +125,10 @@ def test_what_would_run_runs(deployed):
     found = alternatives.rows(one)
     assert len(found) == len(one.answer.changes) > 1
     assert all(not row["spare"].startswith("−") for row in found)
-    more = [row for row in found if "precision" not in row["change"][0]]
+    more = [row for row, change in zip(found, one.answer.changes, strict=True)
+            if "precision" not in change.settings]
     assert min(int(row["cards"]) for row in more) > one.scenario.devices
+    assert all(f"{row['cards']} cards instead of 16" in row["change"][0] for row in more)
 
 
 def test_as_many_requests_as_fit_are_only_told_of_a_promise_that_is_missed(deployed):

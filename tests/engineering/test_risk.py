@@ -69,3 +69,11 @@ def test_the_dearer_a_card_is_later_the_more_are_bought_now_and_the_more_knowing
     for each in found:
         assert all(worth.value <= each.perfect for worth in each.worths)
         assert measured(each.worths[0].name)
+
+
+def test_the_rows_of_the_matrix_are_those_of_the_document_with_their_claims() -> None:
+    found = risk.risks()
+    assert set(found) == set(risk.factors())
+    for name, row in found.items():
+        listed = risk.claim(name).case.listed.claim
+        assert (row.line, row.section) == (listed.line, listed.section)

@@ -10,8 +10,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("catalogue", "calc", "notebooks/workbench", "notebooks/deployment_pages",
-            "notebooks/decisions", "notebooks/audited", "notebooks/engineering", "book/_ext",
-            "tools", "benchmarks")
+            "notebooks/decisions", "notebooks/audited", "notebooks/engineering",
+            "notebooks/calculators", "book/_ext", "tools", "benchmarks")
 ROOMS = sorted(init.parent for package in PACKAGES
                for init in (PROJECT / package).rglob("__init__.py"))
 MODULES = sorted(path for package in (*PACKAGES, "tests")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-INSTALL = "apt-get install --no-install-recommends prometheus shellcheck"
+INSTALL = "apt-get install --no-install-recommends nginx-light prometheus shellcheck"
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 S0_RUNS = ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
            "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1", *LENGTHS)

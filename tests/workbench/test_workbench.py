@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 import sympy
@@ -354,6 +355,9 @@ def test_symbols_and_terms_are_named_once_in_each_language():
         assert len(set(texts)) == len(texts), column
     for symbol in symbols.values():
         catalogue.units.dimensions(symbol.unit)
+    called = []
     for term in catalogue.glossary().values():
-        assert set(term) <= {"en", "zh", "abbr", "definition"}
+        assert set(term) <= {"en", "zh", "abbr", "definition", "also", "at", "everyday"}
         assert set(term["definition"]) == {"en", "zh"}
+        called += {term["en"], term["zh"], term.get("abbr", term["en"]), *term.get("also", ())}
+    assert [name for name, count in Counter(map(str.lower, called)).items() if count > 1] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, sourced, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_sig
 
+Text = tuple[str, str]
 SERVERS = 48  # of 384 cards
 LIFETIMES = 400.0  # of a server, in the simulation
 CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
@@ -55,7 +57,7 @@ def widths() -> list[int]:
 
 def wide_and_narrow(scenario: catalogue.Scenario) -> None:
     """The same servers in groups of all widths: what is there, and spares for a promise."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for size in widths():
         groups = SERVERS // size
         shares = {case: fleet(scenario, groups, size, 0, case).share for case, _ in CASES}
@@ -68,13 +70,15 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
                      "one": fmt_percent(with_one.share, 2),
                      **{f"spares{level}": "–" if count is None else str(count)
                         for level, count in zip(LEVELS, spares, strict=True)}})
-    table(rows, {"servers": ("servers of a group", "每组台数"), "groups": ("groups", "组数"),
-                 "share": ("throughput that is there", "实有吞吐"),
-                 "range": ("at the ends of the inputs", "输入取两端"),
-                 "one": ("with one that stands by", "加一台备机"),
-                 **{f"spares{level}": (f"spares for all but one group, {fmt_percent(level)}",
-                                       f"至多缺一组、达 {fmt_percent(level)} 的备机")
-                    for level in LEVELS}}, wide=True)
+    columns: dict[str, str | Text] = {
+        "servers": ("servers of a group", "每组台数"), "groups": ("groups", "组数"),
+        "share": ("throughput available", "实有吞吐"),
+        "range": ("at the ends of the inputs", "输入取两端"),
+        "one": ("with one on standby", "加一台备机"),
+        **{f"spares{level}": (f"spares for all but one group, {fmt_percent(level)}",
+                              f"至多缺一组、达 {fmt_percent(level)} 的备机") for level in LEVELS}}
+    table([rows[place] for place in (0, len(rows) // 2, -1)], columns, wide=True)
+    table(rows, columns, wide=True, folded=("Every width", "各种宽度"))
     draw(partial(scaling_figures.failing, [
         (name, widths(), [fleet(scenario, SERVERS // size, size, 0, case).share
                           for size in widths()]) for case, name in CASES]))

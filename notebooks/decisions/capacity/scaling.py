@@ -21,6 +21,9 @@ BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
 RESOURCES = {"memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute": ("compute", "计算"),
              "interconnect": ("links", "互联"), "host": ("host", "主机"),
              "launch": ("launches", "下发")}
+SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
+         "expert_parallel": "EP"}
+EVERY = 3  # numbers of cards of which one is not folded
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
 S1 = ("s1-scale-24", "s1-scale-32", "s1-scale-48", "s1-scale-64")
 
@@ -136,12 +139,15 @@ def layouts(page: Growth) -> None:
             "two", "gain")})
     name = page.name
     show(f"{name['en']}:", f"{name['zh']}：")
-    table(rows, {"cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
-                 "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
-                 "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
-                 "resource": ("step bound by", "步的瓶颈"),
-                 "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
-                 "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}, wide=True)
+    columns: dict[str, str | Text] = {
+        "cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
+        "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
+        "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
+        "resource": ("step bound by", "步的瓶颈"),
+        "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
+        "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}
+    table(rows[1::EVERY], columns, wide=True)
+    table(rows, columns, wide=True, folded=("Every number of cards", "全部卡数"))
 
 
 def _pools(two: TwoPools) -> Text:
@@ -172,6 +178,12 @@ def counted(found: Sequence[Growth]) -> None:
         number("scale-gain-high", max(most), fmt_fixed, digits=1)
 
 
+def _size(path: str, value: str | int) -> str:
+    """A changed setting: ``PP3``; of one that is no parallel size, its path."""
+    name = path.rpartition(".")[2]
+    return f"{SIZES[name]}{value}" if name in SIZES else f"`{path}={value}`"
+
+
 def documented() -> None:
     """The scaling table of document S1: as printed, and what follows from its own inputs."""
     rows = []
@@ -186,7 +198,7 @@ def documented() -> None:
             "cards": scenario.devices, "printed": fmt_int(round(said.printed)),
             "per": fmt_sig(said.printed / scenario.devices),
             "fits": ("yes", "能") if found.fits else ("no", "否"),
-            "change": ", ".join(f"{key}={value}" for key, value in change.settings.items())
+            "change": ", ".join(map(_size, change.settings, change.settings.values()))
             if change else "–",
             "runs": fmt_int(round(runs)) if runs else "–",
             "each": fmt_sig(runs / cards) if runs else "–"})

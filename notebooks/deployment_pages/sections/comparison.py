@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calc
 import catalogue
-from deployment_pages import alternatives, families, verdicts, views
+from deployment_pages import alternatives, card, families, verdicts, views
 from deployment_pages.answers import Deployed
 from deployment_pages.sections import measurements
 from deployment_pages.sections.page import Page
@@ -19,9 +19,12 @@ def answer(page: Page) -> None:
         show(*families.pools(page.family, *map(Deployed, page.family.pools)))
     _say(page.deployed,
          (f"*{title['en']}:* ", f"**{title['zh']}**：") if page.several else ("", ""))
+    card.glance(page.deployed)
+    card.instead(page.deployed)
     show(*verdicts.told(page.deployed))
     if any(promise := alternatives.full(page.deployed)):
         show(*promise)
+    _noted(page.deployed)
     if page.several:
         others = f"#{page.family.id}-family"
         show(f"This page shows that variant in full; [the others]({others}) follow.",
@@ -37,6 +40,9 @@ def _say(deployed: Deployed, name: tuple[str, str] = ("", "")) -> None:
     for reason in deployed.answer.reasons:
         if reason.kind == "dtype":
             show(reason.text["en"], reason.text["zh"])
+
+
+def _noted(deployed: Deployed) -> None:
     if note := deployed.scenario.file.note:
         show(note["en"], note["zh"])
 
@@ -53,7 +59,8 @@ def documented_and_derived(page: Page) -> None:
              "文档公式与本书不同之处，两式并列，并指出出错的一步：")
         table(wrong.rows, {"what": ("what goes wrong", "出错之处"),
                            "theirs": ("the document's formula", "文档的公式"),
-                           "ours": ("the right one", "正确的公式")}, wide=True)
+                           "ours": ("the right one", "正确的公式")}, wide=True,
+              folded=("The formulas, one beside the other", "两式对照"))
     if wrong.letters:
         table([{"letter": f"${latex}$", "name": names}
                for latex, names in sorted(wrong.letters.items())],
@@ -120,7 +127,8 @@ def _searched(deployed: Deployed) -> None:
              "multiply:",
              f"同样的卡、同样的请求，枚举全部合法切分与支持的精度共 {tried} 个部署，"
              "每秒 token 数最高的是：")
-        table(found, alternatives.columns(deployed, "kind"), wide=True)
+        table(found, alternatives.columns(deployed, "kind"), wide=True,
+              folded=("The best, with their intervals", "最优方案及其区间"))
 
 
 def _instead(deployed: Deployed, brief: bool = False) -> None:
@@ -135,7 +143,8 @@ def _instead(deployed: Deployed, brief: bool = False) -> None:
             "运行时试过同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、更少的请求、"
             "更短的上下文，以及更多同型号的卡。"
             "以下改动可以运行，改动小者在前；增加卡数的一行，是按原精度运行所需的最少卡数。")
-        table(changes, alternatives.columns(deployed), wide=True)
+        table(changes, alternatives.columns(deployed), wide=True,
+              folded=None if brief else ("Every change that was found", "找到的全部改动"))
     else:
         show("No change of its cut, its precision or the number of its cards was found that makes "
              "it run.", "改变切分、精度或卡数，均未找到可以运行的方案。")
@@ -164,6 +173,7 @@ def variant(page: Page, identifier: str) -> None:
         show("The one that this page shows in full.", "即本页完整列出的部署。")
         return
     _say(member)
+    _noted(member)
     _three_views(member, brief=True)
     measurements.rows_of(member)
     _instead(member, brief=True)

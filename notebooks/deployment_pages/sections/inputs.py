@@ -26,7 +26,8 @@ def inputs_and_sources(page: Page) -> None:
          f"模型：{model.name['zh']}，{letters}（{cited}）。设备：{device.name['zh']}，共 "
          f"{deployment.devices} 个。存储精度：{precision.name['zh']}。{_engine(deployment)[1]}")
     sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
-            + deployments.settings(deployment))
+            + deployments.settings(deployment),
+            folded=("Card, load and settings", "卡、负载与设置"))
     show("What the physics takes besides: peaks, links and the priors of mechanisms.",
          "物理模型另外用到的输入：峰值、链路，以及各机制的先验。")
     sourced(deployments.hardware(deployment), folded=("Peaks and links", "峰值与链路"))

@@ -125,12 +125,12 @@ def draw_sums(times: Seconds, lang: str) -> Figure:
             axes.plot(tokens, [times(name, tokens=count, tensor=tensor)["all_reduce_time"] * 1e3
                                for count in tokens], ls=dash, color=figures.PALETTE[place],
                       label=groups.card_name(name)[lang == "zh"] if dash == "-" else None)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
-    axes.set_xlabel({"en": "tokens of the step", "zh": "一步的 token 数"}[lang])
-    axes.set_ylabel({"en": "all-reduces of a step (ms)", "zh": "一步的 all-reduce（ms）"}[lang])
-    axes.legend(loc="upper left")
+    figures.doubling(axes, TICKS)
+    axes.set(yscale="log", xlabel={"en": "tokens of the step", "zh": "一步的 token 数"}[lang],
+             ylabel={"en": "all-reduces of a step (ms)", "zh": "一步的 all-reduce（ms）"}[lang])
+    words = {"en": "{} cards", "zh": "{} 张卡"}[lang]
+    figures.legend(axes, {words.format(tensor): {"ls": dash} for tensor, dash
+                          in zip(TENSOR, dashes, strict=True)}, loc="upper left")
     return figure
 
 
@@ -198,13 +198,12 @@ def draw_modes(lines: Lines, lang: str) -> Figure:
             axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
                       color=figures.PALETTE[place],
                       label=f"{card}{comma}EP{ranks}" if dash == "-" else None)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
-    axes.set_xlabel({"en": "tokens of a rank", "zh": "每 rank 的 token 数"}[lang])
-    axes.set_ylabel({"en": "dispatch and combine, one layer (µs)",
+    figures.doubling(axes, TICKS)
+    axes.set(yscale="log", xlabel={"en": "tokens of a rank", "zh": "每 rank 的 token 数"}[lang],
+             ylabel={"en": "dispatch and combine, one layer (µs)",
                      "zh": "单层分发与合并（µs）"}[lang])
-    axes.legend(loc="upper left")
+    figures.legend(axes, {WAYS[mode.replace("_", "-")][lang == "zh"]: {"ls": dash}
+                          for mode, dash in DASHES.items()}, loc="upper left")
     return figure
 
 

@@ -242,9 +242,9 @@ def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequenc
         batches = [2 ** (n / 8) for n in range(81)]
         for psi, colour in zip(skews, figures.PALETTE, strict=False):
             ax.plot(batches, [distinct(n, psi) for n in batches], color=colour,
-                    label=f"$\\psi$ = {psi:g}")
+                    label=("skew", "倾斜")[at] + f" $\\psi$ = {psi:g}")
         ax.plot(batches, [min(chosen * n, experts) for n in batches], color=figures.INK, lw=1,
-                ls=DASHED)
+                ls=DASHED, label=("upper bound", "上界")[at])
         _ticks(ax, [1, 4, 16, 64, 256, 1024])
         ax.set_xlabel(("tokens that share the experts", "共用一组专家的 token 数")[at])
         ax.set_ylabel(("distinct experts per layer", "每层不同专家数")[at])
@@ -386,7 +386,7 @@ def intensity_of_classes(step: Steps, cards: Sequence[tuple[Device, str]],
             point = ridge(card, "bf16")
             ax.axhline(point, color=figures.INK, lw=1, ls=DASHED)
             ax.annotate(f"{card.name[lang]}  {point:.0f}", (1, point), va=side, fontsize=9,
-                        xycoords=ax.get_yaxis_transform(), xytext=(4, 0),
+                        xycoords=ax.get_yaxis_transform(), xytext=(6, 0),
                         textcoords="offset points")
         ax.set_yscale("log")
         _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096, 16384])

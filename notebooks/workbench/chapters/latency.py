@@ -101,16 +101,6 @@ def cases(rows: Iterable[tuple[Text, str]], heading: Text = ("case", "情形")) 
           {"case": heading, "value": ("comes out as", "结果")})
 
 
-def ends_of_the_law(roofline: sympy.Expr, serial: sympy.Expr, worst: sympy.Expr) -> None:
-    """Everything hidden, nothing hidden, and how far apart they are at most."""
-    cases([(("$\\varphi = 1$: everything is hidden", "$\\varphi = 1$：完全掩盖"),
-            book_letters(roofline)),
-           (("$\\varphi = 0$: one after the other", "$\\varphi = 0$：先后进行"),
-            book_letters(serial)),
-           (("second over first, at most, where $C = M$", "后者与前者之比，最大在 $C = M$ 处"),
-            book_letters(worst))])
-
-
 def measured_classes(law: Law) -> dict[str, list[RowClass]]:
     """Every class of rows of the matmuls that were measured, beside both ends of the law."""
     return {key: list(_classes(entry, law)) for key, entry in MEASURED.items()}

@@ -24,6 +24,7 @@ Values = Mapping[str, Any]  # inputs and quantities of a deployment by name (SI)
 Servers = Mapping[Text, Values]
 MILLISECONDS, MICROSECONDS = 1e3, 1e6  # of a second
 FEW_AND_MANY = (1, 32)  # requests
+OF_MANY: Text = ("The same for 32 requests", "32 个请求时")
 SIZES = (1, 2, 4, 8, 16)
 REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
@@ -237,15 +238,10 @@ def two_halves(step: Steps, spread: Values) -> list[Halves]:
     return tried
 
 
-def where_two_halves_pay(step: Steps, spread: Values) -> None:
-    """The smallest batch, within so many requests, from which two halves are faster."""
-    most = REQUESTS_OF_HALVES[-1]
-    steps = (halves(step, spread, requests) for requests in range(2, most + 2, 8))
-    first = next((row.requests for row in steps if row.split < row.whole), None)
-    show(*((f"Two halves pay from about {first} requests per card on.",
-            f"每卡约 {first} 个请求起，双半批更快。") if first else
-           (f"Two halves do not pay at any batch up to {most} requests per card.",
-            f"每卡 {most} 个请求以内，双半批都不划算。")))
+def where_two_halves_pay(step: Steps, spread: Values) -> int:
+    """Requests per card from which two halves are faster; StopIteration if at none of the table."""
+    steps = (halves(step, spread, requests) for requests in range(2, REQUESTS_OF_HALVES[-1] + 2, 8))
+    return next(row.requests for row in steps if row.split < row.whole)
 
 
 def of_size(step: Steps, deployment: Values, cards: int, requests: int) -> dict[str, Any]:
@@ -260,11 +256,13 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
         text = fmt_fixed(MILLISECONDS * values["decode_step_time"], 1)
         return text if values["headroom_per_device"] >= 0 else f"({text})"
 
-    table([{"card": tuple(name.split("×")[-1] for name in label), "requests": requests}
-           | {str(cards): cell(of_size(step, deployment, cards, requests)) for cards in SIZES}
-           for label, deployment in deployments.items() for requests in FEW_AND_MANY],
-          {"card": ("card", "卡"), "requests": ("requests", "请求数")}
-          | {str(cards): (f"$t$ = {cards} (ms)", f"$t$ = {cards}（ms）") for cards in SIZES})
+    for requests, folded in zip(FEW_AND_MANY, (None, OF_MANY), strict=True):
+        table([{"card": tuple(name.split("×")[-1] for name in label), "requests": requests}
+               | {str(cards): cell(of_size(step, deployment, cards, requests)) for cards in SIZES}
+               for label, deployment in deployments.items()],
+              {"card": ("card", "卡"), "requests": ("requests", "请求数")}
+              | {str(cards): (f"$t$ = {cards} (ms)", f"$t$ = {cards}（ms）") for cards in SIZES},
+              folded=folded)
     show("Decode step of DeepSeek-V3; in brackets where the model or the requests do not fit. "
          "Sixteen cards are two servers, linked by the network.",
          "DeepSeek-V3 的一个解码步；括号内表示装不下模型或请求。16 张卡为两台服务器，经网络相连。")

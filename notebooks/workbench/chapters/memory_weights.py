@@ -34,6 +34,7 @@ ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,
 RANKS = (1, 2, 4, 8, 16, 32, 64)
 DRAWN = ("bf16", "fp8-block", "w4a16-awq")
 DRAWN_CARDS = ("nvidia-h20", "nvidia-h800", "ascend-910b2", "ascend-910b4")
+SIDES = ("bottom", "center", "top", "center")  # of their lines, on which their names stand
 PRECISIONS = ("bf16", "fp8-block", "w8a8-int8", "w4a8-int8", "nvfp4", "mxfp4-w4a4", "w4a16-awq",
               "w4a16-group128")
 MULTIPLYING = ("ascend-910b2", "ascend-910c-die", "nvidia-a800-sxm-80gb", "nvidia-h20",
@@ -150,12 +151,11 @@ def draw_ranks(derivation: Derivation, lang: str) -> Figure:
     for precision in map(catalogue.load_precision, DRAWN):
         axes.plot(RANKS, [rank(derivation, ranks, precision.id)["weights_per_device"] / GB
                           for ranks in RANKS], "o-", ms=4, label=precision.name[lang])
-    for place, card in enumerate(map(catalogue.load_device, DRAWN_CARDS)):
+    for card, side in zip(map(catalogue.load_device, DRAWN_CARDS), SIDES, strict=True):
         capacity = card.memory_capacity.value / GB
-        side, align = ((RANKS[-1], "right"), (RANKS[0], "left"))[place % 2]
         axes.axhline(capacity, color=figures.INK, lw=1, ls=(0, (4, 3)))
-        axes.annotate(f"{card.name[lang]}  {capacity:.0f} GB", (side, capacity), xytext=(0, 2),
-                      textcoords="offset points", ha=align, fontsize=9)
+        axes.annotate(f"{card.name[lang]}  {capacity:.0f} GB", (1, capacity), xytext=(6, 0),
+                      xycoords=axes.get_yaxis_transform(), textcoords="offset points", va=side)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.set_xticks(RANKS, [str(ranks) for ranks in RANKS])

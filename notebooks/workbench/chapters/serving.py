@@ -223,11 +223,13 @@ def speed_up(of_systems: Mapping[Text, list[Drafted]]) -> None:
             axes.plot(batches, [row.by_three for row in rows], ls=(0, (4, 3)), marker="s", ms=4,
                       color=colour)
         axes.axhline(1, color=figures.INK, lw=1, ls=(0, (1, 3)))
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(BATCHES, [str(batch) for batch in BATCHES])
+        figures.doubling(axes, BATCHES)
         axes.set_xlabel({"en": "requests in a batch", "zh": "批次中的请求数"}[lang])
         axes.set_ylabel({"en": "speed-up of decode", "zh": "解码加速比"}[lang])
-        axes.legend(loc="best")
+        one, three = {"en": ("one draft", "three"), "zh": ("一个草稿", "三个")}[lang]
+        figures.legend(axes, {one: {"marker": "o", "ms": 4},
+                              three: {"marker": "s", "ms": 4, "ls": (0, (4, 3))}},
+                       loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
         return drawing
 
     figure("draft-speedup", draw)

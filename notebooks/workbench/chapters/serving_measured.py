@@ -283,13 +283,16 @@ def burst_picture(grid: Grid) -> None:
         drawing, axes = figures.axes(height=3.9)
         for tokens, colour in zip(DRAWN, figures.PALETTE, strict=False):
             _lines_of_a_length(axes, grid, tokens, colour)
-        axes.set_xscale("log", base=2)
+        figures.doubling(axes, [1, 2, 4, 8, 16, 32])
         axes.set_yscale("log", base=2)
         axes.set_xlim(0.9, 48)
-        axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
         axes.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
         axes.set_xlabel({"en": "requests that arrive together", "zh": "同时到达的请求数"}[lang])
         axes.set_ylabel({"en": "mean TTFT (s)", "zh": "平均 TTFT（s）"}[lang])
+        words = {"en": ("measured, by prompt length", "chunks packed", "(c + 1)/2 prefills"),
+                 "zh": ("实测，按提示长度", "按打包分块", "(c + 1)/2 次预填充")}[lang]
+        figures.legend(axes, {words[0]: {"marker": "o", "ms": 5, "ls": ""}, words[1]: {},
+                              words[2]: {"ls": (0, (1, 2))}}, loc="upper left")
         return drawing
 
     figure("burst-ttft", draw)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
+import catalogue
 from workbench.evidence.error_tables import (
     APART,
     METRICS,
@@ -23,6 +26,11 @@ from workbench.evidence.error_tables import (
     uncalibrated,
 )
 from workbench.showing import figures
+from workbench.showing.drawing import broken
+
+LABEL = 25.0  # width of a line of a title, in sizes of its letters
+PANELS = 3  # beside each other
+CURVES = (("all terms", "全部计入"), ("without it", "不计此项"))
 
 
 def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -94,22 +102,32 @@ def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
 
 def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray],
               lang: int) -> Figure:
-    """Mean signed error by concurrency, with all terms and without each in turn."""
-    drawing, axes = figures.axes(height=3.9)
-    axes.axhline(0, color=figures.INK, lw=0.8)
-    for place, (term, found) in enumerate(ablated.items()):
+    """Mean signed error by concurrency, with all terms and, in a panel each, without one."""
+    def errors(found: Errors) -> tuple[np.ndarray, list[float]]:
         column = rows["concurrency"][found.row]
         values = np.unique(column)
-        errors = [100 * float(found.errors[column == value].mean()) for value in values]
-        axes.plot(range(len(values)), errors, marker="o", ms=3.5, lw=2.6 if not term else 1.4,
-                  color=figures.INK if not term else figures.PALETTE[place - 1],
-                  ls=":" if term in ("kernel_boundary", "host_gap") else "-",
-                  label=TERMS[term][lang] if not term else
-                  (f"without {TERMS[term][0]}", f"不计{TERMS[term][1]}")[lang])
-    axes.set_xticks(range(len(values)), [f"{int(value)}" for value in values])
-    axes.set(xlabel=("requests", "并发")[lang],
-             ylabel=("predicted over measured − 1 (%)", "预测 ÷ 实测 − 1（%）")[lang])
-    axes.legend(loc="lower left", fontsize=8)
+        return values, [100 * float(found.errors[column == value].mean()) for value in values]
+
+    terms = [term for term in ablated if term]
+    figures.style()
+    drawing = Figure(figsize=(figures.WIDTH, 0.6 + 1.7 * -(-len(terms) // PANELS)))
+    cells = drawing.subplots(-(-len(terms) // PANELS), PANELS, sharex=True, sharey=True,
+                             squeeze=False).ravel()
+    for axes in cells[len(terms):]:
+        axes.set_visible(False)
+    for axes, term in zip(cells, terms, strict=False):
+        axes.axhline(0, color=figures.INK, lw=0.8)
+        for kept, colour in (("", figures.INK), (term, figures.PALETTE[1])):
+            values, shares = errors(ablated[kept])
+            axes.plot(range(len(values)), shares, marker="o", ms=3, lw=1.6, color=colour,
+                      label=CURVES[bool(kept)][lang])
+        axes.set_title("\n".join(broken(TERMS[term][lang], LABEL, 1)), fontsize=9)
+        axes.set_xticks(range(len(values)), [f"{int(value)}" for value in values])
+        axes.tick_params(labelsize=8.5)
+    drawing.supxlabel(("requests", "并发")[lang], fontsize=9)
+    drawing.supylabel(("predicted over measured − 1 (%)", "预测 ÷ 实测 − 1（%）")[lang], fontsize=9)
+    drawing.legend(*cells[0].get_legend_handles_labels(), loc="outside upper center", ncols=2,
+                   fontsize=8.5)
     return drawing
 
 
@@ -117,8 +135,8 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
     """Predicted over measured of every system: median and extent, and the roofline's median."""
     metrics = ("tpot", "ttft")
     both = [*uncalibrated(results, *metrics), *uncalibrated(results, *metrics, apart=True)]
-    names = list(dict.fromkeys(result.system for result in both))
-    drawing, cells = panels(len(metrics), 0.8 + 0.25 * len(names))
+    names = _by_ratio(both)
+    drawing, cells = panels(len(metrics), 1.2 + 0.34 * len(names))
     plain = {(result.system, result.metric): result for result in rooflines
              if result.protocol == UNCALIBRATED}
     for axes, metric in zip(cells, metrics, strict=True):
@@ -136,9 +154,34 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
                       color=figures.PALETTE[3])
         axes.set(xscale="log", xlim=(0.015, 4), ylim=(0.7 - len(names), 0.7),
                  yticks=[-place for place in range(len(names))],
-                 yticklabels=names if axes is cells[0] else [], title=METRICS[metric][lang],
+                 yticklabels=[titled(name, lang) for name in names] if axes is cells[0] else [],
+                 title=METRICS[metric][lang],
                  xlabel=("predicted over measured", "预测 ÷ 实测")[lang])
         axes.tick_params(axis="y", labelsize=8)
         axes.set_xticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
         axes.minorticks_off()
+    words = (("median, extent of the rows", "中位数与各行范围"), ("DeepSeek-V3.2", "DeepSeek-V3.2"),
+             ("roofline", "屋顶线"))
+    styles: tuple[dict[str, Any], ...] = (
+        {"marker": "o", "color": figures.PALETTE[0]}, {"marker": "o", "color": figures.PALETTE[1]},
+        {"marker": "|", "ls": "", "ms": 8, "mew": 1.8, "color": figures.PALETTE[3]})
+    drawing.legend(handles=[Line2D([], [], label=word[lang], **style)
+                            for word, style in zip(words, styles, strict=True)],
+                   loc="outside upper center", ncols=3, fontsize=8.5)
     return drawing
+
+
+def _by_ratio(results: Sequence[Result]) -> list[str]:
+    """Systems from the most underestimated on, by time per token if it was measured."""
+    ratios: dict[str, float] = {}
+    for result in results:  # of the time per token first
+        found = result.predictions
+        ratios.setdefault(result.system, float(np.median(found.predicted / found.measured)))
+    return sorted(ratios, key=lambda name: (APART in name, ratios[name]))
+
+
+def titled(system: str, lang: int) -> str:
+    """The title of a measured system in two lines at most, without the word that it is measured."""
+    title = catalogue.load_scenario(system).file.title[("en", "zh")[lang]]
+    title = re.sub(r", measured$|（实测）$", "", title)
+    return "\n".join(broken(title, LABEL, 1))

@@ -35,7 +35,7 @@ class Derivation:
 
     Args:
         notebook: name of the notebook, e.g. ``memory``.
-        path: the lock file, ``notebooks/formulas.json`` unless told otherwise.
+        path: the lock file, ``formulas.json`` unless told otherwise.
     """
 
     def __init__(self, notebook: str, path: Path = FORMULAS) -> None:
@@ -122,15 +122,15 @@ class Derivation:
 def _difference(stored: Formula | None, derived: Formula | None) -> str | None:
     """What sets two versions of a formula apart, as the end of a sentence; None if nothing."""
     if derived is None:
-        return "is in notebooks/formulas.json but no longer derived"
+        return "is in formulas.json but no longer derived"
     if stored is None:
-        return "is derived but not in notebooks/formulas.json"
+        return "is derived but not in formulas.json"
     if stored == derived:
         return None
     if not same_value(stored.tree, derived.tree):
-        return "has another value than in notebooks/formulas.json"
+        return "has another value than in formulas.json"
     if not same_structure(stored.tree, derived.tree):
-        return "has another form than in notebooks/formulas.json, with the same value"
+        return "has another form than in formulas.json, with the same value"
     fields = [name for name in ("unit", "latex", "anchor", "tree")
               if getattr(stored, name) != getattr(derived, name)]
-    return f"differs from notebooks/formulas.json in its {', '.join(fields)}"
+    return f"differs from formulas.json in its {', '.join(fields)}"

@@ -1,6 +1,6 @@
 """The formulas that the derivations export: the file, their order, their values.
 
-``notebooks/formulas.json`` is committed like a lock file: a change of physics is a diff of it.
+``formulas.json`` is committed like a lock file: a change of physics is a diff of it.
 Formulas form a directed graph without cycles: a symbol of a tree is an input or another formula.
 """
 
@@ -18,7 +18,7 @@ from catalogue.entries.trees import Number, evaluate, symbols_of
 from catalogue.reading.files import write_whole
 from workbench.formulas.errors import DerivationError
 
-FORMULAS = Path(__file__).resolve().parents[2] / "formulas.json"
+FORMULAS = Path(__file__).with_name("formulas.json")
 VARIANTS = ("mla", "gqa")
 COST = "cost"
 DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
@@ -143,6 +144,17 @@ def latex(expr: sympy.Basic | int) -> str:
     what is computed from them.
     """
     return _printer().doprint(_in_order(expr))
+
+
+def latex_of_numbers(expr: sympy.Basic, numbers: Mapping[str, str]) -> str:
+    """LaTeX of an expression with a text in the place of each letter, in the order of letters.
+
+    Args:
+        expr: the expression.
+        numbers: name of a symbol -> LaTeX that takes its place.
+    """
+    texts = {proxy: numbers[name] for name, proxy in _proxies().items() if name in numbers}
+    return _Printer({"symbol_names": texts, "mul_symbol": "times"}).doprint(_in_order(expr))
 
 
 def latex_terms(expr: sympy.Basic) -> list[str]:

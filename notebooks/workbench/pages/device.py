@@ -52,6 +52,25 @@ def at_a_glance(card: Device) -> None:
              f"[{die.name['zh']}]({die.id}.ipynb)（`{die.id}`），数量按 die 计。")
 
 
+def deployments(card: Device) -> None:
+    """What runs on the card in this book, each with a link to its page; nothing if nothing does."""
+    rows = []
+    for family in map(catalogue.load_family, catalogue.names("scenarios")):
+        one = next((item for item in family.deployments if item.device.id == card.id), None)
+        if one is not None:
+            rows.append({"title": tuple(f"[{family.title[lang]}](#{family.id})"
+                                        for lang in ("en", "zh")),
+                         "model": (one.model.name["en"], one.model.name["zh"]),
+                         "cards": one.devices,
+                         "stored": (one.precision.name["en"], one.precision.name["zh"])})
+    if not rows:
+        show("No deployment of this book runs on it; [](#own) says how to compute one.",
+             "本书尚无运行在这种卡上的部署；如何自行计算，见[](#own)。")
+        return
+    table(rows, {"title": ("deployment", "部署"), "cards": ("cards", "卡数"),
+                 "model": ("model", "模型"), "stored": ("stored as", "存储精度")})
+
+
 def _accelerator(card: Device, maker: str, by: str) -> None:
     peaks = {name: peak for name in hardware.WEIGHT_BYTES
              if (peak := getattr(card.matrix_peak, name))}

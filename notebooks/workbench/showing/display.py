@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import SVG, Markdown, display
+from IPython.display import HTML, SVG, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -22,7 +22,8 @@ import catalogue
 from catalogue.reading import words
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import formula_of, load_formulas
-from workbench.showing import figures
+from workbench.showing import behind, figures
+from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_int, fmt_sig
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
@@ -86,7 +87,7 @@ def show(en: str, zh: str) -> None:
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
           sortable: bool = False, wide: bool = False, turned: bool = False,
-          folded: Text | None = None) -> None:
+          folded: Text | None = None, first: int = 0) -> None:
     """A table in both languages.
 
     Args:
@@ -97,8 +98,13 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         wide: whether it reaches into the page's margin.
         turned: whether headings from the third column on stand upright, over many narrow columns.
         folded: title under which it is folded, if it is.
+        first: rows that stay open above what is folded.
     """
     rows = list(rows)
+    if first:
+        table(rows[:first], columns, sortable, wide, turned)
+        if not (rows := rows[first:]):
+            return
     texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
@@ -224,7 +230,8 @@ def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
               "unit": known[name].unit, "id": f"`{name}`"}
              for name in known if name in _introduced)],
           {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
-           "id": ("in the program", "程序中的名称")})
+           "id": ("in the program", "程序中的名称")},
+          folded=("The letters of this page", "本页符号"))
 
 
 def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
@@ -236,10 +243,21 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     return result
 
 
-def figure(key: str, picture: Callable[[str], Figure]) -> None:
-    """Glue a figure as SVG, drawn once per language, under ``key_en`` and ``key_zh``."""
+def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
+    """Glue a figure, drawn once per language, under ``key_en`` and ``key_zh``.
+
+    A plot becomes an image, a diagram a part of the page itself.
+    """
     for lang in _spoken:
-        glue(f"{key}_{lang}", SVG(figures.svg(picture(lang))), display=False)
+        glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
+
+
+def _shown(drawn: Figure | Drawing) -> HTML | SVG:
+    """What is drawn as an output; in the book a plot brings its numbers, see ``book/_ext``."""
+    if isinstance(drawn, Drawing):
+        return HTML(drawn.svg())
+    image = figures.svg(drawn)
+    return SVG(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
 
 
 def cited(key: str) -> str:
@@ -372,4 +390,4 @@ def _cell(value: Any, lang: int) -> str:
 def draw(picture: Callable[[str], Figure]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
-        display(SVG(figures.svg(picture(lang))), metadata={"lang": lang})
+        display(_shown(picture(lang)), metadata={"lang": lang})

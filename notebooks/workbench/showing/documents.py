@@ -52,6 +52,7 @@ _UNITS = {"1": "", "request": "", "token": "", "us": "µs"}
 HIDDEN = 0.1  # shares below it keep a decimal
 ROUNDING = 0.005  # of a number, lost by the digits of another
 _named: dict[str, str] = {}  # letter of a document -> meaning, as last named on the page
+ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class Numbers:
 def documents() -> tuple[DocumentFormulas, ...]:
     """The files of formulas, by document."""
     return tuple(catalogue.load("formulas", name) for name in catalogue.names("formulas"))
+
+
+def link(name: str) -> str:
+    """A link to a claim, by its number, from a chapter's page."""
+    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower(), name)}">{name}</a>'
 
 
 def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]:

@@ -11,6 +11,7 @@ import functools
 import io
 import logging
 import warnings
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -78,6 +80,26 @@ def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:
     style()
     figure = Figure(figsize=(width, height))
     return figure, figure.subplots()
+
+
+def legend(axes: Axes, marks: Mapping[str, Mapping[str, Any]], **options: Any) -> None:
+    """The axes' legend, and after its colours what the kinds of lines and points mean.
+
+    Args:
+        axes: with what is drawn and labelled.
+        marks: label -> properties of a line, such as ``ls`` or ``marker``, drawn without colour.
+        options: of Matplotlib's legend.
+    """
+    handles, _ = axes.get_legend_handles_labels()
+    neutral = [Line2D([], [], **{"color": INK, "lw": 1.6, "label": label, **mark})
+               for label, mark in marks.items()]
+    axes.legend(handles=[*handles, *neutral], **options)
+
+
+def doubling(axes: Axes, ticks: Sequence[float]) -> None:
+    """A logarithmic axis of x on which every step doubles, with plain numbers at some ticks."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
 
 
 def log_ticks(axis: Axis, low: float, high: float) -> None:

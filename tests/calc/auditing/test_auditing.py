@@ -53,6 +53,9 @@ claims:
 """
 WHAT = "what: {en: w, zh: w}, section: '1', line: 1"
 EIGHTH = "formula: [divide, whole, parts], inputs: {whole: 8 GB, parts: 4}"
+LAYERED = "[multiply, layers, byte]"
+ROWS = ("sourced: {low: measurements/s2-910b1-awq/tpot/concurrency=1/min, "
+        "high: measurements/s2-910b1-awq/tpot/concurrency=1/max}, right: low, most: high")
 POSITIVE = st.floats(1e-3, 1e6)
 
 
@@ -84,7 +87,19 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     (f"printed: 2 GB, {EIGHTH}, right: [multiply, whole, parts]", (FORMULA, ())),
     (f"printed: 2 GB, {EIGHTH}, sourced: {{whole: devices/nvidia-h20/memory_capacity}}, "
      "right: [multiply, whole, parts]", (BOTH, ())),
+    # what goes in is as sources have it, and does not lead to ours: it is the formula
+    (f"printed: 61 B, formula: {LAYERED}, inputs: {{layers: 61, byte: 1 B}}, sourced: {{layers: "
+     "models/deepseek-v3/num_hidden_layers}, truth: 's1-plan-c:kv_bytes_per_token'",
+     (FORMULA, ())),
+    # half a second is a digit of what is printed, and forty times ours
+    ("printed: 5 s, formula: a, inputs: {a: 5 s}, sourced: {a: 'measurements/s2-910b1-awq/e2e/"
+     "input_tokens=128,concurrency=1'}, right: [divide, a, 1000]", (BOTH, ())),
     ("printed: 148 TFLOPS, truth: devices/nvidia-h20/matrix_peak/fp16", (SPECIFICATION, (RIGHT,))),
+    # both directions of an entry restate it
+    ("printed: 900 GB/s, right: [multiply, 2, x], sourced: {x: links/nvlink-h20/device_bandwidth}",
+     (SPECIFICATION, (RIGHT,))),
+    ("printed: 600 GB/s, right: [multiply, 2, x], sourced: {x: links/nvlink-h20/device_bandwidth}",
+     (SPECIFICATION, (WRONG,))),
     ("printed: 296 TFLOPS, truth: devices/nvidia-h20/matrix_peak/fp16", (SPECIFICATION, (WRONG,))),
     ("printed: 64 GB, truth: devices/ascend-910b2/memory_capacity",
      (SPECIFICATION, (RIGHT, BINARY))),
@@ -109,6 +124,15 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 22.8 ms, truth: 'measurements/s2-910b1-awq/tpot/input_tokens=128,concurrency=1'",
      (REPRODUCED, ())),
     ("printed: 22.8 ms, truth: 'measurements/s2-910b1-awq/tpot/min'", (REPRODUCED, ())),
+    # its own rows say otherwise, of a range at either end
+    ("printed: 24 ms, truth: 'measurements/s2-910b1-awq/tpot/min'", (ARITHMETIC, ())),
+    (f"printed: [22.8 ms, 29.7 ms], {ROWS}", (REPRODUCED, ())),
+    (f"printed: [25 ms, 29.7 ms], {ROWS}", (ARITHMETIC, ())),
+    (f"printed: [22.8 ms, 26 ms], {ROWS}", (ARITHMETIC, ())),
+    # a step as it is printed: twice the 16,000 of a replica
+    ("claim: 's1-plan-d:output_throughput.2', formula: [multiply, rate, 2], "
+     "inputs: {rate: 16000 token/s}, sourced: {rate: 's1-plan-d:output_throughput/replica'}",
+     (INPUT, (INFEASIBLE,))),
 ])
 def test_a_verdict_follows_from_its_numbers(judged, claim, expected):
     assert verdict(judged, claim) == expected
@@ -130,6 +154,15 @@ def test_what_is_said_of_one_thing_is_held_against_each_other(judged):
     clashes = [row.judgement.clashes for row in rows]
     assert clashes == [("S1-002",), ("S1-001", "S1-003"), ("S1-002",), ()]
     assert [CONTRADICTS in row.judgement.also for row in rows] == [True, True, True, False]
+
+
+def test_an_input_that_another_claim_prints_is_replaced_by_ours(judged):
+    rows = judged(f"id: S1-001, {WHAT}, printed: 296 TFLOPS, "
+                  "truth: devices/nvidia-h20/matrix_peak/fp16",
+                  f"id: S1-002, {WHAT}, printed: 592 TFLOPS, formula: [multiply, 2, peak], "
+                  "inputs: {peak: 296 TFLOPS}, sourced: {peak: corrected/S1-001}").rows
+    assert rows[1].judgement.verdict == INPUT
+    assert rows[1].case.truth.three.value == 2 * rows[0].case.truth.three.value
 
 
 def test_a_claim_made_again_is_judged_again(judged):
@@ -166,6 +199,10 @@ def test_a_claim_made_again_is_judged_again(judged):
      "causes.yml"),
     (f"id: S1-002, {WHAT}, printed: 2, truth: measurements/s2-910b1-awq/tpot", "30 rows"),
     (f"id: S1-002, {WHAT}, printed: 2, truth: claims/S1-009", "no claim"),
+    (f"id: S1-002, {WHAT}, printed: 2, truth: corrected/S1-009", "no claim"),
+    (f"id: S1-002, {WHAT}, printed: 2, truth: corrected/S1-002", "rests on itself"),
+    (f"id: S1-002, {WHAT}, printed: 2, most: 3, truth: 's1-plan-c:tensor_parallel'",
+     "of the lower end"),
     ("id: S1-002, line: 2, example: s1-f99.1", "no example"),
     ("id: S1-002, line: 2, claim: 's1-plan-c:output_throughput'", "claims, expected one"),
 ])

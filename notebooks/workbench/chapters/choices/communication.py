@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import catalogue
 from workbench.chapters import communication_groups as groups
+from workbench.chapters.choices import documents
 from workbench.chapters.choices.layouts import A2, CARDS_OF_A_SERVER, H20_LARGE, H200, Layout
 from workbench.chapters.throughput import Inputs, Text, Values, quantities
 from workbench.formulas.derivation import Derivation
-from workbench.showing.display import number, show, table
+from workbench.showing.display import LANGUAGES, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_time
 
 Time = Callable[..., float]  # of inputs, ranks and letters such as Q [s]
@@ -17,6 +19,8 @@ PROMPT, ANSWER = 2048, 512
 USERS = (16, 64, 256)
 MOST = 128  # users that are tried
 MILLI = 1e3
+RANKS, IN_GROUP = (2, 4, 8, 16), 16  # that sum; requests of a group in a step
+ALL_REDUCES = ("decode_all_reduce_time", "prefill_all_reduce_time")
 SENT = ("decode_all_reduce_time", "decode_exchange_time")
 FEW, MANY_SERVERS = 2, 4  # cards of a small group, servers of a large one
 
@@ -62,16 +66,16 @@ def steps(derivation: Derivation) -> None:
 
 def _under() -> None:
     """What stands under the table."""
-    stored = [", ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]} `"
-                        f"{layout.precision}`" for layout in (
+    stored = ["; ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]}: "
+                        f"{catalogue.load_precision(layout.precision).name[lang]}" for layout in (
                             Layout(card, servers, 1) for card in CARDS.values()
-                            for servers in (1, 2))) for place in (0, 1)]
+                            for servers in (1, 2))) for place, lang in enumerate(LANGUAGES)]
     show("Decode step of DeepSeek-V3 in ms, what of it is sent in brackets, the fastest in bold; – "
          "does not fit. Unless all-to-all is named, experts lie in slices on all cards, and tokens "
          f"are gathered for them. {stored[0]}.",
          "DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 "
          "all-to-all 者外，专家切片分布在全部卡上，token 收集到各卡。"
-         f"{stored[1].replace(', ', '，')}。")
+         f"{stored[1].replace('; ', '；').replace(': ', '：')}。")
 
 
 def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Text]:
@@ -136,3 +140,31 @@ def small_groups(two_shot: Time, crossing: Time, cross_network: Time) -> None:
             inputs, MANY_SERVERS * CARDS_OF_A_SERVER) / token, fmt_fixed, digits=0)
     number("reach-servers", MANY_SERVERS)
     number("reach-chunk", groups.CHUNK)
+
+
+def advice(derivation: Derivation) -> None:
+    """How all-reduces grow with the ranks: as the documents write it, and as it comes out.
+
+    Args:
+        derivation: of all quantities.
+    """
+    told = []
+    for ranks in RANKS:
+        layout = Layout(A2, 2, ranks)
+        found = quantities(derivation, layout.inputs(PROMPT, ANSWER),
+                           concurrency=IN_GROUP * layout.cards // ranks)
+        told.append(tuple(float(found[name]) for name in ALL_REDUCES))
+    steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place], 1)}"
+                       for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
+    for ranks, (_, prompt) in zip(RANKS, told, strict=True):
+        number(f"reach-prompt-{ranks}", prompt, fmt_time, digits=0)
+    number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
+    both = (
+        (f"All-reduces on 910B2 by ranks, of a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
+         f"910B2 上 all-reduce 的时间，按 rank 数，每步 {IN_GROUP} 个请求："
+         f"{'；'.join(steps_)}。"),
+        (f"Of a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. In a server, where every "
+         "pair of cards has a link, more ranks have more links; the second server ends that.",
+         f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
+         "服务器内卡两两直连，rank 越多链路越多；跨到第二台服务器便不再如此。"))
+    documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engineering import monitoring
-from engineering.monitoring import CAUSES, LIVELY, ONCE
+from engineering.operating import monitoring
+from engineering.operating.monitoring import CAUSES, LIVELY, ONCE
 
 
 def test_without_a_cause_the_metrics_are_what_is_predicted() -> None:

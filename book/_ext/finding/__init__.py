@@ -1,0 +1,93 @@
+"""What helps readers find things: index of the search, cards, marked terms; no page of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import yaml
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from .. import languages
+from . import cards, documents, pages, terms
+
+INDEX, CARDS, FORMULAS = "search-index.js", "cards-data.js", "formulas-data.js"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
+KNOWN = "pages.pickle"  # what was read of pages, kept beside the doctrees from build to build
+
+
+def shared(app: Sphinx, name: str) -> dict[str, Any]:
+    """What files of ``params/`` that all pages share say; empty in a book that has none."""
+    found: dict[str, Any] = {}
+    for path in sorted((Path(app.srcdir).parent / "params").glob(name)):
+        found |= yaml.load(path.read_text(encoding="utf-8"), LOADER)
+    return found
+
+
+def _own_search(app: Sphinx, config: Config) -> None:
+    """Make the page of the search without the scripts of Sphinx."""
+    config.html_additional_pages["search"] = "search.html"
+
+
+def _no_other_index(app: Sphinx) -> None:
+    """Sphinx makes no index of its own, which every page would load."""
+    app.builder.search = False  # type: ignore[attr-defined]
+
+
+def _read_pages(app: Sphinx) -> dict[str, pages.Page]:
+    """What the pages of the book say, read anew where they were written anew."""
+    kept = Path(app.doctreedir) / KNOWN
+    try:
+        known = pickle.loads(kept.read_bytes())
+    except (OSError, pickle.UnpicklingError, AttributeError, EOFError, ImportError):
+        known = {}
+    found = {}
+    for name in sorted(app.env.found_docs):
+        html = (Path(app.outdir) / f"{name}.html").read_bytes()
+        digest = hashlib.sha256(html).digest()
+        before = known.get(name)
+        found[name] = before if before and before[0] == digest else (
+            digest, pages.read(html.decode("utf-8")))
+    kept.write_bytes(pickle.dumps(found))
+    return {name: page for name, (_, page) in found.items()}
+
+
+def _put_script(path: Path, name: str, data: Any) -> None:
+    """Write data as a script, which also pages opened from the disk may load."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    path.write_text(f"window.{name} = {text};\n", encoding="utf-8")
+
+
+def _find_terms(app: Sphinx) -> None:
+    """Note which words are marked as terms."""
+    setattr(app, terms.MARKED,
+            terms.marked(shared(app, "glossary.yml"), languages.tag_of(app.config.language)))
+
+
+def _write(app: Sphinx, exception: Exception | None) -> None:
+    """Write what the browser loads when a reader asks for it."""
+    if exception or app.builder.name != "html":
+        return
+    lang, out = languages.tag_of(app.config.language), Path(app.outdir) / "_static"
+    glossary, symbols = shared(app, "glossary.yml"), shared(app, "symbols.yml")
+    read = _read_pages(app)
+    found = [*documents.of_terms(glossary, lang), *documents.of_pages(read, symbols),
+             *documents.of_letters(symbols, lang)]
+    _put_script(out / INDEX, "bookIndex", documents.script(found, glossary))
+    _put_script(out / CARDS, "bookCards", {
+        "terms": cards.of_terms(glossary, lang), "letters": cards.of_letters(symbols, lang),
+        "sources": cards.of_sources(shared(app, "sources/*.yml"))})
+    _put_script(out / FORMULAS, "bookFormulas", cards.of_formulas(read))
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the handlers; at priority 900 the first pass waits for the second."""
+    app.connect("config-inited", _own_search)
+    app.connect("builder-inited", _no_other_index)
+    app.connect("builder-inited", _find_terms)
+    app.connect("build-finished", _write, priority=800)
+    app.add_post_transform(terms.MarkTerms)

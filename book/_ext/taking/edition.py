@@ -1,0 +1,171 @@
+"""What a reader takes along: which edition this is, the engine as one file, the site as one.
+
+Pages carry an empty place for the edition; it is filled once both languages are written, so that a
+commit that changes no page costs no page.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from .. import languages, pipeline
+from . import strict
+
+PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
+PACKAGED = ("params", "catalogue", "calc", "notebooks")  # folders that the engine is made from
+PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements.in",
+                  "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
+ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
+ENGINE = "engine"
+DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
+WORDS = {
+    "en": {"edition": "Version {version}", "commit": "commit {commit}", "data": "data as of {date}",
+           "source": "source", "whl": "engine", "zip": "the site as one file", "pdf": "PDF"},
+    "zh": {"edition": "版本 {version}", "commit": "提交 {commit}", "data": "数据截至 {date}",
+           "source": "源码", "whl": "引擎", "zip": "整站打包", "pdf": "PDF"},
+}
+SEPARATORS = {"en": " · ", "zh": " · "}
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Which edition of the book this is.
+
+    Attributes:
+        version: of the package.
+        commit: abbreviated, with a sign where files differ from it; empty without git.
+        data: ISO date of the last change of ``params/``; empty without git.
+        address: of the repository, where it is known.
+    """
+
+    version: str
+    commit: str = ""
+    data: str = ""
+    address: str = ""
+
+
+def _git(root: Path, *words: str) -> str:
+    """One line of git, or nothing where there is no git or no repository."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True,
+                              check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def repository(remote: str) -> str:
+    """The address that a browser opens, of a remote of git; nothing for any other text.
+
+    >>> repository("git@example.org:somebody/fit.git")
+    'https://example.org/somebody/fit'
+    >>> repository("/somewhere/on/a/disk")
+    ''
+    """
+    over_ssh = re.fullmatch(r"(?:ssh://)?git@([\w.-]+)[:/](.+)", remote)
+    address = f"https://{over_ssh[1]}/{over_ssh[2]}" if over_ssh else remote
+    plain = re.fullmatch(r"https://(?:[^@/\s]+@)?([\w.-]+(?::\d+)?/[\w./~-]+?)(?:\.git)?/?",
+                         address)
+    return f"https://{plain[1]}" if plain else ""
+
+
+def edition(root: Path) -> Edition:
+    """The edition of the project at `root`, from its package and its git."""
+    return Edition(version("will-it-fit"),
+                   _git(root, "describe", "--always", "--dirty=+", "--exclude=*"),
+                   _git(root, "log", "-1", "--format=%cs", "--", "params"),
+                   repository(os.environ.get(ADDRESS, "")
+                              or _git(root, "remote", "get-url", "origin")))
+
+
+def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
+    """The line at the end of a page: edition, source, and what of the site can be taken along."""
+    words = WORDS[tag]
+    parts = [words["edition"].format(version=shown.version)]
+    if shown.commit:
+        parts.append(words["commit"].format(commit=shown.commit))
+    if shown.data:
+        parts.append(words["data"].format(date=shown.data))
+    files = sorted((site / ENGINE).glob("*.whl"))
+    files += sorted(path for path in (site / DOWNLOADS).glob("*")
+                    if path.suffix == ".zip" or path.stem.endswith(f"-{tag}"))
+    links = [(words[path.suffix[1:]], f"{to_root}{path.relative_to(site).as_posix()}")
+             for path in files]
+    links += [(words["source"], shown.address)] if shown.address else []
+    line = [html.escape(part) for part in parts]
+    line += [f'<a href="{html.escape(address)}">{html.escape(name)}</a>' for name, address in links]
+    return SEPARATORS[tag].join(line)
+
+
+def stamp(site: Path, shown: Edition) -> None:
+    """Write the edition into every page of the built site; move scripts out of new ones."""
+    for path in site.rglob("*.html"):
+        inside = path.relative_to(site)
+        tag = "zh" if inside.parts[0] == "zh" else "en"
+        to_root = "../" * (len(inside.parts) - 1)
+        text = path.read_text(encoding="utf-8")
+        line = f"<!--edition-->{footer(shown, tag, to_root, site)}<!--/edition-->"
+        finished = strict.outward(PLACE.sub(line.replace("\\", r"\\"), text), site, to_root)
+        if finished != text:
+            pipeline.put(path, finished.encode(), path.parent)
+
+
+def package(root: Path, site: Path) -> Path:
+    """Write the engine into the site, as the one file that pip installs; return it.
+
+    Made anew where a file that goes into it has changed. Raises RuntimeError with what pip said.
+    """
+    sources = [root / name for name in PACKAGED_FILES]
+    sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
+    made_from = pipeline.digest(*(part for path in sources for part in
+                                  (path.relative_to(root).as_posix(), path.read_bytes())))
+    folder, mark = site / ENGINE, site.parent / ".engine"
+    if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
+        return ready[0]
+    with tempfile.TemporaryDirectory() as place:
+        for path in sources:
+            copy = Path(place) / path.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check",
+             "--no-deps", "--no-build-isolation", "--wheel-dir", "wheels", "."],
+            cwd=place, capture_output=True, text=True, check=False)
+        made = sorted((Path(place) / "wheels").glob("*.whl"))
+        if done.returncode or not made:
+            raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        shutil.copyfile(made[0], folder / made[0].name)
+    mark.write_text(made_from)
+    return folder / made[0].name
+
+
+def finish(site: Path, root: Path) -> None:
+    """Put the engine of a project that is a package into its site, and the edition onto pages."""
+    if (root / "pyproject.toml").is_file():
+        package(root, site)
+    stamp(site, edition(root))
+
+
+def _finish(app: Sphinx, exception: Exception | None) -> None:
+    """Finish the site of both languages, which the first pass waits for."""
+    first = languages.tag_of(app.config.language) == languages.TAGS[0]
+    if exception is None and app.builder.name == "html" and first:
+        finish(Path(app.outdir), Path(app.srcdir).parent)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the handler, behind that of the second language."""
+    app.connect("build-finished", _finish, priority=950)

@@ -1,0 +1,49 @@
+"""The built site as one file: ``python -m _ext.taking.packed``, with ``book`` on the path.
+
+Unpacked anywhere, its pages open from the disk. It holds PDFs where they were made, not itself.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from .. import languages
+from . import edition
+
+ROOT = Path(__file__).resolve().parents[3]
+NAME = "will-it-fit-site"
+
+
+def pack(site: Path, root: Path = ROOT) -> Path:
+    """Write the site as a ZIP into its own folder of downloads, and link it from every page."""
+    target = site / edition.DOWNLOADS / f"{NAME}.zip"
+    target.parent.mkdir(exist_ok=True)
+    target.unlink(missing_ok=True)
+    edition.finish(site, root)  # pages of the file do not offer it
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        made = Path(folder) / target.name
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(site.rglob("*")):
+                if path.is_file() and not path.is_relative_to(folder):
+                    archive.write(path, Path(NAME) / path.relative_to(site))
+        made.replace(target)
+    edition.finish(site, root)
+    return target
+
+
+def main() -> int:
+    """Pack the site that ``make book`` built."""
+    site = ROOT / "_build" / "html"
+    missing = [name for name in (languages.SITES[0]["folder"], languages.SITES[1]["folder"])
+               if not (site / name / "index.html").is_file()]
+    if missing:
+        sys.exit("There is no built book in both languages: run make book first.")
+    print(pack(site))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The notebook that a page offers: in the page's language, and running wherever the engine is.
+
+What the theme copies is the source of both languages, with roles that only the book resolves.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import posixpath
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from .. import languages, pipeline
+
+GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
+LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
+ROLE = re.compile(r"\{\w+(?::\w+)?\}`(?:([^`<]+?) ?<[^`>]+>|([^`]+))`")
+FIGURE = re.compile(r"^:::+\{glue:figure\} (\S+)\n((?:^:.*\n)*)\n?(.*?)^:::+$",
+                    re.MULTILINE | re.DOTALL)
+ALT = re.compile(r"^:alt: (.*)$", re.MULTILINE)
+PREFIX = "application/papermill.record/"
+TEXT, DRAWING = "text/plain", "image/svg+xml"
+INSTALL = '''\
+# {purpose}
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+ENGINE = Path("will_it_fit-{version}-py3-none-any.whl")
+if importlib.util.find_spec("workbench") is None:
+    if not ENGINE.is_file():
+        raise SystemExit(f"{{ENGINE}} {missing}")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{{ENGINE}}[book]"],
+                   check=True)\
+'''
+SAID = {
+    "en": {"purpose": "The engine: one file of the site's folder engine/, beside this notebook.",
+           "missing": "is not here: take it from the folder engine/ of the site."},
+    "zh": {"purpose": "引擎：站点 engine/ 目录下的一个文件，与本 notebook 放在同一目录。",
+           "missing": "不在当前目录，请从站点的 engine/ 目录下载。"},
+}
+
+
+@functools.cache
+def _glued(path: Path, changed: float, kind: str) -> dict[str, str]:
+    """Name -> content of all that an executed notebook keeps for its prose, of a MIME type."""
+    found = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", ()):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+            if text := "".join(output.get("data", {}).get(f"{PREFIX}{kind}", "")):
+                found[name] = text
+    return found
+
+
+def _plain(text: str) -> str:
+    """The text of a Python literal; anything else as it stands."""
+    try:
+        return str(ast.literal_eval(text))
+    except (ValueError, SyntaxError):
+        return text
+
+
+def spoken(text: str, page: Path, source: Path) -> str:
+    """The prose of a cell of `page` with its numbers in place, and without the book's marks."""
+    def number(match: re.Match[str]) -> str:
+        place, _, key = match[1].rpartition("::") if "::" in match[1] else ("", "", match[1])
+        name = key.partition(":")[0]
+        path = source / posixpath.normpath(place) if place else page
+        if not path.is_file():
+            path = page.parent / place
+        known = _glued(path, path.stat().st_mtime, TEXT) if path.is_file() else {}
+        return _plain(known[name]) if name in known else match[0]
+
+    def words(match: re.Match[str]) -> str:
+        return match[1] or match[2]
+
+    return ROLE.sub(words, LABEL.sub("", GLUED.sub(number, text)))
+
+
+def _attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
+    """Put a figure's drawing into the cell that shows it, above its caption."""
+    def shown(match: re.Match[str]) -> str:
+        drawing, alt = drawings.get(match[1]), ALT.search(match[2])
+        caption = " ".join(match[3].split())
+        if drawing is None:
+            return caption
+        cell.setdefault("attachments", {})[f"{match[1]}.svg"] = {DRAWING: drawing}
+        return f"![{alt[1] if alt else ''}](attachment:{match[1]}.svg)\n\n{caption}"
+
+    cell["source"] = FIGURE.sub(shown, cell["source"])
+
+
+def portable(page: Path, source: Path, tag: str) -> str:
+    """The JSON of the notebook in the language `tag`, with a first cell that brings the engine."""
+    notebook: dict[str, Any] = json.loads(
+        languages.filter_notebook(page.read_text(encoding="utf-8"), tag))
+    install: dict[str, Any] = {
+        "cell_type": "code", "execution_count": None, "id": "engine", "metadata": {}, "outputs": [],
+        "source": INSTALL.format(version=version("will-it-fit"), **SAID[tag])}
+    kept = [cell for cell in notebook["cells"] if "".join(cell["source"]).strip()]
+    drawings = _glued(page, page.stat().st_mtime, DRAWING)
+    for cell in kept:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = spoken("".join(cell["source"]), page, source)
+            _attach(cell, drawings)
+    notebook["cells"] = [install, *kept]
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+_written: list[str] = []
+
+
+def _note(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+          doctree: Any) -> None:
+    """Remember a page that is written, whose source the theme then copies."""
+    if doctree is not None and str(app.env.doc2path(pagename)).endswith(".ipynb"):
+        _written.append(pagename)
+
+
+def _finish(app: Sphinx, exception: Exception | None) -> None:
+    """Put the portable notebook in the place of each copy that this pass made."""
+    if exception or app.builder.name != "html":
+        return
+    tag, source = languages.tag_of(app.config.language), Path(app.srcdir)
+    for name in _written:
+        page = Path(app.env.doc2path(name))
+        target = Path(app.outdir) / "_sources" / f"{name}.ipynb"
+        if target.is_file():
+            pipeline.put(target, portable(page, source, tag).encode(), target.parent)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the handlers."""
+    app.connect("html-page-context", _note)
+    app.connect("build-finished", _finish, priority=800)

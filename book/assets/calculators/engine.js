@@ -1,0 +1,227 @@
+/* The arithmetic of the calculators: inputs out of the table, generated formulas in their order,
+   intervals from the ranges of the inputs. What is computed stands in formulas.js and table.js, both
+   made when the book is built; here is nothing of the physics. */
+"use strict";
+(() => {
+  const fit = (globalThis.willItFit ??= {});
+  const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
+
+  /* 10% and 90% points of a sum of independent moves; as calc/intervals/uncertainty.py, which says
+     why. A move is a pair: at the low end of an input, and at its high end. */
+  const ends = (moves, { normal90, halfMean, curved }) => {
+    let mean = 0, variance = 0, third = 0, least = 0, most = 0;
+    for (const [low, high] of moves) {
+      const down = low / normal90, up = high / normal90;
+      const middle = (halfMean / 2) * (down + up);
+      const square = (down * down + up * up) / 2;
+      const cube = halfMean * (down ** 3 + up ** 3);
+      mean += middle;
+      variance += square - middle * middle;
+      third += cube - 3 * middle * square + 2 * middle ** 3;
+      least += Math.min(low, high, 0);
+      most += Math.max(low, high, 0);
+    }
+    const deviation = Math.sqrt(variance);
+    const skewness = variance > 0 ? third / (variance * deviation) : 0;
+    const centre = mean + deviation * skewness * curved;
+    const clip = (number, low, high) => Math.min(Math.max(number, low), high);
+    return [clip(centre - normal90 * deviation, least, 0), clip(centre + normal90 * deviation, 0, most)];
+  };
+
+  /* The interval of a quantity from its value and a pair of points of each input; own is the
+     formulas' own error, of logarithms only. */
+  const spread = (value, points, own, constants) => {
+    const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
+    const scale = inLog ? Math.log : (number) => number;
+    const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
+    if (inLog && own) moves.push([-constants.normal90 * own[0], constants.normal90 * own[1]]);
+    const [down, up] = ends(moves, constants);
+    return inLog ? [value * Math.exp(down), value * Math.exp(up)] : [value + down, value + up];
+  };
+
+  class Engine {
+    /* data: what table.js says; formulas: what formulas.js says. */
+    constructor(data, formulas) {
+      this.data = data;
+      this.slots = new Map(formulas.names.map((name, slot) => [name, slot]));
+      this.programs = formulas.programs;
+      this.sizes = data.axes.map((values) => values.length);
+      this.cache = new Map();
+      this.ranged = {};
+      this.priced = {};
+      const set = new Set(["request_throughput", "price_card"].map((name) => this.slots.get(name)));
+      for (const [attention, program] of Object.entries(this.programs)) {
+        const needed = new Set([...data.ranged, ...data.money, data.floor].map((name) => this.slots.get(name)));
+        for (const [slot, , uses] of [...program].reverse()) {
+          if (needed.has(slot)) uses.forEach((other) => needed.add(other));
+        }
+        this.ranged[attention] = program.filter(([slot]) => needed.has(slot));
+        this.priced[attention] = program.filter(([slot]) => !set.has(slot));
+      }
+    }
+
+    /* Where a state stands on the axes of the table. */
+    places(state) {
+      const { data } = this, card = data.cards[state.card];
+      const kind = {
+        card: state.card, model: data.models[state.model].sort, precision: state.precision,
+        engine: state.engine, servers: Number(state.tp * state.pp * state.dp > card.perNode),
+        exchange: Number(state.ep > card.perNode) + Number(state.ep > card.domain),
+        replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),
+      };
+      return data.axisNames.map((name, axis) => data.axes[axis].indexOf(kind[name]));
+    }
+
+    /* Inputs of a state, what has a range, and the formulas' own errors. */
+    resolve(state) {
+      const { data, slots } = this, places = this.places(state);
+      const v = new Float64Array(slots.size), groups = new Map(), found = {};
+      for (const [name, axes, values, at] of data.columns) {
+        let place = 0;
+        for (const axis of axes) place = place * this.sizes[axis] + places[axis];
+        if (axes.length) place = typeof at === "string" ? DIGITS.indexOf(at[place]) : at[place];
+        const number = values[place] ?? null;
+        if (number === null) continue;
+        const space = name.indexOf(" "), kind = name.slice(0, space), rest = name.slice(space + 1);
+        if (kind === "value") v[slots.get(rest)] = number;
+        else (found[kind] ??= {})[rest] = number;
+      }
+      for (const [symbol, group] of Object.entries(found.knob ?? {})) {
+        if (!groups.has(group)) groups.set(group, { slots: [], low: found.low[symbol], high: found.high[symbol] });
+        groups.get(group).slots.push(slots.get(symbol));
+      }
+      const set = (name, number) => { if (slots.has(name)) v[slots.get(name)] = number; };
+      for (const [name, number] of Object.entries(data.models[state.model].shapes)) set(name, number);
+      const numbers = { ...state, longest: state.input + state.output, share: state.share / 100 };
+      for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
+      return { v, knobs: [...groups.values()], own: found.own ?? {} };
+    }
+
+    run(v, program) {
+      for (const [slot, formula] of program) v[slot] = formula(v);
+    }
+
+    /* Of a program what follows from some slots, in its order. */
+    following(program, changed) {
+      const key = changed.join();
+      let known = this.cache.get(program);
+      if (!known) this.cache.set(program, (known = new Map()));
+      if (!known.has(key)) {
+        const moved = new Set(changed);
+        known.set(key, program.filter(([slot, , uses]) => uses.some((other) => moved.has(other)) && moved.add(slot)));
+      }
+      return known.get(key);
+    }
+
+    /* Value and 80% interval of the quantities that have one. */
+    intervals(attention, { v, knobs, own }) {
+      const { ranged, constants } = this.data, scratch = new Float64Array(v);
+      const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
+      for (const knob of knobs) {
+        const program = this.following(this.ranged[attention], knob.slots);
+        if (!program.length) continue;
+        const pair = [knob.low, knob.high].map((end) => {
+          scratch.set(v);
+          for (const slot of knob.slots) scratch[slot] = end;
+          this.run(scratch, program);
+          return places.map((place) => scratch[place]);
+        });
+        places.forEach((_, number) => points[number].push([pair[0][number], pair[1][number]]));
+      }
+      return Object.fromEntries(ranged.map((name, number) => {
+        const value = v[places[number]];
+        const sides = [own[`${name} down`], own[`${name} up`]];
+        const [low, high] = spread(value, points[number], sides[0] === undefined ? null : sides, constants);
+        return [name, { value, low, high }];
+      }));
+    }
+
+    /* What the card of the fullest pipeline stage holds [B]. */
+    memory(attention, v) {
+      const scratch = new Float64Array(v), stage = this.slots.get("stage");
+      const program = this.following(this.programs[attention], [stage]);
+      const read = (name) => scratch[this.slots.get(`memory_${name}`)];
+      let fullest = null;
+      for (let place = 0; place < v[this.slots.get("pipeline_parallel")]; place += 1) {
+        scratch.set(v);
+        scratch[stage] = place;
+        this.run(scratch, program);
+        if (fullest && read("over") <= fullest.over) continue;
+        fullest = { over: read("over"), stage: place,
+          parts: this.data.memory.map((part) => ({ key: part.key, size: read(part.key) })) };
+      }
+      return fullest;
+    }
+
+    /* Some quantities for other numbers of users, everything else as it is. */
+    against(attention, v, users, names) {
+      const scratch = new Float64Array(v), slot = this.slots.get("concurrency");
+      const program = this.following(this.ranged[attention], [slot]);
+      return users.map((count) => {
+        scratch.set(v);
+        scratch[slot] = count;
+        this.run(scratch, program);
+        return { users: count, ...Object.fromEntries(names.map((name) => [name, scratch[this.slots.get(name)]])) };
+      });
+    }
+
+    /* Cost of tokens, with the intervals that come of the throughput and of a card's price [money/s]. */
+    cost(attention, v, throughput, price) {
+      const slot = (name) => this.slots.get(name), scratch = new Float64Array(v);
+      const moved = ["request_throughput", "price_card"].map(slot);
+      const program = this.following(this.priced[attention], moved);
+      const at = (rate, money) => {
+        scratch.set(v);
+        scratch[moved[0]] = rate / v[slot("output_tokens")];
+        scratch[moved[1]] = money;
+        this.run(scratch, program);
+        return this.data.money.map((name) => scratch[slot(name)]);
+      };
+      const central = at(throughput.value, price.value);
+      const moves = [["low", "value"], ["high", "value"], ["value", "low"], ["value", "high"]]
+        .map(([rate, money]) => at(throughput[rate], price[money]));
+      const exact = price.low === price.high;
+      return Object.fromEntries(this.data.money.map((name, place) => {
+        const pairs = [[moves[0][place], moves[1][place]]];
+        if (!exact) pairs.push([moves[2][place], moves[3][place]]);
+        const [low, high] = spread(central[place], pairs, null, this.data.constants);
+        return [name, { value: central[place], low, high }];
+      }));
+    }
+
+    /* Everything that the calculators show of a state which can be laid out. */
+    compute(state) {
+      const { attention } = this.data.models[state.model], resolved = this.resolve(state);
+      const price = this.price(state);
+      resolved.v[this.slots.get("price_card")] = price ? price.value : NaN;
+      resolved.v[this.slots.get("utilisation")] = state.use / 100;
+      this.run(resolved.v, this.programs[attention]);
+      const get = (name) => resolved.v[this.slots.get(name)];
+      const ranges = this.intervals(attention, resolved);
+      return {
+        state, get, ranges, memory: this.memory(attention, resolved.v),
+        step: this.data.step.map((part) => sum(part.of.map((name) => get(`step_${name}`)))),
+        cost: price && this.cost(attention, resolved.v, ranges.output_throughput, price),
+        curve: (users, names) => this.against(attention, resolved.v, users, names),
+      };
+    }
+
+    /* Any quantity of a state by its name, without intervals. */
+    glance(state) {
+      const { v } = this.resolve(state);
+      this.run(v, this.ranged[this.data.models[state.model].attention]);
+      return (name) => v[this.slots.get(name)];
+    }
+
+    /* What a card costs [money/s]: as the catalogue has it for a way of having one, or the reader's. */
+    price(state) {
+      const hour = 3600;
+      if (state.way === "yours") return { value: state.price / hour, low: state.price / hour, high: state.price / hour };
+      const known = this.data.cards[state.card].prices[state.way];
+      return known ? { value: known.value / hour, low: known.low / hour, high: known.high / hour } : null;
+    }
+  }
+
+  Object.assign(fit, { Engine, spread, ends });
+})();

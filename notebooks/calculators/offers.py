@@ -1,0 +1,170 @@
+"""What the calculators offer: cards, models, precisions, engines, and layouts of every kind."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from calc.choosing.advice import ON_PROCESSORS, changed
+from calc.searching.choices import BLOCKS, UTILIZATION
+from catalogue import Scenario, load_device, load_model, load_node, names, read_scenario
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.precision_support import nearest
+from catalogue.deployments.profiles import fitting
+from catalogue.entries.hardware import Device
+from catalogue.entries.models import Model
+
+NO_ENGINE = "none"  # a deployment that names none
+MODELS = ("deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5",
+          "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256)  # of each degree
+CHUNK, PERCENT = 8192, 100
+DRAFTS = (0, 1, 2, 3)
+ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
+FEW, MANY, LONG, SHORT = 1, 32, 2048, 512  # requests and tokens where nobody says
+AXES = ("card", "model", "precision", "engine", "servers", "exchange", "replicas", "drafted")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What of a deployment its inputs depend on besides its numbers.
+
+    Attributes:
+        card, model, precision: entries of the catalogue.
+        engine: likewise, or ``NO_ENGINE``.
+        servers: 1 if there are several, else 0.
+        exchange: how many domains the exchange of experts leaves: none, the server, its fabric too.
+        replicas: 1 if there are several, else 0.
+        drafted: 1 if tokens are drafted, else 0.
+    """
+
+    card: str
+    model: str
+    precision: str
+    engine: str
+    servers: int = 0
+    exchange: int = 0
+    replicas: int = 0
+    drafted: int = 0
+
+
+@functools.cache
+def cards() -> list[Device]:
+    """Cards that a server of the catalogue holds."""
+    devices = (load_device(name) for name in names("devices"))
+    return [card for card in devices if card.type != "host" and card.node and not card.dies]
+
+
+@functools.cache
+def precisions(card: str) -> list[str]:
+    """Precisions that a card multiplies, of those that are made for cards."""
+    return [entry.id for entry in nearest(load_device(card)) if entry.id not in ON_PROCESSORS]
+
+
+def engines(card: str) -> list[str]:
+    """Engines that run on a card, and none."""
+    return [NO_ENGINE, *fitting(load_device(card))]
+
+
+def per_node(card: str) -> int:
+    """Cards of the server that a card stands in [1]."""
+    return int(load_node(str(load_device(card).node)).devices_per_node.value)
+
+
+def of_experts(model: Model) -> bool:
+    """Whether a model has experts."""
+    return bool(model.is_moe)
+
+
+def drafts(model: Model) -> bool:
+    """Whether a model has a layer to draft with."""
+    layers = model.num_nextn_predict_layers
+    return bool(layers and layers.value)
+
+
+def sort_of(model: str) -> tuple[Any, ...]:
+    """What of a model the inputs of cards and engines depend on, besides its shapes."""
+    entry = load_model(model)
+    return entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry)
+
+
+def kinds(card: str, model: str) -> Iterator[tuple[int, int, int, int]]:
+    """Servers, exchange, replicas and drafts of the deployments of a model on a card."""
+    entry, node = load_model(model), load_node(str(load_device(card).node))
+    fabric = scale_up_domain(node) > per_node(card)
+    beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
+    for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]:
+        for replicas in (0, 1):
+            for drafted in (0, 1) if drafts(entry) else (0,):
+                yield servers, exchange, replicas, drafted
+
+
+def contents(state: dict[str, Any]) -> dict[str, Any]:
+    """A scenario file of a calculator's state, as plain data.
+
+    Args:
+        state: by the names of ``calculators.state``.
+    """
+    card, devices = load_device(state["card"]), state["tp"] * state["pp"] * state["dp"]
+    nodes = -(-devices // per_node(card.id))
+    cluster: dict[str, Any] = {"node": card.node, "nodes": nodes}
+    if devices != nodes * per_node(card.id):
+        cluster["devices"] = devices
+    title = f"{devices} × {card.id}, {state['model']}, {state['precision']}"
+    engine = {} if state["engine"] == NO_ENGINE else {"engine": state["engine"]}
+    draft = {"draft_tokens": state["drafts"]} if state["drafts"] else {}
+    return {
+        "title": {"en": title, "zh": title}, "defaults": ASSUMED, "model": state["model"],
+        "device": card.id, **engine, "cluster": cluster, "precision": state["precision"],
+        "parallelism": {"tensor_parallel": state["tp"], "pipeline_parallel": state["pp"],
+                        "data_parallel": state["dp"], "expert_parallel": state["ep"]},
+        "workload": {"concurrency": state["users"], "input_tokens": state["input"],
+                     "output_tokens": state["output"], **draft,
+                     "max_num_batched_tokens": state["chunk"], "block_size": state["block"],
+                     "memory_utilization": state["share"] / PERCENT}}
+
+
+def deployed(state: dict[str, Any]) -> Scenario:
+    """The deployment of a state, checked as a file is.
+
+    Raises ParamsError for a state that no file can hold.
+    """
+    return read_scenario(yaml.safe_dump(contents(state), allow_unicode=True), Path("state.yml"))
+
+
+def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
+          ) -> dict[str, Any]:
+    """The state that a calculator begins with: one card, one request's worth of nothing special."""
+    kind = load_device(card).type
+    return {"card": card, "model": model, "precision": precision or precisions(card)[0],
+            "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
+            "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": BLOCKS[kind],
+            "share": UTILIZATION}
+
+
+@functools.lru_cache(maxsize=256)
+def _single(card: str, model: str, engine: str, drafted: int) -> Scenario:
+    """One card of a deployment, which any layout is a change of."""
+    state = usual(card, model, engine=engine) | {"users": FEW, "drafts": drafted}
+    return deployed(state)
+
+
+def scenario_of(kind: Kind) -> Scenario:
+    """A deployment of a kind; its numbers are those of the smallest layout of it.
+
+    It need not divide the model: only what depends on the kind is read from it.
+    """
+    one = _single(kind.card, kind.model, kind.engine, kind.drafted)
+    size, node = per_node(kind.card), load_node(str(load_device(kind.card).node))
+    devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
+    experts = (1, size + 1, scale_up_domain(node) + 1)[kind.exchange]
+    settings: dict[str, str | int] = {
+        "precision": kind.precision, "cluster.nodes": -(-devices // size),
+        "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
+        "parallelism.expert_parallel": experts}
+    return changed(one, settings)

@@ -1,0 +1,55 @@
+"""Random states of the calculators that can be laid out, and those on edges; for tests."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from calculators.layouts import divided, loaded
+from calculators.offers import MODELS, SIZES, cards, engines, precisions
+from calculators.offers import drafts as drafting
+from calculators.scripts import BLOCKS, CHUNKS, DRAFTS
+from catalogue import load_model
+
+MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 8192, 131072
+
+
+def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
+    """Parallel sizes that divide the model, and that engines load."""
+    cut, loads = divided(model), loaded(model, precision)
+    layers = int(load_model(model).num_hidden_layers.value)
+    while True:
+        tp, dp, ep = (draw.randrange(len(SIZES)) for _ in range(3))
+        if cut[tp][dp] & loads[tp] & (1 << ep):
+            pp = draw.choice([size for size in SIZES
+                              if size <= layers and size * SIZES[tp] * SIZES[dp] <= MOST_DEVICES]
+                             or [1])
+            return {"tp": SIZES[tp], "pp": pp, "dp": SIZES[dp], "ep": SIZES[ep]}
+
+
+def state(seed: int, edge: bool = False) -> dict[str, Any]:
+    """A state, the same for the same seed.
+
+    On edges contexts end with a block and chunks with a prompt, ranks have equally many requests,
+    and a request is as short as can be.
+    """
+    draw = random.Random(f"{'edge' if edge else 'state'} {seed}")
+    card, model = draw.choice(cards()).id, draw.choice(MODELS)
+    precision = draw.choice(precisions(card))
+    found = layout(draw, model, precision)
+    block, chunk = draw.choice(BLOCKS), draw.choice(CHUNKS)
+    if edge:
+        of_rank = draw.choice((1, 2, 8, 64))
+        lengths = draw.choice(((1, 1), (chunk, 1), (chunk, block), (2 * chunk, 2 * block - 1),
+                               (chunk + 1, block - 1 or 1), (block, block)))
+        users = max(1, of_rank * found["dp"] + draw.choice((-1, 0, 1)))
+    else:
+        lengths = round(2 ** draw.uniform(0, 17)), round(2 ** draw.uniform(0, 15))
+        users = round(2 ** draw.uniform(0, 12))
+    return found | {
+        "card": card, "model": model, "precision": precision,
+        "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
+        "input": min(lengths[0], MOST_PROMPT), "output": lengths[1],
+        "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
+        "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
+        "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100))}

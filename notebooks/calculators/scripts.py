@@ -1,0 +1,182 @@
+"""The two scripts that are made when the book is built: generated formulas, and their inputs."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+from calc.choosing.advice import CLASSES
+from calc.costing.rates import card_hour
+from calc.evidence.classes import named, own_errors
+from calc.intervals import uncertainty
+from calculators import views
+from calculators.layouts import every_model, loaded
+from calculators.offers import (
+    ASSUMED,
+    AXES,
+    DRAFTS,
+    MODELS,
+    NO_ENGINE,
+    SIZES,
+    cards,
+    deployed,
+    drafts,
+    engines,
+    per_node,
+    precisions,
+    sort_of,
+    usual,
+)
+from calculators.table import SET, Axes, columns, every_kind
+from calculators.words import by_language
+from catalogue import (
+    load,
+    load_model,
+    load_node,
+    load_precision,
+    model_inputs,
+    sources,
+)
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.entries.trees import symbols_of
+from catalogue.planning.prices import OWNERSHIPS
+from catalogue.reading import words
+from workbench.entries.deployments import HIDDEN, HIDES, PARTS
+from workbench.formulas.javascript import HELPERS, function, needed
+from workbench.showing.display import LANGUAGES
+
+YOURS = "yours"
+CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384), (1, 16, 32, 64, 128)
+FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
+            "engine": "vllm"}
+PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
+HOUR = "USD/h"
+BEGIN = "globalThis.willItFit ??= {};\n"
+
+
+def start() -> dict[str, Any]:
+    """The state that the calculators begin with: R1 as published on one server."""
+    size = per_node(FLAGSHIP["card"])
+    return usual(**FLAGSHIP) | {"tp": size, "ep": size, "way": "own", "price": 2, "use": 50}
+
+
+def fields() -> dict[str, dict[str, Any]]:
+    """What a state may hold by field: one of a list, or a number within a range."""
+    whole = {"step": 1}
+    return {
+        "card": {"of": "ids", "from": "cards"}, "model": {"of": "ids", "from": "models"},
+        "precision": {"of": "ids", "from": "precisions"},
+        "engine": {"of": "ids", "from": "engines"},
+        **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep")},
+        "users": {"low": 1, "high": 8192, **whole},
+        "input": {"low": 1, "high": 131072, **whole},
+        "output": {"low": 1, "high": 65536, **whole},
+        "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
+        "share": {"low": 10, "high": 100}, "way": {"of": (*OWNERSHIPS, YOURS)},
+        "price": {"low": 0.01, "high": 1000}, "use": {"low": 1, "high": 100}}
+
+
+def operators() -> list[dict[str, str]]:
+    """The operators of a step with their names."""
+    return [{"key": name, "en": en, "zh": zh} for name, (en, zh) in CLASSES.items()]
+
+
+def _name(entry: Any) -> dict[str, str]:
+    return {lang: words.revealed(str(entry.name[lang])) for lang in ("en", "zh")}
+
+
+def _cards() -> dict[str, Any]:
+    found = {}
+    for card in cards():
+        prices = {}
+        for way in OWNERSHIPS:
+            hour = card_hour(card.id, way)
+            if hour is not None and hour.currency == "USD":
+                value, low, high = hour.per(HOUR)
+                title = sources().get(hour.source, {}).get("title", hour.source)
+                prices[way] = {"value": value, "low": low, "high": high,
+                               "source": words.revealed(f"{title}, {hour.date}")}
+        node = load_node(str(card.node))
+        found[card.id] = {
+            "name": _name(card), "vendor": words.revealed(str(card.vendor)), "node": node.id,
+            "perNode": per_node(card.id), "domain": scale_up_domain(node),
+            "block": usual(card.id, FLAGSHIP["model"])["block"],
+            "precisions": precisions(card.id), "engines": engines(card.id), "prices": prices,
+            "held": {engine: _held(card.id, engine) for engine in engines(card.id)}}
+    return found
+
+
+def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
+    """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
+    state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
+    own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
+    return own.inside, own.rows, dict(zip(LANGUAGES, named(own.of), strict=True))
+
+
+def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
+    sorts = {sort_of(name): name for name in axes.values[1]}
+    cut, shown = every_model(), frozenset[str]().union(*map(views.taken, views.ATTENTIONS))
+    found = {}
+    for name in MODELS:
+        model, shapes = load_model(name), model_inputs(load_model(name))
+        found[name] = {
+            "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
+            "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "drafts": drafts(model), "divided": cut[name],
+            "loaded": {each: loaded(name, each) for each in stored},
+            "shapes": {key: value for key, value in shapes.items() if key in shown}}
+    return found
+
+
+def data() -> dict[str, Any]:
+    """Everything that the calculators know, as plain data."""
+    axes = Axes.of_offers()
+    stored, running = list(axes.values[2]), list(axes.values[3])
+    return {
+        "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
+        "columns": [column.as_json() for column in columns(axes, every_kind(axes))],
+        "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
+                      "curved": uncertainty.CURVED},
+        "ranged": views.RANGED, "money": views.MONEY, "floor": views.FLOOR,
+
+        "cards": _cards(), "models": _models(axes, stored),
+        "precisions": {name: {"name": _name(load_precision(name))} for name in stored},
+        "engines": {name: {"name": {"en": "not named", "zh": "不指定"} if name == NO_ENGINE
+                           else _name(load("profiles", name))} for name in running},
+        "memory": [{"key": name} for name in PARTS_OF_MEMORY],
+        "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
+                 {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
+        "operators": operators(),
+        "fields": fields(), "usual": start(), "source": ASSUMED["source"],
+        "words": by_language()}
+
+
+@functools.cache
+def formulas() -> str:
+    """The script with every formula that the calculators take, as functions of slots."""
+    names: dict[str, int] = {}
+
+    def slot(name: str) -> str:
+        return f"v[{names.setdefault(name, len(names))}]"
+
+    programs = []
+    for attention in views.ATTENTIONS:
+        trees = views.trees(attention)
+        lines = []
+        for name in needed(trees, views.wanted(), symbols_of):
+            body = function(trees[name], slot)
+            uses = sorted(names[used] for used in symbols_of(trees[name]))
+            place = names.setdefault(name, len(names))
+            lines.append(f"[{place}, {body}, {json.dumps(uses, separators=(',', ':'))}],")
+        programs.append(f"{attention}: [\n" + "\n".join(lines) + "\n],")
+    return (f'"use strict";\n{BEGIN}(() => {{\n{HELPERS}\n'
+            f"willItFit.formulas = {{ names: {json.dumps(list(names))}, programs: {{\n"
+            + "\n".join(programs) + "\n} };\n})();\n")
+
+
+def table() -> str:
+    """The script with what the formulas are computed from."""
+    text = json.dumps(data(), ensure_ascii=False, separators=(",", ":"))
+    return f'"use strict";\n{BEGIN}willItFit.data = {text};\n'
+

@@ -1,0 +1,61 @@
+"""The front page's answer without a script: how many of usual cards serve an ordinary load."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from IPython.display import HTML
+from myst_nb import glue
+
+from calc.evidence.classes import own_errors
+from calc.searching.asking import load_goal
+from calc.searching.choices import scenario
+from decisions.goals import named
+from decisions.matrix import DRAWN, GOAL, PUBLISHED, Cell
+from workbench.showing.display import LANGUAGES
+from workbench.showing.numbers import fmt_int, fmt_sig, fmt_time
+
+Text = tuple[str, str]
+CARDS = ("nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm", "nvidia-b200", "ascend-910b2",
+         "ascend-910b4", "ascend-910c-die")
+EIGHT_BITS = (PUBLISHED, "w8a8-int8")  # the first that a card multiplies
+HEADINGS: tuple[Text, ...] = (
+    ("card", "卡"), ("cards", "卡数"), ("weights, cut", "权重、切分"),
+    ("per token (TPOT)", "每 token（TPOT）"), ("first token (TTFT)", "首 token（TTFT）"),
+    ("such intervals held", "同类区间命中"), ("a million tokens", "每百万 token"))
+NOTHING = "–"
+
+
+def answer(matrix: Sequence[Cell]) -> None:
+    """Glue the table of the front page in both languages, under ``front-table_LANG``.
+
+    Raises StopIteration if a card of the table holds the model in no eight bits.
+    """
+    cells = [next(cell for precision in EIGHT_BITS for cell in matrix
+                  if (cell.device, cell.precision, cell.users) == (device, precision, DRAWN)
+                  and cell.best) for device in CARDS]
+    for lang, tag in enumerate(LANGUAGES):
+        head = "".join(f"<th>{html.escape(heading[lang])}</th>" for heading in HEADINGS)
+        body = "".join(f"<tr>{_row(cell, lang)}</tr>" for cell in cells)
+        glue(f"front-table_{tag}", HTML(f'<table class="table front"><thead><tr>{head}</tr></thead>'
+                                        f"<tbody>{body}</tbody></table>"), display=False)
+
+
+def _row(cell: Cell, lang: int) -> str:
+    """A card: fewest cards, weights and cut, times with intervals, how such did, money."""
+    assert cell.best is not None
+    choice, found, ends = cell.best.row.choice, cell.best.row.quantities, cell.best.intervals
+    own = own_errors(scenario(load_goal(GOAL), choice))["tpot"]
+    cut = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data, "EP": choice.expert}
+    weights = "FP8" if cell.precision == PUBLISHED else "INT8"
+    times = (f"<strong>{fmt_time(found[name], digits)}</strong> "
+             f"({'–'.join(fmt_time(end, digits) for end in ends[name])})"
+             for name, digits in (("tpot", 0), ("ttft", 1)))
+    held = (f"{own.inside} of {own.rows} rows", f"{own.rows} 行中 {own.inside} 行")[lang]
+    cost = f"{fmt_sig(found['cost'], 2)} {cell.currency}" if "cost" in found else NOTHING
+    texts = (f'<a href="chapters/devices/{cell.device}.html">'
+             f"{html.escape(named(cell.device)[lang])}</a>", fmt_int(choice.devices),
+             f"{weights}, {'×'.join(f'{name}{size}' for name, size in cut.items() if size > 1)}",
+             *times, held, html.escape(cost))
+    return "".join(f"<td>{text}</td>" for text in texts)

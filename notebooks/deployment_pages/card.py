@@ -1,0 +1,151 @@
+"""A deployment in short: verdict, what a user gets, how sure that is, and what to run instead."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import catalogue
+from calc.choosing.advice import changed
+from calc.costing.answer import Asked, cost
+from calc.costing.rates import prices_of
+from calc.costing.spread import Three
+from calc.evidence.classes import Own, named
+from catalogue.reading.record import ROOT
+from deployment_pages.alternatives import in_words
+from deployment_pages.answers import Answer, Deployed
+from workbench.entries.deployments import named as quantity_named
+from workbench.showing.display import show, table
+from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
+
+Text = tuple[str, str]
+PACE = ("tpot", "ttft", "output_throughput")
+DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
+MILLION = 10**6
+WHERE = "validation-coverage"  # how such intervals did, class by class
+COMMAND = "python -m calc estimate"
+
+
+def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
+    """The line that gives a change in a shell."""
+    sets = "".join(f" \\\n    --set {shlex.quote(f'{path}={value}')}"
+                   for path, value in settings.items())
+    scenario = deployed.scenario
+    own = "" if scenario.path.is_relative_to(ROOT) else scenario.path.suffix
+    return f"{COMMAND} {shlex.quote(f'{scenario.id}{own}')}{sets}"
+
+
+def glance(deployed: Deployed) -> None:
+    """What a user gets and what it costs, each with its interval and how such intervals did."""
+    rows = []
+    for name in PACE:
+        if name in deployed.best:
+            rows.append(_row(deployed, deployed.best[name]))
+    if (amount := price(deployed)) is not None:
+        rows.append(amount)
+    if rows:
+        table(rows, {"what": "", "value": ("estimate", "估计"),
+                     "reach": ("80% interval", "80% 区间"),
+                     "held": ("such intervals held", "同类区间的命中")})
+    if own := _own(deployed):
+        kind = named(own.of)
+        show(f"The class is {kind[0]}; [what was measured of it, and how far off]({_to(WHERE)}).",
+             f"所属类别：{kind[1]}；[该类实测了什么、误差多大]({_to(WHERE)})。")
+
+
+def _to(label: str) -> str:
+    return f"#{label}"
+
+
+def _row(deployed: Deployed, answer: Answer) -> dict[str, Any]:
+    own = deployed.own_errors.get(answer.name)
+    held = ("not measured", "未实测") if own is None else (
+        f"{own.inside} of {own.rows} rows", f"{own.rows} 行中 {own.inside} 行")
+    return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
+            "reach": answer.reach, "held": held}
+
+
+def _own(deployed: Deployed) -> Own | None:
+    """The formulas' own error of the first quantity that is told."""
+    return next((own for name in PACE if name in deployed.best
+                 and (own := deployed.own_errors.get(name)) is not None), None)
+
+
+def price(deployed: Deployed) -> dict[str, Any] | None:
+    """A million output tokens in money, where somebody prices the card; own cards, a usual day."""
+    if "output_throughput" not in deployed.answers or deployed.headroom < 0:
+        return None
+    scenario, found = deployed.scenario, deployed.answer
+    prices = prices_of(scenario.device.id)
+    steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
+    used = 1 / catalogue.load("loads", DAY).peak
+    amounts = cost(scenario, found.everything, Three(steady.value, steady.low, steady.high),
+                   prices, Asked(utilisation=used))
+    per_million = amounts.amounts.get("per_million_output")
+    if per_million is None:
+        return None
+    value, low, high = (fmt_sig(end, 2) for end in per_million)
+    return {"what": ("a million output tokens, own cards", "每百万输出 token，自有卡"),
+            "value": f"**{value} {amounts.currency}**", "reach": f"{low}–{high}",
+            "held": ("", "")}
+
+
+def plans(deployed: Deployed) -> list[dict[str, Any]]:
+    """As written, the nearest change that runs, and the best on the same cards; none twice."""
+    found = deployed.alternatives
+    nearest = next(iter(deployed.answer.changes), None)
+    asked: list[tuple[Text, Mapping[str, str | int] | None]] = [
+        (("nearest that runs", "改动最小"), nearest.settings if nearest else None),
+        (("most tokens per second", "吞吐最高"), found.best.settings if found.best else None),
+        (("published weights", "官方权重"), found.official.settings if found.official else None)]
+    rows: list[dict[str, Any]] = [_plan(deployed, ("as written", "照所写"), {})]
+    seen: list[Mapping[str, str | int]] = [{}]
+    for kind, settings in asked:
+        if settings is None:
+            continue
+        if settings in seen:
+            row = rows[seen.index(settings)]
+            row["kind"] = tuple(f"{old}{(', ', '、')[lang]}{new}" for lang, (old, new) in
+                                enumerate(zip(row["kind"], kind, strict=True)))
+            continue
+        seen.append(settings)
+        rows.append(_plan(deployed, kind, settings))
+    return rows
+
+
+def _plan(deployed: Deployed, kind: Text, settings: Mapping[str, str | int]) -> dict[str, Any]:
+    other = Deployed(changed(deployed.scenario, dict(settings))) if settings else deployed
+    runs = other.headroom >= 0 and (bool(settings) or deployed.answer.fits)
+    row: dict[str, Any] = {
+        "kind": kind, "settings": settings,
+        "change": tuple(in_words(deployed, settings, lang) or "–" for lang in range(2)),
+        "spare": fmt_bytes(other.headroom), "cards": fmt_int(other.scenario.devices)}
+    for name in PACE:
+        if runs and name in other.answers:
+            row[name] = other.answers[name].text
+    return row
+
+
+def instead(deployed: Deployed) -> None:
+    """The table of plans, and the command of each that changes something."""
+    rows = plans(deployed)
+    if len(rows) == 1:
+        return
+    if deployed.replayed:
+        show("Plans are compared by closed form, without the replay of the measured run:",
+             "各方案按闭式估计比较，不含对实测过程的回放：")
+    told = [name for name in PACE if any(name in row for row in rows)]
+    for row in rows:
+        row |= {name: row.get(name, "–") for name in told}
+    table(rows, {"kind": ("plan", "方案"), "change": ("change", "改动"), "cards": ("cards", "卡数"),
+                 "spare": ("memory to spare", "显存余量")}
+          | {name: quantity_named(name) for name in told}, wide=True)
+    lines = [(row["kind"], command(deployed, row["settings"])) for row in rows if row["settings"]]
+    show(_commands(lines, 0), _commands(lines, 1))
+
+
+def _commands(lines: list[tuple[Text, str]], lang: int) -> str:
+    """One block of a shell: a comment with the plan's name above each command."""
+    blocks = "\n".join(f"# {kind[lang]}\n{line}" for kind, line in lines)
+    return f"```bash\n{blocks}\n```"

@@ -1,0 +1,1 @@
+"""What running a deployment shows: metrics, alerts, remedies, flags; nothing is laid out."""

@@ -1,0 +1,275 @@
+"""The calculators in a real browser: against the runtime, against hostile links and files.
+
+``CALCULATORS=1000 pytest tests/book/test_calculators.py`` holds so many deployments against the
+runtime, and a fifth as many on edges.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from _browser import INSTALL, Browser, find_chromium
+
+import calc
+from calc.costing.tokens import token_costs
+from calc.evidence.classes import own_errors
+from calc.intervals.uncertainty import interval
+from calc.physics.breakdown import token_parts
+from calculators.links import link
+from calculators.offers import contents, deployed
+from calculators.samples import state
+from calculators.scripts import start
+from calculators.views import RANGED
+from catalogue import load_scenario, read_scenario
+from catalogue.entries.trees import evaluate
+from workbench.formulas.javascript import HELPERS, function
+
+CHROMIUM = find_chromium()
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
+
+PAGE = "chapters/calculators.html"
+COUNT = int(os.environ.get("CALCULATORS", "40"))
+EDGES = max(20, COUNT // 5)
+TOLERANCE = 1e-9
+HOUR = 3600
+WIDTH, HEIGHT = 1280, 6000  # of a window that holds the whole page [CSS pixels]
+MOST_BYTES = 300_000  # gzipped, of all that the page has of its own
+ALL = """JSON.stringify(STATES.map((state) => {
+  const {data, formulas, Engine, problem, toYaml, fromYaml} = willItFit;
+  globalThis.tested ??= new Engine(data, formulas);
+  const found = tested.compute(state), words = data.words.en, text = toYaml(data, state);
+  return {problem: problem(data, words, state), ranges: found.ranges, memory: found.memory,
+          values: Object.fromEntries(formulas.names.map((name) => [name, found.get(name)])),
+          cost: found.cost, text, back: {...state, ...fromYaml(data, words, text)}};
+}))"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None
+    with Browser(CHROMIUM, timeout=120) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, site: Path) -> Browser:
+    """The page, opened from the disk."""
+    browser.open(f"{site.as_uri()}/{PAGE}")
+    browser.wait_for("document.querySelector('.memory .answer')?.textContent.length > 0")
+    return browser
+
+
+def far(found: float | None, wanted: float, scale: float | None = None) -> bool:
+    if found is None:
+        return bool(np.isfinite(wanted))
+    return not (found == wanted or abs(found - wanted) <= TOLERANCE * (scale or abs(wanted)))
+
+
+def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    """What the page says otherwise than the runtime does of the same scenario file."""
+    scenario = deployed(state)
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    known = calc.evaluate(inputs, attention)
+    usable, values = float(known["usable_memory"]), found["values"]
+    of_memory = ("headroom_per_device", "free_for_kv_per_device", "stage_free_for_kv")
+    for name, number in {**inputs, **known}.items():
+        if name in values and np.ndim(number) == 0 and far(
+                values[name], float(number), usable if name in of_memory else None):
+            yield name
+    own = {name: error.sides for name, error in own_errors(scenario).items()}
+    bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
+    for name, ends in bounds.items():
+        scale = usable if name in of_memory else None
+        if any(far(found["ranges"][name][side], end, scale)
+               for side, end in zip(("low", "high"), ends, strict=True)):
+            yield f"interval of {name}"
+    parts = token_parts(inputs, known)
+    if far(sum(values[f"step_{name}"] for name in parts), float(known["tpot"])) or any(
+            far(values[f"step_{name}"], float(part), float(known["tpot"]))
+            for name, part in parts.items()):
+        yield "the parts of a step"
+    held = sum(part["size"] for part in found["memory"]["parts"])
+    if far(held, float(known["memory_per_device"])):
+        yield "the parts of the memory"
+    costs = token_costs(inputs, known, state["price"] / HOUR, state["use"] / 100)
+    for name, of in (("cost_output_token", "per_output"), ("cost_input_token", "per_input"),
+                     ("cost_request", "per_request")):
+        if far(found["cost"][name]["value"], float(costs[of])):
+            yield name
+
+
+@pytest.mark.parametrize(("edge", "count"), [(False, COUNT), (True, EDGES)])
+def test_every_number_is_that_of_the_runtime(page: Browser, edge: bool, count: int) -> None:
+    states = [state(seed, edge) for seed in range(count)]
+    found = json.loads(page.evaluate(ALL.replace("STATES", json.dumps(states))))
+    for asked, answer in zip(states, found, strict=True):
+        assert answer["problem"] is None, asked
+        assert list(differences(asked, answer)) == [], asked
+        assert answer["back"] == asked
+        assert yaml.safe_load(answer["text"])["workload"].keys() == contents(asked)[
+            "workload"].keys()
+        same = read_scenario(answer["text"], Path("downloaded.yml"))
+        assert same.inputs() == deployed(asked).inputs()
+
+
+@pytest.mark.parametrize(("tree", "points"), [
+    (["ceil", ["multiply", ["rational", 7, 100], "x"]], range(0, 100_000, 50)),
+    (["floor", ["multiply", "x", ["power", 49, -1], 49]], range(1, 3000)),
+    (["ceil", ["multiply", ["log", "x"], ["power", ["log", 2], -1]]],
+     [2**power for power in range(60)]),
+    (["sum_over", "i", 5, ["multiply", ["add", "i", "x"], ["power", "x", -2]]], range(1, 50)),
+    (["max_over", "stage", "x", ["piecewise", [["eq", "stage", 3], 9], "stage"]], range(1, 20)),
+])
+def test_a_formula_steps_where_it_should(page: Browser, tree: Any, points: Any) -> None:
+    points, formula = list(points), function(tree, "v.{}".format)
+    found = page.evaluate(f"(() => {{ {HELPERS} const formula = {formula};"
+                          f"return {json.dumps(points)}.map((x) => formula({{x}})); }})()")
+    exact = tree[0] in ("ceil", "floor")
+    for x, number in zip(points, found, strict=True):
+        wanted = evaluate(tree, {"x": x})
+        if tree[0] == "ceil" and tree[1][1][0] == "log":
+            wanted = (x - 1).bit_length()
+        assert number == (wanted if exact else pytest.approx(float(wanted), rel=1e-14)), x
+
+
+REFUSAL = """(() => {{ try {{
+  willItFit.{}(willItFit.data, willItFit.data.words.en, {}); return null;
+}} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()"""
+REFUSED_LINKS = [
+    "card=no-such-card", "tp=5", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
+    "users=1&users=2", "__proto__=1", "constructor=x", "tp=8=8", "card=%3Cscript%3E", "card=%",
+    "users=99999999999999999999", "price=NaN", "<img src=x onerror=alert(1)>=1",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED_LINKS)
+def test_a_tampered_link_is_refused_in_a_sentence(page: Browser, text: str) -> None:
+    found = page.evaluate(REFUSAL.format("fromLink", json.dumps(f"#{text}")))
+    assert isinstance(found, str)
+    assert found.endswith(".")
+
+
+GOOD = """model: deepseek-v3
+device: nvidia-h200-sxm
+cluster:
+  node: hgx-h200
+  nodes: 1
+precision: fp8-block
+parallelism:
+  tensor_parallel: 8
+  pipeline_parallel: 1
+  data_parallel: 1
+  expert_parallel: 8
+workload:
+  concurrency: 32 request
+"""
+REFUSED_FILES = [
+    "", "model: [deepseek-v3]", "a: &a [*a]", "[" * 100_000, "{" * 500,
+    GOOD + "mechanisms:\n", GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
+    GOOD.replace("tensor_parallel: 8", "tensor_parallel: 7"), GOOD + "model: deepseek-v3\n",
+    GOOD.replace("nodes: 1", "nodes: 2"), GOOD.replace("deepseek-v3", "<script>alert(1)</script>"),
+    GOOD.replace("deepseek-v3", "!!js/function 'function(){alert(1)}'"),
+    GOOD.replace("deepseek-v3", "__proto__"), GOOD + "    deeper: 1\n", "x" * (11 * 2**20),
+    GOOD + "__proto__: {polluted: 1}\n",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED_FILES, ids=lambda text: text[:20].strip())
+def test_a_file_of_another_form_is_refused_in_a_sentence(page: Browser, text: str) -> None:
+    found = page.evaluate(REFUSAL.format("fromYaml", json.dumps(text)))
+    assert isinstance(found, str)
+    assert found.endswith(".")
+    assert len(found) < 400
+
+
+def test_a_file_of_the_readers_own_is_taken(page: Browser) -> None:
+    found = page.evaluate("willItFit.fromYaml(willItFit.data, willItFit.data.words.en, "
+                          f"{json.dumps(GOOD)})")
+    assert (found["users"], found["engine"], found["tp"]) == (32, "none", 8)
+
+
+def test_a_slider_moves_every_answer_and_the_link(page: Browser, site: Path) -> None:
+    page.open("about:blank")
+    page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT,
+              deviceScaleFactor=1, mobile=False)  # everything in sight
+    page.open(f"{site.as_uri()}/{PAGE}")
+    answers = "[...document.querySelectorAll('.calculator .answer')].map((one) => one.textContent)"
+    page.wait_for(f"{answers}.length === 4")
+    before = page.evaluate(answers)
+    page.evaluate("""(() => { const slider = document.querySelector('.speed input[type=range]');
+        slider.value = 900; slider.dispatchEvent(new Event('input')); })()""")
+    page.wait_for(f"{answers}.every((text, place) => text !== {json.dumps(before)}[place])")
+    after = page.evaluate(answers)
+    page.wait_for("location.hash.includes('users=')")
+    page.evaluate("location.reload()")
+    page.loaded()
+    assert page.wait_for(f"{answers}.length === 4")
+    assert page.evaluate(answers) == after
+    assert page.errors == []
+
+
+def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser, site: Path
+                                                                   ) -> None:
+    page.open("about:blank")
+    page.open(f"{site.as_uri()}/zh/{PAGE}")
+    page.wait_for("document.querySelector('.memory .answer')?.textContent.length > 0")
+    before = page.evaluate("document.querySelector('.memory').innerHTML")
+    page.evaluate("""(() => { const choice = document.querySelector('select[name=tp]');
+        choice.value = '3'; choice.dispatchEvent(new Event('change')); })()""")
+    said = page.evaluate("document.querySelector('.refusal').textContent")
+    assert "TP 3" in said
+    assert page.evaluate("document.querySelector('.memory').innerHTML") == before
+
+
+def test_a_deployment_links_to_its_own_state() -> None:
+    scenario = load_scenario("s0-scenario-3-prefill")
+    found = link(scenario)
+    assert found is not None
+    assert f"card={scenario.device.id}" in found
+    assert link(load_scenario("s3-hybrid-910b4")) is None
+
+
+def test_the_first_state_is_one_that_runs() -> None:
+    assert calc.estimate(deployed(start())).fits
+
+
+def test_the_page_is_light(site: Path) -> None:
+    own = sorted((site / "_static" / "calculators").iterdir())
+    weights = {path.name: len(gzip.compress(path.read_bytes())) for path in own}
+    assert {"formulas.js", "table.js", "engine.js"} <= weights.keys()
+    assert sum(weights.values()) <= MOST_BYTES, weights
+
+
+def test_the_front_page_answers_with_the_fastest_cut(browser: Browser, site: Path) -> None:
+    """What it says is what the runtime says of the link that it offers; no other cut is faster."""
+    browser.open(f"{site.as_uri()}/index.html")
+    browser.wait_for("document.querySelectorAll('.front tbody tr').length > 0")
+    for name, value in (("card", "ascend-910b2"), ("precision", "w8a8-int8"), ("count", "16")):
+        browser.evaluate(f"""(() => {{
+          const field = document.querySelector('.front [name={name}]');
+          field.value = '{value}';
+          return field.dispatchEvent(new Event('change'));
+        }})()""")
+    browser.wait_for("document.querySelector('.front .plan').textContent.includes('16')")
+    hash_ = browser.evaluate("new URL(document.querySelector('.front .onward a').href).hash")
+    chosen = {**start(), **dict(pair.split("=") for pair in hash_[1:].split("&"))}
+    chosen |= {key: int(chosen[key]) for key in (
+        "tp", "pp", "dp", "ep", "users", "input", "output", "drafts", "chunk", "block", "share")}
+    answer = calc.estimate(deployed(chosen))
+    assert chosen["tp"] * chosen["pp"] * chosen["dp"] == 16
+    assert answer.fits
+    shown = browser.evaluate("document.querySelector('.front tbody b').textContent")
+    assert float(shown.split()[0]) == pytest.approx(1e3 * answer.quantities["tpot"].value, rel=0.01)
+    for tp, pp, dp in ((16, 1, 1), (8, 2, 1), (4, 4, 1)):
+        other = calc.estimate(deployed(chosen | {"tp": tp, "pp": pp, "dp": dp, "ep": tp * dp}))
+        assert not other.fits or (other.quantities["tpot"].value
+                                  >= 0.999 * answer.quantities["tpot"].value)
+    assert browser.errors == []

@@ -1,0 +1,108 @@
+"""The site behind Debian's nginx, with the configuration that the book ships."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import http.client
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _browser import Browser, find_chromium
+from _launch import needs
+
+CONFIGURATION = Path(__file__).resolve().parents[2] / "book" / "nginx.conf"
+CHROMIUM = find_chromium()
+PAGES = ("index.html", "zh/index.html", "chapters/memory.html", "zh/chapters/s1.html")
+pytestmark = needs("nginx")
+
+
+@pytest.fixture(scope="module")
+def port(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a server of the site, whose configuration differs in place and port only."""
+    folder = tmp_path_factory.mktemp("nginx")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number = free.getsockname()[1]
+    text = CONFIGURATION.read_text(encoding="utf-8")
+    text = text.replace("listen 8080;", f"listen 127.0.0.1:{number};")
+    (folder / "site.conf").write_text(text.replace("/srv/will-it-fit;", f"{site};"))
+    places = " ".join(f"{name}_temp_path {folder}/{name};"
+                      for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; user root;\n"
+        f"events {{}}\nhttp {{ access_log off; {places} include {folder}/site.conf; }}\n")
+    server = subprocess.Popen(["nginx", "-c", folder / "nginx.conf", "-e", folder / "error.log"])
+    for _ in range(100):
+        with socket.socket() as probe:
+            if not probe.connect_ex(("127.0.0.1", number)):
+                break
+        time.sleep(0.05)
+    yield number
+    server.terminate()
+    server.wait()
+
+
+def get(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, dict, bytes]:
+    """Status, headers and body of an answer."""
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as line:
+        line.request(method, f"/{path}", headers={name.replace("_", "-"): value
+                                                  for name, value in headers.items()})
+        answer = line.getresponse()
+        said = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, said, answer.read()
+
+
+def test_pages_come_compressed_and_are_asked_for_again(port: int, site: Path) -> None:
+    status, headers, body = get(port, "index.html", Accept_Encoding="gzip")
+    assert (status, headers["content-encoding"]) == (200, "gzip")
+    assert gzip.decompress(body) == (site / "index.html").read_bytes()
+    assert headers["content-type"] == "text/html; charset=utf-8"
+    assert headers["cache-control"] == "no-cache"
+    assert get(port, "index.html", If_None_Match=headers["etag"])[0] == 304
+
+
+def test_what_is_named_by_its_content_is_kept(port: int, site: Path) -> None:
+    text = (site / "index.html").read_text(encoding="utf-8")
+    versioned = re.search(r'href="(_static/book\.css\?v=\w+)"', text)
+    assert versioned
+    image = next((site / "_images").iterdir()).name
+    for path in (versioned[1], f"_images/{image}"):
+        assert "immutable" in get(port, path)[1]["cache-control"]
+    assert get(port, "_static/book.css")[1]["cache-control"] == "no-cache"
+
+
+def test_every_answer_carries_the_policy(port: int) -> None:
+    for path in ("index.html", "_static/book.css", "no-such-page"):
+        headers = get(port, path)[1]
+        assert "script-src 'self';" in headers["content-security-policy"], path
+        assert "default-src 'none'" in headers["content-security-policy"], path
+        assert headers["x-content-type-options"] == "nosniff"
+    assert get(port, "no-such-page")[0] == 404
+    assert get(port, "_static/")[0] in (403, 404)
+    assert get(port, "index.html", method="POST")[0] == 403
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+def test_pages_work_under_the_policy(port: int, site: Path) -> None:
+    """A script or style that the policy stops is an error on the console."""
+    assert CHROMIUM is not None
+    with Browser(CHROMIUM) as browser:
+        for name in filter(lambda name: (site / name).is_file(), PAGES):
+            browser.open(f"http://127.0.0.1:{port}/{name}")
+            assert browser.errors == [], name
+            assert browser.evaluate("document.documentElement.dataset.theme"), name
+
+
+def test_no_script_stands_in_a_page(site: Path) -> None:
+    for path in sorted(site.rglob("*.html"))[::10]:
+        text = path.read_text(encoding="utf-8")
+        inline = [head for head in re.findall(r"<script([^>]*)>", text)
+                  if "src=" not in head and "json" not in head]
+        assert inline == [], path.name
+        assert not re.search(r"\son(click|load|change|submit)=", text), path.name

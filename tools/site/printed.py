@@ -1,0 +1,176 @@
+"""The book as a PDF per language: ``python -m tools.site.printed``, after the book is built.
+
+The chapters of the built site are set one behind another into one page, which Chromium prints:
+figures stay vectors, equations keep their numbers, links within the book lead to pages of the PDF.
+Pages of single entries (deployments, devices, models, the claims of a document) stay on the site.
+"""
+
+from __future__ import annotations
+
+import argparse
+import posixpath
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from bs4 import BeautifulSoup, Tag
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+STYLE = Path(__file__).with_name("print.css")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LANGUAGES = {"en": ("", "en"), "zh": ("zh/", "zh-CN")}
+CONTENTS = {"en": "Contents", "zh": "目录"}
+SCRIPTS = ("mathjax",)  # what sets mathematics, where the page does not carry it set
+SHEETS = ("katex", "pygments")
+PATIENCE = 900  # seconds
+
+
+def chapters(toc: dict[str, object]) -> Iterator[tuple[str, list[str]]]:
+    """Name and files of each part, without the pages that a chapter lists below itself."""
+    yield "", [str(toc["root"])]
+    parts = toc["parts"]
+    assert isinstance(parts, list)
+    for part in parts:
+        yield part["caption"], [chapter["file"] for chapter in part["chapters"]]
+
+
+def _parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_bytes(), "html.parser", from_encoding="utf-8")
+
+
+def _mark(page: str) -> str:
+    return page.replace("/", "-")
+
+
+def _address(page: str, target: str, printed: set[str]) -> str:
+    """Where a link of `page` leads in the PDF; empty where it leads out of it."""
+    if target.startswith(("https:", "http:", "mailto:")):
+        return target
+    path, _, anchor = target.partition("#")
+    there = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    there = there.removesuffix(".html")
+    return f"#{_mark(there)}--{anchor}" if there in printed else ""
+
+
+def _article(folder: Path, page: str, printed: set[str]) -> Tag:
+    """The text of a page, its identifiers and links those of the whole."""
+    article = _parsed(folder / f"{page}.html").find("article")
+    assert isinstance(article, Tag), page
+    for part in article.select(".headerlink, script, .cell_input, .tocwrapper, [data-only=screen]"):
+        part.decompose()
+    for part in article.find_all(id=True):
+        part["id"] = f"{_mark(page)}--{part['id']}"
+    for folded in article.find_all("details"):
+        folded["open"] = ""
+    for image in article.find_all("img"):
+        source = (folder / page).parent / str(image["src"])
+        image["src"], image["loading"] = source.resolve().as_uri(), "eager"
+    for link in article.find_all("a", href=True):
+        link["href"] = _address(page, str(link["href"]), printed)
+        if not link["href"]:
+            link.name = "span"
+            del link["href"]
+    article.name, article["id"] = "section", f"{_mark(page)}--"
+    return article
+
+
+def _heading(article: Tag) -> str:
+    title = article.find("h1")
+    return title.get_text(strip=True) if title else ""
+
+
+def _part_names(folder: Path) -> list[str]:
+    """The names of the parts as the sidebar of the language has them."""
+    return [caption.get_text(strip=True)
+            for caption in _parsed(folder / "index.html").select("nav.bd-links .caption-text")]
+
+
+def _needed(folder: Path, page: str) -> Iterator[str]:
+    """What a page of the site loads to set mathematics and code, with absolute addresses."""
+    whole = _parsed(folder / f"{page}.html")
+    for part in [*whole.find_all("link", rel="stylesheet"), *whole.find_all("script", src=True)]:
+        name = "href" if part.name == "link" else "src"
+        source = ((folder / page).parent / str(part[name]).partition("?")[0]).resolve()
+        wanted = SHEETS if part.name == "link" else SCRIPTS
+        inside = source.parent.name == "inline" and "MathJax" in source.read_text(encoding="utf-8")
+        if any(word in source.as_posix().lower() for word in wanted) or inside:
+            part[name] = source.as_uri()
+            yield str(part)
+
+
+def whole(site: Path, tag: str, toc: dict[str, object]) -> str:
+    """The one page that is printed, in the language `tag`."""
+    place, language = LANGUAGES[tag]
+    folder = site / place
+    parts = [(name, [page for page in pages if (folder / f"{page}.html").is_file()])
+             for name, pages in chapters(toc)]
+    printed = {page for _, pages in parts for page in pages}
+    names = ["", *_part_names(folder)]
+    body, contents = [], []
+    for name, (_, pages) in zip(names, parts, strict=True):
+        articles = [_article(folder, page, printed) for page in pages]
+        if name:
+            contents.append(f'<li class="of-part">{name}</li>')
+            body.append(f'<p class="part">{name}</p>')
+        contents += [f'<li><a href="#{article["id"]}">{_heading(article)}</a></li>'
+                     for article in articles]
+        body += map(str, articles)
+    front = _parsed(folder / "index.html")
+    edition = front.select_one(".edition")
+    title = front.title.get_text(strip=True).rpartition("—")[2] if front.title else ""
+    heads = "".join(_needed(folder, parts[1][1][0]))
+    return (f'<!DOCTYPE html><html lang="{language}"><head><meta charset="utf-8">'
+            f"<title>{title}</title>{heads}<style>{STYLE.read_text(encoding='utf-8')}</style></head>"
+            f'<body><div class="cover"><h1>{title}</h1>'
+            f"<p>{edition.get_text(' ', strip=True) if edition else ''}</p></div>"
+            f"<nav><h1>{CONTENTS[tag]}</h1><ol>{''.join(contents)}</ol></nav>"
+            f"{''.join(body)}</body></html>")
+
+
+def print_page(page: Path, target: Path) -> None:
+    """Print a page with Chromium. Raises SystemExit with a sentence where that is not possible."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit(f"No PDF was made: none of {', '.join(BROWSERS)} is installed.")
+    with tempfile.TemporaryDirectory() as profile:
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update",
+             f"--user-data-dir={profile}", "--virtual-time-budget=120000",
+             f"--timeout={PATIENCE * 1000}", "--no-pdf-header-footer",
+             "--generate-pdf-document-outline", f"--print-to-pdf={target}", page.as_uri()],
+            capture_output=True, text=True, check=False, timeout=PATIENCE)
+    if done.returncode or not target.is_file():
+        raise SystemExit(f"No PDF was made: Chromium ended with {done.returncode}. "
+                         f"{done.stderr.strip()[-500:]}")
+
+
+def main() -> int:
+    """Print the built book in both languages, or in one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("languages", nargs="*", choices=[*LANGUAGES, []], help="default: both")
+    parser.add_argument("--site", type=Path, default=SITE, help="the built site")
+    args = parser.parse_args()
+    if not (args.site / "index.html").is_file():
+        sys.exit(f"{args.site} holds no built book: run make book first.")
+    toc = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text(encoding="utf-8"))
+    downloads = args.site / "downloads"
+    downloads.mkdir(exist_ok=True)
+    for tag in args.languages or LANGUAGES:
+        target = downloads / f"will-it-fit-{tag}.pdf"
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "book.html"
+            page.write_text(whole(args.site, tag, toc), encoding="utf-8")
+            print_page(page, Path(folder) / "book.pdf")
+            shutil.copyfile(Path(folder) / "book.pdf", target)
+        print(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
