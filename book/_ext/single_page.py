@@ -15,8 +15,8 @@ from typing import Any
 
 import languages
 from docutils import nodes
-from sphinx import addnodes
 from setting import formulas
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,9 +37,9 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
     places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in found.items()}
     exported = root / "notebooks/workbench/formulas/formulas.json"
-    formulas = json.loads(exported.read_text(encoding="utf-8"))
+    equations = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
-                    for formula in formulas.values() if formula["notebook"] in places}
+                    for formula in equations.values() if formula["notebook"] in places}
 
 
 class Links:
