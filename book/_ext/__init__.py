@@ -13,6 +13,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, finding, languages, outlines, passes, pipeline
+from .setting import formulas
 from .taking import edition, portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
@@ -92,6 +93,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     passes.setup(app)
     downloads.setup(app)
     languages.setup(app)
+    formulas.setup(app)
     outlines.setup(app)
     finding.setup(app)
     portable.setup(app)

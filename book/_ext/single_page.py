@@ -15,8 +15,7 @@ from typing import Any
 
 import languages
 from docutils import nodes
-from docutils.utils.math import MathError
-from docutils.utils.math.latex2mathml import tex2mathml
+from setting import formulas
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -38,9 +37,9 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
     places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in found.items()}
     exported = root / "notebooks/workbench/formulas/formulas.json"
-    formulas = json.loads(exported.read_text(encoding="utf-8"))
+    equations = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
-                    for formula in formulas.values() if formula["notebook"] in places}
+                    for formula in equations.values() if formula["notebook"] in places}
 
 
 class Links:
@@ -78,15 +77,6 @@ class Links:
                 node.replace_self(self.resolve(app, app.env, node, node[0]))
 
 
-def _math(visitor: Any, node: nodes.Element) -> None:
-    """Set mathematics as MathML, which every browser of today shows; as it is written if not."""
-    try:
-        visitor.body.append(tex2mathml(node.astext(), as_block=node.tagname == "math_block"))
-    except (MathError, AssertionError):
-        visitor.body.append(f"<code>{visitor.encode(node.astext())}</code>")
-    raise nodes.SkipNode
-
-
 def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
           doctree: nodes.document | None) -> str:
     """Name the template of the page, and give it what it says at its end."""
@@ -107,7 +97,8 @@ def setup(app: Sphinx) -> None:
     """Register the settings, the formulas, and the handlers."""
     app.add_config_value("report_book", "", "html")
     app.add_config_value("report_files", [], "html")
-    app.add_html_math_renderer("mathml", (_math, None), (_math, None))
+    inline, block = formulas.visitors(formulas.MATHML)
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.add_transform(languages.JoinWideLines)
     app.connect("builder-inited", _link)
     app.connect("html-page-context", _page)

@@ -107,8 +107,8 @@ def test_a_screen_scrolls_boxes_and_not_the_page(visits: list[Visit]) -> None:
 @pytest.mark.parametrize("folder", ["", "zh/"])
 def test_mathematics_is_set(browser: Browser, address: str, folder: str) -> None:
     browser.open(f"{address}/{folder}{HIT}")
-    assert browser.evaluate("document.querySelectorAll('mjx-container').length") > 10
-    assert browser.evaluate("document.querySelectorAll('mjx-merror').length") == 0
+    assert browser.evaluate("document.querySelectorAll('.katex-html').length") > 10
+    assert browser.evaluate("document.querySelectorAll('.math > code').length") == 0
     assert browser.errors == []
 
 

@@ -147,7 +147,7 @@ class Browser:
             self.errors.append(f"{data['entry']['text']} {data['entry'].get('url', '')}")
 
     def open(self, url: str) -> None:
-        """Go to `url` and wait until it is loaded and its mathematics is set."""
+        """Go to `url` and wait until it is loaded with its fonts."""
         self.requests.clear()
         self.errors.clear()
         self._events.clear()
@@ -155,12 +155,12 @@ class Browser:
         self.loaded()
 
     def loaded(self) -> None:
-        """Wait for the load event of a page that was asked for, then for its mathematics."""
+        """Wait for the load event of a page that was asked for, then for its fonts."""
         deadline = time.monotonic() + self.timeout
         while not any(event["event"] == "Page.loadEventFired" for event in self._events):
             self._receive(deadline)
         self._events.clear()
-        self.evaluate("window.MathJax?.startup?.promise?.then(() => true) ?? true")
+        self.evaluate("document.fonts.ready.then(() => true)")
 
     def click(self, selector: str) -> None:
         """Click the link that `selector` finds and wait for the page behind it."""

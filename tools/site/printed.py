@@ -25,7 +25,6 @@ STYLE = Path(__file__).with_name("print.css")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LANGUAGES = {"en": ("", "en"), "zh": ("zh/", "zh-CN")}
 CONTENTS = {"en": "Contents", "zh": "目录"}
-SCRIPTS = ("mathjax",)  # what sets mathematics, where the page does not carry it set
 SHEETS = ("katex", "pygments")
 PATIENCE = 900  # seconds
 
@@ -91,15 +90,11 @@ def _part_names(folder: Path) -> list[str]:
 
 
 def _needed(folder: Path, page: str) -> Iterator[str]:
-    """What a page of the site loads to set mathematics and code, with absolute addresses."""
-    whole = _parsed(folder / f"{page}.html")
-    for part in [*whole.find_all("link", rel="stylesheet"), *whole.find_all("script", src=True)]:
-        name = "href" if part.name == "link" else "src"
-        source = ((folder / page).parent / str(part[name]).partition("?")[0]).resolve()
-        wanted = SHEETS if part.name == "link" else SCRIPTS
-        inside = source.parent.name == "inline" and "MathJax" in source.read_text(encoding="utf-8")
-        if any(word in source.as_posix().lower() for word in wanted) or inside:
-            part[name] = source.as_uri()
+    """The sheets by which a page of the site shows formulas and code, with absolute addresses."""
+    for part in _parsed(folder / f"{page}.html").find_all("link", rel="stylesheet"):
+        source = ((folder / page).parent / str(part["href"]).partition("?")[0]).resolve()
+        if any(word in source.name for word in SHEETS):
+            part["href"] = source.as_uri()
             yield str(part)
 
 

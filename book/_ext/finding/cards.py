@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
-from docutils.utils.math import MathError
-from docutils.utils.math.latex2mathml import tex2mathml
-
+from ..setting.formulas import MATHML, FormulaError, typeset
 from . import documents
 from .pages import Page, plain
 
@@ -41,7 +39,7 @@ def _tree(element: ElementTree.Element) -> list[Any]:
     attributes = {key: value for key, value in element.attrib.items() if key in KEPT}
     parts: list[Any] = [element.text] if element.text and element.text.strip() else []
     return [element.tag.removeprefix(SPACE), attributes, *parts,
-            *(_tree(child) for child in element)]
+            *(_tree(child) for child in element if child.tag != f"{SPACE}annotation")]
 
 
 def of_formulas(pages: Mapping[str, Page]) -> dict[str, list[Any]]:
@@ -50,8 +48,8 @@ def of_formulas(pages: Mapping[str, Page]) -> dict[str, list[Any]]:
     for page in pages.values():
         for anchor, (number, tex) in page.formulas.items():
             try:
-                mathml = ElementTree.fromstring(tex2mathml(tex, as_block=True))
-            except (MathError, AssertionError, ElementTree.ParseError):
+                mathml = ElementTree.fromstring(typeset(tex, True, MATHML))
+            except (FormulaError, ElementTree.ParseError):
                 continue  # the link leads to it all the same
-            found[anchor] = [number, page.title, _tree(mathml)]
+            found[anchor] = [number, page.title, _tree(mathml.find(f"{SPACE}math"))]
     return found

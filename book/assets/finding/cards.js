@@ -61,14 +61,7 @@
     }
     return [...found];
   };
-  const texOf = (math) => {
-    const written = math.querySelector("annotation");
-    if (written) return written.textContent;
-    for (const item of window.MathJax?.startup?.document?.math ?? []) {
-      if (math.contains(item.typesetRoot)) return item.math;
-    }
-    return "";
-  };
+  const texOf = (math) => math.querySelector("annotation")?.textContent ?? "";
   const drawn = (letter) => {
     const [base, ...scripts] = letter.split(/(?=[_^])/);
     return element("span", "card-letter", element("i", "", base),
