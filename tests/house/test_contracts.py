@@ -74,7 +74,7 @@ def test_a_formula_says_what_it_takes_in_which_unit_and_from_where(node):
     for section in re.findall(r"notebooks/(\w+)\.md, sections? ([^;,.]+)", text):
         page = (PROJECT / "notebooks" / f"{section[0]}.md").read_text(encoding="utf-8")
         for title in re.split(r" and (?=[A-Z])", " ".join(section[1].split())):
-            assert re.search(rf"^#+ {re.escape(title)}", page, re.MULTILINE), title
+            assert re.search(rf"^(#+|:+{{dropdown}}) {re.escape(title)}", page, re.MULTILINE), title
 
 
 def test_the_templates_are_in_step_with_their_notebooks():

@@ -51,5 +51,6 @@ def of_formulas(pages: Mapping[str, Page]) -> dict[str, list[Any]]:
                 mathml = ElementTree.fromstring(typeset(tex, True, MATHML))
             except (FormulaError, ElementTree.ParseError):
                 continue  # the link leads to it all the same
-            found[anchor] = [number, page.title, _tree(mathml.find(f"{SPACE}math"))]
+            if (inner := mathml.find(f"{SPACE}math")) is not None:
+                found[anchor] = [number, page.title, _tree(inner)]
     return found

@@ -96,13 +96,11 @@ def caches(derivation: Derivation) -> list[Cache]:
     return [
         cache(("DeepSeek-V3, MLA, BF16", "DeepSeek-V3，MLA，BF16"), v3, "mla"),
         cache(("DeepSeek-V3, MLA, FP8 latent with scales",
-               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla",
-              kv_cache_element_bytes=latent),
+               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla", kv_cache_element_bytes=latent),
         cache(("DeepSeek-V3, if all heads were cached, BF16", "DeepSeek-V3，若缓存全部头，BF16"),
               v3, "gqa", head_dim=mean_head),
         cache(("DeepSeek-V3.2, MLA in BF16, index key in FP8 with a scale",
-               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla",
-              **index_in_fp8()),
+               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla", **index_in_fp8()),
         cache(("gpt-oss-120b, GQA, BF16, every layer in full",
                "gpt-oss-120b，GQA，BF16，各层均按整段计"), windowed, "gqa"),
         cache(("Llama 3.1 70B, GQA, BF16", "Llama 3.1 70B，GQA，BF16"), llama, "gqa"),
@@ -397,6 +395,6 @@ def exercises(latent: Cache, expanded: Cache, half: int) -> None:
     number("exercise-latent", LONG * latent.token, fmt_bytes)
     number("exercise-expanded", LONG * expanded.token, fmt_bytes)
     number("exercise-expanded-rank", LONG * expanded.rank, fmt_bytes)
-    chosen = catalogue.model_inputs(catalogue.load_model(MODEL))["num_experts_per_tok"]
     number("exercise-half", half)
-    number("exercise-half-slots", half * chosen)
+    model = catalogue.model_inputs(catalogue.load_model(MODEL))
+    number("exercise-half-slots", half * model["num_experts_per_tok"])

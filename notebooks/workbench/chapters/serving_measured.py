@@ -321,8 +321,7 @@ def longer_prompts(grid: Grid, derivation: Derivation) -> list[Longer]:
     for row in grid.trusted:
         tokens, c, later = row.tokens, row.requests, row.answer - 1
         if tokens in WITH_CACHE and (SHORT, c) in grid.rows:
-            rows.append(Longer(
-                tokens, c, row.tpot, more=row.tpot - grid.rows[SHORT, c].tpot,
+            rows.append(Longer(tokens, c, row.tpot, more=row.tpot - grid.rows[SHORT, c].tpot,
                 cache=reading(tokens, c) - reading(SHORT, c),
                 stall=grid.stall(tokens, c, later) - grid.stall(SHORT, c, later)))
     return rows

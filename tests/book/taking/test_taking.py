@@ -14,7 +14,7 @@ import pytest
 
 from _ext.taking import edition, packed, portable, strict
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
 PAGE = ('<html><p class="edition"><!--edition--><!--/edition--></p>'
         '<script>let a = 1;</script></html>')

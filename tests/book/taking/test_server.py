@@ -16,7 +16,7 @@ import pytest
 from _browser import Browser, find_chromium
 from _launch import needs
 
-CONFIGURATION = Path(__file__).resolve().parents[2] / "book" / "nginx.conf"
+CONFIGURATION = Path(__file__).resolve().parents[3] / "book" / "nginx.conf"
 CHROMIUM = find_chromium()
 PAGES = ("index.html", "zh/index.html", "chapters/memory.html", "zh/chapters/s1.html")
 pytestmark = needs("nginx")
