@@ -1,4 +1,7 @@
-"""Whole builds of a tiny book: strict in both languages, and whole again after a failure."""
+"""Whole builds of a tiny book: strict in both languages, and whole again after a failure.
+
+And what a dropdown that goes on beyond its cell holds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,11 @@ from pathlib import Path
 
 import _project
 import pytest
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.utils import new_document
+
+from _ext import ONWARDS, RestOfSection
 
 
 def build(project: Path, *options: str, cwd: Path | None = None) -> tuple[int, str]:
@@ -132,3 +140,41 @@ def test_two_builds_at_once_do_not_meet(project: Path) -> None:
     assert "another build of it is running" in said
     assert "Traceback" not in said
     assert build(project)[0] == 0
+
+
+def paragraph(text: str) -> nodes.paragraph:
+    return nodes.paragraph(text, text)
+
+
+def dropdown(title: str, *classes: str) -> nodes.container:
+    return nodes.container("", nodes.rubric(title, title), container_classes=list(classes))
+
+
+def folded(*children: nodes.Node) -> nodes.section:
+    """A section of these, after the dropdowns took what is theirs."""
+    document = new_document("page", get_default_settings())
+    section = nodes.section("", *children)
+    document += section
+    RestOfSection(document).apply()
+    return section
+
+
+def test_a_fold_takes_what_follows_up_to_the_next_heading() -> None:
+    below = nodes.section("", nodes.title("", "below"))
+    label = nodes.target("", "", refid="below")
+    section = folded(paragraph("answer"), dropdown("why", ONWARDS), paragraph("formula"),
+                     paragraph("table"), label, below)
+    assert [child.astext() for child in section] == [
+        "answer", "why\n\nformula\n\ntable", "", "below"]
+    assert label.parent is section  # a label stays with its heading
+
+
+def test_the_next_fold_ends_it() -> None:
+    section = folded(dropdown("one", ONWARDS), paragraph("a"), dropdown("two", ONWARDS),
+                     paragraph("b"))
+    assert [child.astext() for child in section] == ["one\n\na", "two\n\nb"]
+
+
+def test_other_dropdowns_hold_what_is_in_them() -> None:
+    section = folded(dropdown("own", "wide"), paragraph("after"))
+    assert [child.astext() for child in section] == ["own", "after"]
