@@ -14,6 +14,7 @@ from catalogue.reading.shared import causes
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent
 
+SHOWN = 8  # rows of a long table that are not folded
 Text = tuple[str, str]
 
 
@@ -59,7 +60,8 @@ def causes_of_all() -> None:
                      "of": ", ".join(f"{document.upper()} {count}"
                                      for document, count in sorted(of.items()))})
     table(rows, {"cause": ("cause", "原因"), "claims": ("claims", "论断数"),
-                 "of": ("of", "分布")}, wide=True)
+                 "of": ("of", "分布")}, wide=True,
+          folded=("Every other cause", "其余原因"), first=SHOWN)
 
 
 def contradictions() -> None:
@@ -83,4 +85,5 @@ def contradictions() -> None:
                      "right": right})
     if rows:
         table(rows, {"what": ("of what", "内容"), "said": ("what is printed", "文档所写"),
-                     "right": ("right", "正确值")}, sortable=True, wide=True)
+                     "right": ("right", "正确值")}, sortable=True, wide=True,
+              folded=("Every other contradiction", "其余矛盾之处"), first=SHOWN)

@@ -30,6 +30,7 @@ TYPES: dict[str | None, Text] = {
     "counter": ("counter", "计数器"), "gauge": ("gauge", "瞬时值"),
     "histogram": ("histogram", "直方图"), "info": ("info", "信息"),
     "summary": ("summary", "摘要"), None: ("–", "–")}
+OPEN, REST = 5, ("The other rows", "其余各行")  # of a long table
 FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
 
 
@@ -147,7 +148,8 @@ def setting_table(settings: Settings, engine: Engine) -> None:
             **{version: MARKS[verdict] for version, verdict in setting.verdicts.items()}}
            for name, setting in sorted(settings.items()) if not setting.never],
           {"name": ("setting", "设置"), "value": ("value", "取值"),
-           **{version: version for version in engine.versions}}, wide=True, turned=True)
+           **{version: version for version in engine.versions}}, wide=True, turned=True,
+          folded=REST, first=OPEN)
 
 
 def never_table(documents: Mapping[str, Settings]) -> None:
@@ -158,7 +160,8 @@ def never_table(documents: Mapping[str, Settings]) -> None:
            for document, of in documents.items() for setting in of.values()
            if setting.engine and setting.never],
           {"where": ("document: section", "文档：章节"), "name": ("setting", "设置"),
-           "value": ("value", "取值"), "near": ("similar name", "相近的名称")}, wide=True)
+           "value": ("value", "取值"), "near": ("similar name", "相近的名称")}, wide=True,
+          folded=REST, first=OPEN)
 
 
 def command_table(blocks: Iterable[Block], engine: Engine) -> None:
@@ -185,7 +188,7 @@ def change_table(documents: Mapping[str, Settings], engine: Engine) -> None:
            if entry.until or entry.changed or entry.since != engine.versions[0]],
           {"name": ("entry", "条目"), "documents": ("in", "出处"), "since": ("since", "起"),
            "until": ("until", "止"), "default": ("default, first → last", "默认值（最初 → 最后）"),
-           "changes": ("changed in", "变更")}, wide=True)
+           "changes": ("changed in", "变更")}, wide=True, folded=REST, first=OPEN)
 
 
 def refusals(document: str, settings: Settings, engine: Engine) -> Iterator[dict[str, str]]:
@@ -212,7 +215,7 @@ def refusal_table(rows: Iterable[Mapping[str, str]]) -> None:
                  "bad": ("refused from – to (releases)", "拒绝：起 – 止（版本数）"),
                  "good": ("taken from – to (releases)", "接受：起 – 止（版本数）"),
                  "taken": ("what the last refusing release takes",
-                           "最后一个拒绝它的版本接受的值")}, wide=True)
+                           "最后一个拒绝它的版本接受的值")}, wide=True, folded=REST, first=OPEN)
 
 
 def metric_table(engine: Engine, keep: Callable[[Entry], bool] = lambda entry: True) -> None:
