@@ -219,7 +219,8 @@ def peers(compared: Iterable[Peer], tool: str) -> None:
             "theirs": error_tables.signed(peer.theirs / peer.measured - 1),
             "ours": error_tables.signed(peer.ours / peer.measured - 1)} for peer in compared],
           {"system": ("deployment", "部署"), "metric": ("metric", "指标"),
-           "seen": ("measured", "实测"), "theirs": tool, "ours": ("ours", "本书")})
+           "seen": ("measured", "实测"), "theirs": tool, "ours": ("ours", "本书")},
+          folded=("Number by number", "逐个数字"))
 
 
 def by_vendor(results: Sequence[Result], own: Any) -> dict[tuple[str, str], list[Result]]:

@@ -212,15 +212,16 @@ _FIRST: Text = (
     "prompts that come together take longer than one alone; no term of a step does that "
     "([below](#validation-ttft))",
     "同来的提示比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）")
-_SAME: Text = ("the same", "同上")
+_SAME: Text = ("as for the mean", "与均值相同")
 _ALONE: Text = (
-    "the same: fitted to rows of several requests as well, single ones come out too slow",
-    "同上：拟合时要兼顾多并发的行，单请求便偏慢")
+    "as for the mean: fitted to rows of several requests as well, single ones come out too slow",
+    "与均值相同：拟合时要兼顾多并发的行，单请求便偏慢")
 _UNEVEN: Text = (
-    "the same: single requests are the misfits, and the noise of a fit is one number for all rows",
-    "同上：偏离的正是单请求行，而一次拟合的噪声对所有行是同一个数")
+    "single requests are the misfits, and the noise of a fit is one number for all rows",
+    "偏离的正是单请求行，而一次拟合的噪声对所有行是同一个数")
 _LEFT: Text = (
-    "the same: the intervals hold the residuals that it leaves", "同上：区间要容下它留下的残差")
+    "the intervals hold the residuals that the mechanism missing in first tokens leaves",
+    "区间要容下首 token 所缺机制留下的残差")
 _APART: Text = (
     "systems differ from each other by more than their inputs' ranges explain, and an interval "
     "that comes from other systems holds that ([below](#validation-coverage))",
@@ -237,16 +238,19 @@ BARS: tuple[Bar, ...] = (
     Bar("more-requests", ("8×910B1, TPOT: ≤ 4 to ≥ 6 requests, mean",
                           "8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，均值"), 0.06,
         one(_AWQ, "tpot", "low-concurrency", mean), quoted=0.165),
-    Bar("more-requests-worst", ("the same, worst row", "同上，最差行"), 0.15,
+    Bar("more-requests-worst", ("8×910B1, TPOT: ≤ 4 to ≥ 6 requests, worst row",
+                                "8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，最差行"), 0.15,
         one(_AWQ, "tpot", "low-concurrency", worst), quoted=0.40),
     Bar("longer", ("8×910B1, TPOT: ≤ 1,024 tokens to longer, mean",
                    "8×910B1，TPOT：≤ 1,024 token 外推至更长，均值"), 0.04,
         one(_AWQ, "tpot", "short-inputs", mean), quoted=0.056),
-    Bar("longer-worst", ("the same, worst row", "同上，最差行"), 0.10,
+    Bar("longer-worst", ("8×910B1, TPOT: ≤ 1,024 tokens to longer, worst row",
+                         "8×910B1，TPOT：≤ 1,024 token 外推至更长，最差行"), 0.10,
         one(_AWQ, "tpot", "short-inputs", worst)),
     Bar("first-token", ("8×910B1, TTFT: halves, mean", "8×910B1，TTFT：对半，均值"), 0.14,
         one(_AWQ, "ttft", "halves", mean), quoted=0.16, missing=_FIRST),
-    Bar("first-token-median", ("the same, median", "同上，中位数"), 0.09,
+    Bar("first-token-median", ("8×910B1, TTFT: halves, median",
+                               "8×910B1，TTFT：对半，中位数"), 0.09,
         one(_AWQ, "ttft", "halves", median), missing=_SAME),
     Bar("single-request", ("8×910B1, TTFT: halves, single requests, mean",
                            "8×910B1，TTFT：对半，单请求，均值"), 0.10,
@@ -257,7 +261,8 @@ BARS: tuple[Bar, ...] = (
     Bar("hybrid", ("2×910B4 with experts on the host, TPOT: each length from the others, mean",
                    "2×910B4 + 主机专家，TPOT：逐长度留一，均值"), 0.048,
         one(_HYBRID, "tpot", "leave-one-length-out", mean)),
-    Bar("hybrid-sound", ("the same without the outlier, mean", "同上，去掉离群行，均值"), 0.037,
+    Bar("hybrid-sound", ("2×910B4 with experts on the host, without the outlier, mean",
+                         "2×910B4 + 主机专家，去掉离群行，均值"), 0.037,
         one(_HYBRID, "tpot", "leave-one-length-out", mean, left_out=True)),
     Bar("nothing-fitted", ("all systems, TPOT and throughput, nothing fitted: median of medians",
                            "全部系统，TPOT 与吞吐，不作拟合：各系统中位数的中位数"), 0.22,
@@ -265,17 +270,20 @@ BARS: tuple[Bar, ...] = (
     Bar("coverage", ("80% intervals, nothing fitted: rows inside",
                      "80% 区间，不作拟合：落入的行"), 0.90, _all_covered, least=0.70,
         missing=_FEW),
-    Bar("width", ("the same, median of high/low", "同上，上下限之比的中位数"), 2.0,
+    Bar("width", ("80% intervals, nothing fitted: median of high/low",
+                 "80% 区间，不作拟合：上下限之比的中位数"), 2.0,
         _all_widths, missing=_APART, share=False),
     Bar("coverage-tpot", ("80% intervals, calibrated TPOT: rows inside",
                           "80% 区间，标定后的 TPOT：落入的行"), 0.90, _averaged("tpot", covered),
         least=0.70),
-    Bar("width-tpot", ("the same, median of high/low", "同上，上下限之比的中位数"), 1.3,
+    Bar("width-tpot", ("80% intervals, calibrated TPOT: median of high/low",
+                      "80% 区间，标定后的 TPOT：上下限之比的中位数"), 1.3,
         _averaged("tpot", width), share=False),
     Bar("coverage-ttft", ("80% intervals, calibrated TTFT: rows inside",
                           "80% 区间，标定后的 TTFT：落入的行"), 0.90, _averaged("ttft", covered),
         least=0.70, missing=_UNEVEN),
-    Bar("width-ttft", ("the same, median of high/low", "同上，上下限之比的中位数"), 1.3,
+    Bar("width-ttft", ("80% intervals, calibrated TTFT: median of high/low",
+                      "80% 区间，标定后的 TTFT：上下限之比的中位数"), 1.3,
         _averaged("ttft", width), missing=_LEFT, share=False),
 )
 

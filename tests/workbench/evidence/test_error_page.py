@@ -48,9 +48,28 @@ def test_a_fit_outside_of_its_range_is_called_so(tables, fitted, inside):
     assert tables[0][0]["inside"] == error_page.INSIDE[inside]
 
 
+def test_a_deployment_goes_by_its_title_and_a_variant_by_that_of_its_family_too():
+    assert error_page.link("h20-qwen3-8b") == (
+        "[1×H20, Qwen3-8B in FP8](scenarios/h20-qwen3-8b.ipynb)",
+        "[1×H20，Qwen3-8B（FP8）](scenarios/h20-qwen3-8b.ipynb)")
+    english, chinese = error_page.link("wide-vllm-decode-ep32")
+    assert english.endswith("](scenarios/wide-vllm.ipynb)")
+    assert "vLLM" in english
+    assert "vLLM" in chinese
+
+
+def test_rows_inside_are_counted_by_class_and_metric(tables):
+    found = SimpleNamespace(systems=2, rows=9, inside=7)
+    own = SimpleNamespace(classes={"servers": {"tpot": found}, "servers/A": {"tpot": found}})
+    error_page.held(own, lambda name: (name, name))
+    ((row,),) = tables
+    assert row["tpot"] == ("7 of 9", "7 / 9")
+    assert row["ttft"] == ("–", "–")
+
+
 def test_doubts_are_gathered_by_their_reason_and_numbered_from_one(tables):
     reason, other = {"en": "a", "zh": "甲"}, {"en": "b", "zh": "乙"}
     system = SimpleNamespace(suspect={4: reason, 0: reason, 2: other})
-    error_page.doubts({"s": system})
+    error_page.doubts({"h20-qwen3-8b": system})
     assert [(row["rows"], row["why"]) for row in tables[0]] == [("1, 5", ("a", "甲")),
                                                                 ("3", ("b", "乙"))]
