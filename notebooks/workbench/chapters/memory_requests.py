@@ -46,13 +46,11 @@ BUDGET = ("usable_memory", "weights_per_device", "kv_per_device", "headroom_per_
           "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "concurrency")
 COUNTED = ("max_concurrency", "concurrency")
 HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
-# printed in sections 2.2 and 2.3 of S3
-S3_HOST, S3_CARDS, S3_TOKENS, S3_EXPERTS = 200e9, 100e9, 190_000, 161
+S3_HOST, S3_CARDS, S3_TOKENS, S3_EXPERTS = 200e9, 100e9, 190_000, 161  # of its sections 2.2, 2.3
 BLOCKS, CONTEXTS = (16, 32, 64, 128), (256, 1024, 4096, 32768)
 READ_CONTEXTS = (2048, 8192, 32768, LONG := 131072)
 STREAMING = ("expert_streaming_efficiency", "sliced_streaming_efficiency")
-FLOOR_RANKS = 8
-PARTS = ("dense", "expert", "kv")  # of what a step reads
+FLOOR_RANKS, PARTS = 8, ("dense", "expert", "kv")  # of what a step reads
 
 
 @dataclass(frozen=True)
@@ -96,11 +94,13 @@ def caches(derivation: Derivation) -> list[Cache]:
     return [
         cache(("DeepSeek-V3, MLA, BF16", "DeepSeek-V3，MLA，BF16"), v3, "mla"),
         cache(("DeepSeek-V3, MLA, FP8 latent with scales",
-               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla", kv_cache_element_bytes=latent),
+               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla",
+              kv_cache_element_bytes=latent),
         cache(("DeepSeek-V3, if all heads were cached, BF16", "DeepSeek-V3，若缓存全部头，BF16"),
               v3, "gqa", head_dim=mean_head),
         cache(("DeepSeek-V3.2, MLA in BF16, index key in FP8 with a scale",
-               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla", **index_in_fp8()),
+               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla",
+              **index_in_fp8()),
         cache(("gpt-oss-120b, GQA, BF16, every layer in full",
                "gpt-oss-120b，GQA，BF16，各层均按整段计"), windowed, "gqa"),
         cache(("Llama 3.1 70B, GQA, BF16", "Llama 3.1 70B，GQA，BF16"), llama, "gqa"),
@@ -395,6 +395,6 @@ def exercises(latent: Cache, expanded: Cache, half: int) -> None:
     number("exercise-latent", LONG * latent.token, fmt_bytes)
     number("exercise-expanded", LONG * expanded.token, fmt_bytes)
     number("exercise-expanded-rank", LONG * expanded.rank, fmt_bytes)
-    number("exercise-half", half)
-    model = catalogue.model_inputs(catalogue.load_model(MODEL))
-    number("exercise-half-slots", half * model["num_experts_per_tok"])
+    shapes = catalogue.model_inputs(catalogue.load_model(MODEL))
+    for key, value in (("", half), ("-slots", half * shapes["num_experts_per_tok"])):
+        number(f"exercise-half{key}", value)
