@@ -159,8 +159,7 @@ def _verdict(title: str, values: Values) -> Text:
         return (f"{title}: does not fit at any concurrency; {size} short per card here.",
                 f"{title}：任何并发都装不下；按所述工作负载，每张卡缺 {size}。")
     if room < 0:
-        return (f"{title}: the weights fit, the workload does not; {size} short, "
-                f"{requests} requests at most.",
+        return (f"{title}: weights fit, the workload is {size} short; {requests} requests at most.",
                 f"{title}：权重装得下，工作负载装不下，缺 {size}，最多容纳 {requests} 个请求。")
     return (f"{title}: fits with {size} to spare; up to {requests} requests.",
             f"{title}：装得下，余量 {size}，最多可容纳 {requests} 个请求。")
@@ -227,10 +226,9 @@ def hosts(derivation: Derivation) -> None:
     """Two deployments with experts on the host: what cards and hosts hold, and what S3 prints."""
     values = {name: on_host(derivation, name) for name in (HYBRID, KT)}
     offload = catalogue.load_scenario(KT).file.offload
-    copies_of_kt = offload.hosts if offload else None
-    assert copies_of_kt  # it keeps the experts twice
+    assert offload  # it keeps the experts twice
     on_hosts = {HYBRID: values[HYBRID]["host_expert_weights"],
-                KT: values[KT]["host_expert_weights"] * copies_of_kt.value}
+                KT: values[KT]["host_expert_weights"] * offload.hosts.value}
 
     def _column(name: str) -> dict[Text, float]:
         of = values[name]
@@ -250,8 +248,8 @@ def hosts(derivation: Derivation) -> None:
     number("host-experts", hybrid["host_expert_weights"], fmt_bytes, digits=1)
     number("host-memory", host_memory(HYBRID), fmt_bytes, digits=0)
     _printed_of_hosts(hybrid)
-    together = on_host(derivation, HYBRID, offloaded_share=0)
-    number("host-none", together["weights_per_device"], fmt_bytes, digits=0)
+    together = on_host(derivation, HYBRID, offloaded_share=0)["weights_per_device"]
+    number("host-none", together, fmt_bytes, digits=0)
     number("host-kt-card", values[KT]["memory_capacity"], fmt_bytes, digits=1)
     number("host-kt-copies", on_hosts[KT], fmt_bytes, digits=0)
 
