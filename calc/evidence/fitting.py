@@ -95,7 +95,7 @@ def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibr
 
     Raises ValueError for more than four mechanisms, none, or no rows.
 
-    Source: notebooks/validation.md, section How a calibration is made.
+    Source: notebooks/validation.md, section How an error is measured.
     """
     if not 1 <= len(knobs) <= MOST:
         raise ValueError(f"{len(knobs)} mechanisms, expected 1 to {MOST}")

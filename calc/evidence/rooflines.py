@@ -65,7 +65,7 @@ def roofline_time(inputs: Mapping[str, Number], quantities: Mapping[str, Any], p
         phase: ``decode``, ``prefill`` or ``burst``.
         core: whether the attention core counts.
 
-    Source: notebooks/validation.md, section The plain baselines.
+    Source: notebooks/validation.md, section How an error is measured.
     """
     counted = [name for name in CLASSES if core or name not in ("core", "index")]
     read = sum(quantities[f"{phase}_{name}_bytes"] for name in counted)
@@ -95,7 +95,7 @@ def roofline(system: System, rows: np.ndarray, core: bool = True) -> dict[str, n
     Returns tpot, ttft and e2e [s], output_throughput and prefill_throughput [token/s], each of
     shape (rows,).
 
-    Source: notebooks/validation.md, section The plain baselines.
+    Source: notebooks/validation.md, section How an error is measured.
     """
     inputs = system.at(rows) | PLAIN
     quantities = evaluate(inputs, system.scenario.model.attention)
@@ -128,7 +128,7 @@ def fit_line(bounds: np.ndarray, measured: np.ndarray) -> Line:
 
     Raises ValueError for fewer than two rows.
 
-    Source: notebooks/validation.md, section The plain baselines.
+    Source: notebooks/validation.md, section How an error is measured.
     """
     if len(measured) < 2:
         raise ValueError(f"{len(measured)} rows, expected at least 2 for two numbers")

@@ -116,7 +116,6 @@ def what_is_asked(asked: Asked) -> None:
     number("asked-tpot", asked.tpot, fmt_time, digits=0)
     number("asked-rate", asked.rate)
     number("asked-most", round(asked.users / asked.tpot))
-    number("asked-needed", round(asked.rate * asked.tpot))
 
 
 def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:

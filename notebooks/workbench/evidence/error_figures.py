@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-import catalogue
 from workbench.evidence.error_tables import (
     APART,
     METRICS,
@@ -23,6 +21,7 @@ from workbench.evidence.error_tables import (
     Text,
     per_row,
     row_name,
+    title,
     uncalibrated,
 )
 from workbench.showing import figures
@@ -181,7 +180,5 @@ def _by_ratio(results: Sequence[Result]) -> list[str]:
 
 
 def titled(system: str, lang: int) -> str:
-    """The title of a measured system in two lines at most, without the word that it is measured."""
-    title = catalogue.load_scenario(system).file.title[("en", "zh")[lang]]
-    title = re.sub(r", measured$|（实测）$", "", title)
-    return "\n".join(broken(title, LABEL, 1))
+    """The title of a measured system in lines that a figure has room for."""
+    return "\n".join(broken(title(system)[lang], LABEL, 1))
