@@ -23,6 +23,7 @@ from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
+SHOWN = 6  # rows of a table that are not folded
 PER_SECOND = "token/s"
 BITS = 8  # of a byte; links are printed in Gb/s
 GIGA = 1e9
@@ -110,7 +111,8 @@ def finder(overview: Overview) -> None:
           {"title": ("deployment", "部署"), "card": ("card", "卡"), "cards": ("cards", "卡数"),
            "model": ("model", "模型"), "stored": ("stored as", "存储精度"), "cut": ("cut", "切分"),
            "users": ("requests", "请求数"), "spare": ("memory to spare", "显存余量"),
-           "tpot": ("TPOT", "TPOT")}, sortable=True, wide=True)
+           "tpot": ("TPOT", "TPOT")}, sortable=True, wide=True,
+          folded=("All deployments; they can be sorted and filtered", "全部部署，可排序、筛选"))
 
 
 def _found(item: Deployed) -> dict[str, Any]:
@@ -320,7 +322,8 @@ def recurring_table(rates: dict[float, list[findings.Printed]]) -> None:
 
 def deployments_table(deployments: Sequence[Deployed], measured: bool = False) -> None:
     """A row for each of some deployments."""
-    table(summary.rows(deployments), summary.columns(measured), wide=True)
+    table(summary.rows(deployments), summary.columns(measured), wide=True,
+          folded=("The other deployments", "其余部署"), first=SHOWN)
 
 
 def paces_inside(overview: Overview) -> None:

@@ -18,6 +18,7 @@ from workbench.showing.numbers import fmt_fixed, fmt_sig
 
 Text = tuple[str, str]
 GIBI, GIGA, TERA = 2**30, 1e9, 1e12
+SHOWN = 8  # rows of a long table that are not folded
 RATED = "nvidia-h800"  # whose rated and sustained peaks are known
 FAR = 0.9, 1.1  # a figure outside of this ratio is far from the one used
 CLOSE = 0.13  # cards whose numbers differ by less share one label
@@ -167,4 +168,5 @@ def disagreements(devices: Sequence[Device]) -> None:
     table([hardware.disputed_row(item)
            | {"name": _link(device), "other": hardware.without_range(written(item.other))}
            for device, item in far],
-          {"name": ("device", "设备")} | hardware.DISPUTED, sortable=True, wide=True)
+          {"name": ("device", "设备")} | hardware.DISPUTED, sortable=True, wide=True,
+          folded=("The other figures", "其余数值"), first=SHOWN)

@@ -172,7 +172,7 @@ def command_table(blocks: Iterable[Block], engine: Engine) -> None:
                or "–" for block in blocks}} for version in engine.versions],
           {"release": ("release", "版本"), "date": ("uploaded", "发布日期"),
            **{block.section: (f"refused in {block.section}", f"{block.section} 节中被拒绝的参数")
-              for block in blocks}}, wide=True)
+              for block in blocks}}, wide=True, folded=REST, first=OPEN)
 
 
 def change_table(documents: Mapping[str, Settings], engine: Engine) -> None:

@@ -30,7 +30,7 @@ def profile_table() -> None:
            "holds": ("holds of", "适用"), "what": ("what", "内容"),
            "value": ("value (range)", "取值（范围）"), "source": ("source", "来源")},
           sortable=True, folded=FOLDED)
-    notes.show()
+    notes.show(folded=("Where the values come from", "取值的来源"))
 
 
 def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]:

@@ -321,10 +321,11 @@ class Footnotes:
         """The number of a value's source and note, in brackets."""
         return f"[{self._found.setdefault(citation(value), len(self._found) + 1)}]"
 
-    def show(self) -> None:
-        """The list, in both languages."""
-        show(*("\n".join(f"{number}. {text[index]}" for text, number in self._found.items())
-               for index in range(len(LANGUAGES))))
+    def show(self, folded: Text | None = None) -> None:
+        """The list, in both languages; folded under a title, if there is one."""
+        texts = ["\n".join(f"{number}. {text[index]}" for text, number in self._found.items())
+                 for index in range(len(LANGUAGES))]
+        show(*in_dropdown(texts, folded))
 
 
 def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
