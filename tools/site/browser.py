@@ -173,7 +173,8 @@ class Browser:
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True,
                            returnByValue=True)
         if "exceptionDetails" in result:
-            raise RuntimeError(str(result["exceptionDetails"]))
+            details = result["exceptionDetails"]
+            raise RuntimeError(details.get("exception", {}).get("description", str(details)))
         return result["result"].get("value")
 
     def wait_for(self, expression: str) -> Any:

@@ -12,8 +12,9 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree, html
 
 OWN = {"_static", "_sources", "_downloads", "_images", "downloads", "engine"}  # not pages
-APART = ".//details | .//script | .//style | .//pre | .//svg | .//*[contains(@class, 'math')] | " \
-        ".//*[contains(@class, 'katex')] | .//a[contains(@class, 'headerlink')]"
+CLASS = "contains(concat(' ', normalize-space(@class), ' '), ' {} ')"
+APART = (".//details | .//script | .//style | .//pre | .//svg | .//*["
+         + " or ".join(map(CLASS.format, ("math", "katex", "headerlink"))) + "]")  # not prose
 UNSEEN = "ancestor::details or ancestor::a or ancestor::button or ancestor::summary"
 WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 STATE = "="  # in a fragment: what a calculator was set to, or words of a text; no anchor
@@ -61,7 +62,8 @@ def _tree(path: Path) -> html.HtmlElement:
 
 def _drop(parts: list[html.HtmlElement]) -> None:
     for part in parts:
-        part.drop_tree()
+        if part.getparent() is not None:
+            part.drop_tree()
 
 
 def read(path: Path) -> Page:
@@ -70,8 +72,8 @@ def read(path: Path) -> Page:
     page = Page(anchors=set(tree.xpath("//@id | //a/@name")),
                 links=tree.xpath("//a/@href | //link[not(@rel='canonical')]/@href | "
                                  "//script/@src | //img/@src"))
-    for article in tree.xpath("//article[contains(@class, 'bd-article')]"):
-        page.of_text = article.xpath(".//a[not(contains(@class, 'headerlink'))]/@href")
+    for article in tree.xpath(f"//article[{CLASS.format('bd-article')}]"):
+        page.of_text = article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href")
         page.figures = len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]"))
         _drop(article.xpath(APART))
         page.words = len(WORD.findall(article.text_content()))
