@@ -76,7 +76,7 @@ def read(path: Path) -> Page:
         page.of_text = article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href")
         page.figures = len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]"))
         _drop(article.xpath(APART))
-        page.words = len(WORD.findall(article.text_content()))
+        page.words = len(WORD.findall(" ".join(article.itertext())))
     return page
 
 
