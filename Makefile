@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test check bench lock sync font pin clean
+.PHONY: book report serve pdf zip test check check-site bench lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -39,6 +39,9 @@ check: $(VENV)/.ready-test  ## a contributor's loop: what differs from main, and
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.changed -n auto
+
+check-site: book $(VENV)/.ready-test  ## the built site held against its bars (needs Chromium); ARGS="--calculators --build"
+	$(BIN)/python -m tools.site.checked $(ARGS)
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks

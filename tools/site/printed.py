@@ -19,10 +19,11 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup, Tag
 
+from tools.site.browser import INSTALL, find_chromium
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 STYLE = Path(__file__).with_name("print.css")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LANGUAGES = {"en": ("", "en"), "zh": ("zh/", "zh-CN")}
 CONTENTS = {"en": "Contents", "zh": "目录"}
 SHEETS = ("katex", "pygments")
@@ -129,9 +130,9 @@ def whole(site: Path, tag: str, toc: dict[str, object]) -> str:
 
 def print_page(page: Path, target: Path) -> None:
     """Print a page with Chromium. Raises SystemExit with a sentence where that is not possible."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = find_chromium()
     if browser is None:
-        raise SystemExit(f"No PDF was made: none of {', '.join(BROWSERS)} is installed.")
+        raise SystemExit(f"No PDF was made: Chromium is missing; {INSTALL} installs it.")
     with tempfile.TemporaryDirectory() as profile:
         done = subprocess.run(
             [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",

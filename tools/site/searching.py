@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
+
+from tools.site.browser import Browser
 
 FOLDERS = {"en": "", "zh": "zh/"}
 FIRST = 3  # results among which one has to be right
@@ -19,19 +21,6 @@ ASK = """(query => {
   input.dispatchEvent(new Event('input', {bubbles: true}));
 })"""
 BOX = "document.querySelector('.bd-search-container .search-results')"
-
-
-class Browser(Protocol):
-    """What is needed of a browser."""
-
-    def open(self, url: str) -> None:
-        """Go to an address and wait until it is loaded."""
-
-    def evaluate(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression."""
-
-    def wait_for(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression as soon as it is true."""
 
 
 class Row(NamedTuple):
