@@ -201,8 +201,9 @@ class TestBounds:
 
     def test_the_counts_of_the_funnel_add_up(self, users, printed):
         bounds.funnel(pages(users))
+        lines = [line for line in printed[0][0][0].splitlines() if line.startswith("|")]
         rows = {row.split("|")[1].strip(): row.split("|")[2].strip(" *").replace(",", "")
-                for row in printed[0][0][0].splitlines()[2:]}
+                for row in lines[2:]}
         total = int(rows.pop("**deployments**, of which:"))
         counts = [int(number) for name, number in rows.items()
                   if name != "all quantities computed" and not name.startswith("layouts")]
