@@ -1,1 +1,1 @@
-"""Programs that work on the built site: print it, search it, check it; nothing else imports them."""
+"""Programs that work on the built site: print, search and check it; nothing else imports them."""

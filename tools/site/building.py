@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 COMMAND = Path(sys.executable).with_name("jupyter-book")
-MADE = (".git", ".venv", "_build", "chapters", "*cache*")  # not carried into the copy
+MADE = (".git", ".venv", "_build", "chapters", ".*_cache", "__pycache__")  # stay behind
 
 
 def _build(tree: Path) -> float:

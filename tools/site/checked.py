@@ -24,9 +24,7 @@ from tools.site.visits import Visit
 
 LISTS = printed.ROOT / "tests" / "book"
 CLICKS, LONGEST, SHOWN = 2, 5, 12
-SEVERITIES = {"serious": ("serious", "critical"), "moderate": ("moderate",)}
 PAIRS = 1000  # deployments that the calculators are held against the runtime with
-FEWEST = True  # the bar is a least
 
 
 class Bar(NamedTuple):
@@ -56,13 +54,16 @@ class Row(NamedTuple):
 FOREIGN = Bar("requests to other hosts", 0)
 BROKEN = Bar("broken internal links and anchors", 0)
 ERRORS = Bar("console errors", 0)
-AXE = "axe-core, {} nodes, both themes"
-FOUND = Bar("searches with a right page in the first three, {}", 38, least=FEWEST)
+SERIOUS = Bar("axe-core, serious nodes, both themes", 0)
+MODERATE = Bar("axe-core, moderate nodes, both themes", 0)
+IMPACTS = {SERIOUS: ("serious", "critical"), MODERATE: ("moderate",)}
+FOUND = {lang: Bar(f"searches with a right page in the first three, {lang}", 38, least=True)
+         for lang in searching.FOLDERS}
 UNANSWERED = Bar("a reader's questions not answered within two clicks", 0)
 MEDIAN_WEIGHT = Bar("page with all it loads, gzip, median", 300, "kB")
 WORST_WEIGHT = Bar("page with all it loads, gzip, heaviest", 500, "kB")
 LENGTH = Bar("longest chapter at 1440 px before unfolding", 14, "screens")
-FIGURES = Bar("figures per 1,000 words of derivation", 1, least=FEWEST)
+FIGURES = Bar("figures per 1,000 words of derivation", 1, least=True)
 SHIFT = Bar("layout shift, worst", 0.05)
 SIDEWAYS = Bar("pages that scroll sideways at 360 px", 0)
 MEDIAN_DRAG = Bar("slider to picture, median", 16, "ms")
@@ -107,7 +108,7 @@ def opened_rows(seen: Sequence[Visit], chapters: set[str]) -> Iterator[Row]:
     """What a browser says of the pages that it opened."""
     yield _counted(FOREIGN, (f"{one.name}: {url}" for one in seen for url in one.foreign))
     yield _counted(ERRORS, (f"{one.name}: {error}" for one in seen for error in one.errors))
-    for severity, impacts in SEVERITIES.items():
+    for bar, impacts in IMPACTS.items():
         found = Counter[str]()
         first: dict[str, str] = {}
         for one in seen:
@@ -115,7 +116,7 @@ def opened_rows(seen: Sequence[Visit], chapters: set[str]) -> Iterator[Row]:
                 if impact in impacts:
                     found[f"{rule}, {theme}"] += nodes
                     first.setdefault(f"{rule}, {theme}", f"{one.name} at {at}")
-        yield Row(Bar(AXE.format(severity), 0), found.total(),
+        yield Row(bar, found.total(),
                   [f"{rule}: {nodes} nodes, as on {first[rule]}"
                    for rule, nodes in found.most_common()])
     weights = [(one.bytes / 1e3, one.name) for one in seen if one.bytes]
@@ -135,14 +136,13 @@ def asked_rows(chromium: str, site: Path) -> Iterator[Row]:
     """What the search finds, and how fast a slider moves a picture."""
     searches = yaml.safe_load((LISTS / "searches.yml").read_text(encoding="utf-8"))
     for lang, queries in searches.items():
-        bar = FOUND._replace(what=FOUND.what.format(lang))
         with Browser(chromium) as browser:
             try:
                 rows = list(searching.rows(browser, site, {lang: queries}))
-            except (TimeoutError, RuntimeError) as wrong:
-                yield Row(bar, None, [str(wrong)])
+            except (OSError, RuntimeError) as wrong:
+                yield Row(FOUND[lang], None, [str(wrong)])
                 continue
-        yield Row(bar, sum(row.right for row in rows),
+        yield Row(FOUND[lang], sum(row.right for row in rows),
                   [f"{row.query}: {', '.join(row.first) or 'nothing'}"
                    for row in rows if not row.right])
     took: list[float] = []
@@ -151,7 +151,7 @@ def asked_rows(chromium: str, site: Path) -> Iterator[Row]:
         with Browser(chromium, hasty=False) as browser:
             try:
                 took, where = visits.dragged(browser, site), []
-            except (TimeoutError, RuntimeError) as wrong:
+            except (OSError, RuntimeError) as wrong:
                 where = [str(wrong)]
     yield Row(MEDIAN_DRAG, statistics.median(took) if took else None, where)
     yield Row(WORST_DRAG, max(took) if took else None, where)

@@ -105,7 +105,7 @@ def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
         browser.evaluate(PAINT % THEMES[0])
         width = browser.evaluate("document.documentElement.scrollWidth")
         seen.overflow = max(0, width - NARROW)
-    except (TimeoutError, RuntimeError) as wrong:
+    except (OSError, RuntimeError) as wrong:
         seen.errors.append(str(wrong))
     return seen
 
