@@ -13,7 +13,7 @@ import nbclient
 from workbench.formulas.derivation import LOCK
 from workbench.formulas.exported import FORMULAS, load_formulas, save_formulas
 
-NOTEBOOKS = FORMULAS.parent
+NOTEBOOKS = Path(__file__).resolve().parents[1]
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 

@@ -204,7 +204,7 @@ def test_the_map_follows_the_formulas():
 
 
 def test_the_formulas_that_the_map_is_made_of_are_those_of_the_file():
-    stored = json.loads((ROOT / "notebooks" / "formulas.json").read_text("utf-8"))
+    stored = json.loads((ROOT / "notebooks/workbench/formulas/formulas.json").read_text("utf-8"))
     assert set(load_formulas()) == set(stored)
 
 
