@@ -48,6 +48,7 @@ SECTIONS = {  # those of the documents that have no number of their own, as the 
     "1. 性能风险缓解": ("mitigating performance risks", "性能风险缓解"),
     "2. 硬件风险缓解": ("mitigating hardware risks", "硬件风险缓解"),
     "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
+    "故障应急预案": ("emergency plan", "故障应急预案"),
     "3. 成本风险": ("cost risks", "成本风险"),
     "3. 成本风险缓解": ("mitigating cost risks", "成本风险缓解"),
     "标题": ("title", "标题"), "执行摘要": ("summary", "执行摘要"),
