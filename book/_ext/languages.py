@@ -21,6 +21,7 @@ WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u201c\u201d\u2018\u2
 SEPARATOR = re.compile(r"^\+\+\+(?P<metadata>.*)$")
 TRANSLATED = ("html_title", "author", "nb_code_prompt_show", "nb_code_prompt_hide",
               "togglebutton_hint", "togglebutton_hint_hide")
+SHORT, PREVIEW = 20, 200  # signs of the words that a preview shows
 SITES = (
     {"tag": "en", "lang": "en", "name": "English", "folder": ""},
     {"tag": "zh", "lang": "zh-CN", "name": "中文", "folder": "zh/"},
@@ -99,6 +100,30 @@ class JoinWideLines(SphinxTransform):
                     parent.children = [child for child in parent.children if child is not node]
 
 
+class NamedPictures(SphinxTransform):
+    """A picture without words of its own is named by the section that it stands in."""
+
+    default_priority = 860  # what stands in which section is settled
+
+    def apply(self, **options: Any) -> None:
+        """Give every such picture the title of its section as its text."""
+        for image in self.document.findall(nodes.image):
+            section: Any = image.parent
+            while section is not None and not isinstance(section, nodes.section):
+                section = section.parent
+            if section is not None and not image.get("alt"):
+                title = section[section.first_child_matching_class(nodes.title) or 0]
+                image["alt"] = title.astext()
+
+
+def described(doctree: nodes.document | None) -> str:
+    """The first words of a page in plain text, for a preview of it; empty where it has none."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    text = next((found for node in paragraphs if not any(node.findall(nodes.math))
+                 and len(found := " ".join(node.astext().split())) > SHORT), "")
+    return text if len(text) <= PREVIEW else f"{text[:PREVIEW]}…"
+
+
 def _translate_settings(app: Sphinx, config: Config) -> None:
     """Translate what `_config.yml` says in English, by the catalogue in ``locales/``."""
     for name in TRANSLATED:
@@ -124,8 +149,9 @@ def alternates(pagename: str, tag: str) -> list[dict[str, Any]]:
 
 def _add_alternates(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
                     doctree: nodes.document | None) -> None:
-    """Give the templates the page's address in both languages."""
+    """Give the templates the page's address in both languages, and its first words."""
     context["alternates"] = alternates(pagename, tag_of(app.config.language))
+    context["described"] = described(doctree)
 
 
 def _translate_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
@@ -145,3 +171,4 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", _add_alternates)  # before the theme drops empty templates
     app.connect("html-page-context", _translate_buttons, priority=900)  # after it made them
     app.add_transform(JoinWideLines)
+    app.add_transform(NamedPictures)

@@ -9,6 +9,21 @@ document.addEventListener("click", (event) => {
   const { action } = event.target.closest("[data-action]")?.dataset ?? {};
   if (action === "print") window.print();
   if (action === "toggleFullScreen") window.toggleFullScreen();
+  if (action === "code") showCode(document.documentElement.dataset.code !== "on");
+});
+
+/* One switch for the code of all pages: its bars are out of sight until it is on. */
+const showCode = (on) => {
+  document.documentElement.dataset.code = on ? "on" : "off";
+  localStorage.setItem("code", on ? "on" : "off");
+  for (const button of document.querySelectorAll(".code-switch")) button.ariaPressed = String(on);
+};
+document.addEventListener("DOMContentLoaded", () => {
+  const some = document.querySelector(".cell.tag_hide-input");
+  for (const button of document.querySelectorAll(".code-switch")) {
+    button.hidden = !some;
+    button.ariaPressed = String(document.documentElement.dataset.code === "on");
+  }
 });
 
 /* Tables of the catalogue are sorted by a click on a heading and filtered by a field above them.
