@@ -61,7 +61,7 @@ def _article(folder: Path, page: str, printed: set[str]) -> Tag:
     """The text of a page, its identifiers and links those of the whole."""
     article = _parsed(folder / f"{page}.html").find("article")
     assert isinstance(article, Tag), page
-    for part in article.select(".headerlink, script, .cell_input, .tocwrapper, [data-only=screen]"):
+    for part in article.select(".headerlink, script, .above-input, will-it-fit, formula-sliders"):
         part.decompose()
     for part in article.find_all(id=True):
         part["id"] = f"{_mark(page)}--{part['id']}"
