@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
+from docutils.utils.math.latex2mathml import tex2mathml
 from IPython.display import HTML, display
 
 import catalogue
@@ -85,8 +86,7 @@ def _said(name: str, result: Any, lang: str) -> str:
 
 def _named(name: str, lang: str) -> str:
     symbol = catalogue.symbols()[name]
-    return (f'<span class="math notranslate nohighlight">\\({html.escape(symbol.latex)}\\)</span> '
-            f"{html.escape(getattr(symbol, lang))}")
+    return f"{tex2mathml(symbol.latex)} {html.escape(getattr(symbol, lang))}"
 
 
 def _number(value: Any) -> str:
