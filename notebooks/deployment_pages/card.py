@@ -12,11 +12,12 @@ from calc.costing.answer import Asked, cost
 from calc.costing.rates import prices_of
 from calc.costing.spread import Three
 from calc.evidence.classes import Own, named
+from calculators.links import link
 from catalogue.reading.record import ROOT
 from deployment_pages.alternatives import in_words
 from deployment_pages.answers import Answer, Deployed
 from workbench.entries.deployments import named as quantity_named
-from workbench.showing.display import show, table
+from workbench.showing.display import in_book, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
 
 Text = tuple[str, str]
@@ -25,6 +26,7 @@ DAY = "azure-conversation"  # whose hours say how much of the throughput is used
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
 COMMAND = "python -m calc estimate"
+CALCULATORS = "../calculators.html"
 
 
 def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
@@ -52,6 +54,13 @@ def glance(deployed: Deployed) -> None:
         kind = named(own.of)
         show(f"The class is {kind[0]}; [what was measured of it, and how far off]({_to(WHERE)}).",
              f"所属类别：{kind[1]}；[该类实测了什么、误差多大]({_to(WHERE)})。")
+
+
+def move(deployed: Deployed) -> None:
+    """A link into the calculators in the state of the deployment, where they can hold it."""
+    if in_book() and (state := link(deployed.scenario)) is not None:
+        show(f"[Move it in the calculators]({CALCULATORS}#{state})",
+             f"[在计算器中调整这个部署]({CALCULATORS}#{state})")
 
 
 def _to(label: str) -> str:

@@ -21,6 +21,7 @@ def answer(page: Page) -> None:
          (f"*{title['en']}:* ", f"**{title['zh']}**：") if page.several else ("", ""))
     card.glance(page.deployed)
     card.instead(page.deployed)
+    card.move(page.deployed)
     show(*verdicts.told(page.deployed))
     if any(promise := alternatives.full(page.deployed)):
         show(*promise)
