@@ -83,9 +83,10 @@ def _own(deployed: Deployed) -> Own | None:
 
 def price(deployed: Deployed) -> dict[str, Any] | None:
     """A million output tokens in money, where somebody prices the card; own cards, a usual day."""
-    if "output_throughput" not in deployed.answers or deployed.headroom < 0:
-        return None
     scenario, found = deployed.scenario, deployed.answer
+    known = scenario.device.id in catalogue.names("devices")  # of a reader's card no price is known
+    if not known or "output_throughput" not in deployed.answers or deployed.headroom < 0:
+        return None
     prices = prices_of(scenario.device.id)
     steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak

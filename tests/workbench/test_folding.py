@@ -51,7 +51,8 @@ def test_an_equation_is_in_both_languages_and_a_sentence_in_its_own(captured):
 
 def test_glued_numbers_and_figures_pass_through(captured):
     glued = {"application/papermill.record/text/plain": "7"}
-    (en, _), passed = captured((glued, {"scrapbook": {"name": "seven"}}))
+    (en, _), passed = captured((glued, {"scrapbook": {"name": "seven"}}),
+                               ({"text/markdown": "words"}, {}))
     assert passed == [glued]
     assert "7" not in en
 

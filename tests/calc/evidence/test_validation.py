@@ -16,6 +16,7 @@ from calc.evidence import ablation, protocols, rooflines, validation
 from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.reading import words
 from workbench.evidence import error_page, error_tables
 from workbench.showing.numbers import fmt_percent
 
@@ -311,7 +312,7 @@ def check_page(executed: Path, results, plain) -> None:
                 found = error_tables.find(results, AWQ, "ttft", protocol, left_out).predictions
                 assert fmt_percent(error_tables.mean(found)) in text
         for name in {result.system for result in results}:
-            assert error_page.link(name)[index] in text
+            assert words.markdown(error_page.link(name)[index]) in text
 
 
 def test_the_page_has_these_results(site, results, plain):
