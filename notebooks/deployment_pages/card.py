@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -59,8 +60,9 @@ def glance(deployed: Deployed) -> None:
 def move(deployed: Deployed) -> None:
     """A link into the calculators in the state of the deployment, where they can hold it."""
     if in_book() and (state := link(deployed.scenario)) is not None:
-        show(f"[Move it in the calculators]({CALCULATORS}#{state})",
-             f"[在计算器中调整这个部署]({CALCULATORS}#{state})")
+        address = html.escape(f"{CALCULATORS}#{state}")
+        show(f'<a href="{address}">Move it in the calculators</a>',
+             f'<a href="{address}">在计算器中调整这个部署</a>')
 
 
 def _to(label: str) -> str:
