@@ -69,7 +69,7 @@ def _cache(drawing: Drawing, of: Mapping[str, float], x: float, scale: float) ->
                   small=True)
     layer, whole = (fmt_int(of[name]) for name in ("kv_layer_bytes_per_token",
                                                    "kv_bytes_per_token"))
-    drawing.label(x, 131, (f"{layer} B a layer,", f"每层 {layer} B，"), small=True)
+    drawing.label(x, 131, (f"{layer} B per layer,", f"每层 {layer} B，"), small=True)
     drawing.label(x, 146, (f"{whole} B in {of['num_hidden_layers']:.0f} layers",
                            f"{of['num_hidden_layers']:.0f} 层共 {whole} B"), small=True)
 
@@ -89,15 +89,15 @@ def _heads(drawing: Drawing, of: Mapping[str, float], expanded: int) -> None:
     drawing.label(EDGE + 8, top + 18, ("expanded", "展开"), bold=True)
     times = fmt_fixed(expanded / (latent + rotary), 0)
     y = drawing.note(EDGE + 8, top + 35, width - 14, (
-        f"the latent goes up to {heads} keys of {key} + {rotary} and values of {value}: "
-        f"{expanded:,} elements, {times} times what is cached",
+        f"{heads} keys of {key} + {rotary} and values of {value}: {expanded:,} elements, "
+        f"{times} times the cache",
         f"潜向量升维成 {heads} 组键（{key} + {rotary}）与值（{value}）：共 {expanded:,} 个元素，"
         f"是缓存的 {times} 倍"))
-    drawing.label(EDGE + 8, y, ("as in prefill", "多用于预填充"), small=True)
+    drawing.label(EDGE + 8, y, ("used mostly in prefill", "多用于预填充"), small=True)
     x = WIDTH - EDGE - width + 8
     drawing.label(x, top + 18, ("absorbed", "吸收"), bold=True)
     y = drawing.note(x, top + 35, width - 14, (
-        f"the up-projections multiply query and output; {heads} queries of {latent} + {rotary} "
-        "attend to the cache as it is",
+        f"{heads} queries of {latent} + {rotary} attend to the cache itself; the up-projections "
+        "multiply query and output",
         f"升维矩阵改为乘在查询与输出上；{heads} 个 {latent} + {rotary} 维的查询直接对缓存做注意力"))
-    drawing.label(x, y, ("as in decode", "多用于解码"), small=True)
+    drawing.label(x, y, ("used in decode", "用于解码"), small=True)

@@ -131,6 +131,19 @@ def test_nothing_reaches_over_the_edge(drawing):
             assert float(rect.get("y")) + float(rect.get("height")) <= height
 
 
+def test_no_text_stands_on_the_outline_of_a_box(drawing):
+    for lang in ("en", "zh"):
+        root = parsed(drawing(lang))
+        outlines = [[float(rect.get(name)) for name in ("x", "y", "width", "height")]
+                    for rect in root.iter(f"{SVG}rect") if rect.get("stroke")]
+        for text in root.iter(f"{SVG}text"):
+            size, x, base = (float(text.get(name, 13)) for name in ("font-size", "x", "y"))
+            for left, top, width, height in outlines:
+                if left <= x <= left + width:
+                    for edge in (top, top + height):
+                        assert not base - 0.7 * size < edge < base + 0.25 * size, text.text
+
+
 def test_light_and_dark_are_left_to_the_page(drawing):
     root = parsed(drawing("en"))
     assert root.get("fill") == "currentColor"
