@@ -119,7 +119,6 @@ def cached(rows: Sequence[Cache]) -> None:
                 rest=("Other models", "其他模型"))
     latent, compact, expanded, indexed, _, _, imagined = rows
     number("kv-index-layer", indexed.layer - latent.layer)
-    number("kv-indexed-layer", indexed.layer)
     number("kv-index-share", indexed.layer / latent.layer - 1, fmt_percent, digits=0)
     number("kv-token", latent.token)
     number("kv-layer", latent.layer)
@@ -156,10 +155,12 @@ def _verdict(title: str, values: Values) -> Text:
     room, requests = values["headroom_per_device"], fmt_int(values["max_concurrency"])
     size = fmt_bytes(abs(room))
     if values["free_for_kv_per_device"] < 0:
-        return (f"{title}: does not fit at any concurrency; {size} short per card here.",
+        return (f"{title}: does not fit at any concurrency; this workload is {size} short "
+                "per card.",
                 f"{title}：任何并发都装不下；按所述工作负载，每张卡缺 {size}。")
     if room < 0:
-        return (f"{title}: weights fit, the workload is {size} short; {requests} requests at most.",
+        return (f"{title}: the weights fit, the workload is {size} short; "
+                f"at most {requests} requests.",
                 f"{title}：权重装得下，工作负载装不下，缺 {size}，最多容纳 {requests} 个请求。")
     return (f"{title}: fits with {size} to spare; up to {requests} requests.",
             f"{title}：装得下，余量 {size}，最多可容纳 {requests} 个请求。")
@@ -175,18 +176,17 @@ def blocks(expected: Waste, cache: Cache) -> None:
            | {str(context): fmt_percent(expected(context, block)) for context in CONTEXTS}
            for block in BLOCKS],
           {"block": "$g$", "empty": ("empty per request", "每请求空置 token"),
-           "bytes": ("of DeepSeek-V3", "DeepSeek-V3 占用"),
+           "bytes": ("cache of DeepSeek-V3", "DeepSeek-V3 占用"),
            **{str(context): f"$\\bar{{S}} = {context}$" for context in CONTEXTS}})
     small, large, context = BLOCKS[0], BLOCKS[-1], CONTEXTS[1]
     on_ascend = catalogue.load_scenario(HYBRID).file.workload.block_size
     assert on_ascend is not None  # the deployment states its block
     assert on_ascend.value == large
-    show(f"Mean share of empty places. Blocks of 128 on Ascend: {source(on_ascend)}.",
+    show(f"Mean share of empty slots. Blocks of 128 on Ascend: {source(on_ascend)}.",
          f"空置位置的平均比例。昇腾上每块 128 个 token 见：{source(on_ascend)}。")
     number("blocks-small", expected(context, small), fmt_percent)
     number("blocks-large", expected(context, large), fmt_percent)
     number("blocks-context", context)
-    number("blocks-bytes", empty(large), fmt_bytes, unit="MB", digits=1)
 
 
 def draw_blocks(expected: Waste, lang: str) -> Figure:
@@ -204,7 +204,7 @@ def draw_blocks(expected: Waste, lang: str) -> Figure:
     axes.set_xlim(first, last)
     axes.set_xticks(range(128, last + 1, 128))
     axes.set_xlabel({"en": "context (tokens)", "zh": "上下文（token）"}[lang])
-    axes.set_ylabel({"en": "empty places (%)", "zh": "空置比例（%）"}[lang])
+    axes.set_ylabel({"en": "empty slots (%)", "zh": "空置比例（%）"}[lang])
     axes.legend(loc="upper right")
     return figure
 
@@ -250,8 +250,6 @@ def hosts(derivation: Derivation) -> None:
     _printed_of_hosts(hybrid)
     together = on_host(derivation, HYBRID, offloaded_share=0)["weights_per_device"]
     number("host-none", together, fmt_bytes, digits=0)
-    number("host-kt-card", values[KT]["memory_capacity"], fmt_bytes, digits=1)
-    number("host-kt-copies", on_hosts[KT], fmt_bytes, digits=0)
 
 
 def _cards_and_host(name: str) -> Text:
@@ -274,7 +272,6 @@ def _printed_of_hosts(hybrid: Values) -> None:
     number("host-cards", 2 * hybrid["weights_per_device"], fmt_bytes, digits=1)
     number("host-tokens", S3_TOKENS)
     number("host-tokens-bytes", S3_TOKENS * hybrid["kv_bytes_per_token"], fmt_bytes, digits=1)
-    number("host-tokens-room", hybrid["kv_blocks"] * hybrid["block_size"])
 
 
 def read_of_cache(derivation: Derivation, model: Any, context: int, **changed: float) -> float:
@@ -377,8 +374,8 @@ def floors(rows: Mapping[int, Floor]) -> None:
     from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
     with folded("Where the rates come from", "速率的来源"):
         show(f"{device.name['en']}, TP{FLOOR_RANKS}, even routing; {bandwidth.written} "
-             f"({source(bandwidth)}). Weights of every step reach {dense} of it ({from_dense}), "
-             f"experts {expert} ({from_expert}), the cache {kv} ({from_kv}).",
+             f"({source(bandwidth)}). Weights that every step reads reach {dense} "
+             f"of it ({from_dense}), experts {expert} ({from_expert}), the cache {kv} ({from_kv}).",
              f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}，路由均匀；带宽 {bandwidth.written}"
              f"（{source(bandwidth)}）。每步必读的权重达到其 {dense}（{from_dense}），"
              f"专家达到 {expert}（{from_expert}），缓存达到 {kv}（{from_kv}）。")

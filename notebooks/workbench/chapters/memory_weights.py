@@ -64,7 +64,7 @@ class Loader(NamedTuple):
 
 
 MARKED = (8, 32, 128)  # tokens whose distinct experts are named
-CASE = {"case": ("case", "情形"), "value": ("comes out as", "结果")}
+CASE = {"case": ("case", "情形"), "value": ("result", "结果")}
 LOADERS = (Loader("safetensors", 160, 22.6), Loader("fastsafetensors", 75.8, 63.4),
            Loader("Run:ai Model Streamer", 101, 79.8), Loader("InstantTensor", 15.3, 12.1))
 STORAGE = 50e9  # of the same machine [B/s]
@@ -110,12 +110,12 @@ def budget(derivation: Derivation) -> None:
     table(map(row, LISTED),
           {"t": "$t$", "plain": ("divided by $t$", "直接除以 $t$"),
            "weights": ("a rank holds", "一个 rank 实际"),
-           "replicated": ("of it copies", "其中复制"), "off": ("more by", "多出")})
+           "replicated": ("replicated", "其中复制"), "off": ("excess", "多出")})
     eight = rank(derivation, 8)
     number("naive", printed_parameters() * bf16_bytes() / 8, fmt_bytes)
     number("rank-weights", eight["weights_per_device"], fmt_bytes)
     number("rank-replicated", eight["replicated_weights_per_device"], fmt_bytes)
-    show("DeepSeek-V3, BF16, one pipeline stage, experts cut over the same ranks.",
+    show("DeepSeek-V3, BF16, one pipeline stage, experts split over the same ranks.",
          "DeepSeek-V3，BF16，单级流水线，专家在同一组 rank 上切分。")
 
 
@@ -157,7 +157,7 @@ def precisions(of_rank: Mapping[str, float]) -> None:
                  for precision in stored],
                 {"precision": ("precision", "精度"),
                  "expert": ("bytes per expert weight", "专家每权重字节"),
-                 "gb": ("a rank of eight (GB)", "八路切分的一个 rank（GB）"), "gib": "GiB",
+                 "gb": ("one of eight ranks (GB)", "八路切分的一个 rank（GB）"), "gib": "GiB",
                  "share": ("of BF16", "相对 BF16")},
                 first=len(SEEN), rest=("Other 4-bit formats", "其他 4 比特格式"))
     supported(stored)
@@ -165,9 +165,7 @@ def precisions(of_rank: Mapping[str, float]) -> None:
     number("precision-awq-rank", awq, fmt_bytes)
     number("precision-awq-share", awq / of_rank[BF16], fmt_percent)
     number("precision-w8a8-rank", w8a8, fmt_bytes)
-    number("precision-fp8-rank", of_rank[FP8], fmt_bytes)
     number("precision-w4a8-rank", of_rank["w4a8-int8"], fmt_bytes)
-    number("precision-fp8-more", of_rank[FP8] - w8a8, fmt_bytes, unit="MB", digits=0)
 
 
 @dataclass(frozen=True)
@@ -349,8 +347,8 @@ def checkpoint() -> float:
     return float(catalogue.load_precision(FP8).checkpoints[0].size.value)
 
 
-def loaders(first: Read) -> None:
-    """What loaders were measured at; the numbers of the section, with the first plan's time."""
+def loaders() -> None:
+    """What loaders were measured at, and the numbers of the section."""
     size = checkpoint()
     table([{"loader": loader.name, "disk": fmt_fixed(loader.storage, 1),
             "rate": fmt_fixed(size / loader.storage / GB, 1),
@@ -359,13 +357,12 @@ def loaders(first: Read) -> None:
           {"loader": ("loader", "加载器"), "disk": ("from storage (s)", "从存储（s）"),
            "rate": "GB/s", "memory": ("from memory (s)", "从内存（s）"), "memory_rate": "GB/s"})
     show(f"DeepSeek-R1 in FP8 on eight H200, storage of {STORAGE / GB:.0f} GB/s, and a file system "
-         f"in memory; {fmt_bytes(size, digits=1)} over the time. "
+         f"in memory; rates are {fmt_bytes(size, digits=1)} divided by the time. "
          f"[InstantTensor, docs/benchmark.md]({LOADERS_SOURCE}) (2026).",
          f"八张 H200 加载 FP8 的 DeepSeek-R1，存储为 {STORAGE / GB:.0f} GB/s，另有内存文件系统；"
          f"速率为 {fmt_bytes(size, digits=1)} 除以用时。[InstantTensor，docs/benchmark.md]"
          f"({LOADERS_SOURCE})（2026）。")
     default, best = LOADERS[0], LOADERS[-1]
-    number("loading-drive", first.time / MINUTE, fmt_fixed, digits=1)
     number("loading-bound", size / STORAGE, fmt_fixed, digits=1)
     number("loading-default", default.storage, fmt_fixed, digits=0)
     number("loading-rate", size / default.storage / GB, fmt_fixed, digits=1)

@@ -56,8 +56,8 @@ def supported(precisions: Sequence[Any]) -> None:
         table([{"precision": named(precision)}
                | {card.id: support(precision, card) for card in cards} for precision in precisions],
               {"precision": ("precision", "精度")} | {card.id: named(card) for card in cards})
-        show("✓: the card's matrix unit multiplies the precision as it is. Via 16 bits: an engine "
-             "must widen the weights first, if it has a kernel for that. They take the memory of "
-             "the table above, but not the speed that the precision was made for.",
-             "✓：该卡的矩阵单元可以直接相乘。还原为 16 比特：引擎须先把权重还原再相乘"
-             "（前提是有相应的算子），显存占用仍如上表，却得不到该精度本应带来的速度。")
+        show("✓: the card's matrix unit supports the precision. Via 16 bits: an engine with a "
+             "kernel for it widens the weights first; this saves memory but does not speed up "
+             "the multiplication.",
+             "✓：该卡的矩阵单元可以直接相乘。还原为 16 比特：引擎若有相应的算子，先把权重还原再"
+             "相乘，只省显存，不加快计算。")

@@ -54,18 +54,16 @@ def blocks(expected: Waste, cache: Cache) -> None:
             "waste": fmt_percent(expected(mean, block)), "bytes": fmt_bytes(empty, "MB", 1),
             "entries": fmt_int(-(-LONGEST // block)),
             "even": fmt_bytes(empty / (LONGEST / block), "kB", 1) if empty else "–"})
-    table(rows, {"block": "$g$", "engines": ("default, or of the kernels, of", "默认值或算子要求"),
-                 "waste": ("left empty", "空置"), "bytes": ("of a request", "每请求空置"),
+    table(rows, {"block": "$g$", "engines": ("default or kernels of", "默认值或算子要求"),
+                 "waste": ("left empty", "空置"), "bytes": ("empty per request", "每请求空置"),
                  "entries": (f"entries at {fmt_int(LONGEST)} tokens",
                              f"{fmt_int(LONGEST)} token 的表项数"),
-                 "even": ("entry that would weigh as much", "每表项多大才与空置相当")})
+                 "even": ("entry size that would equal it", "每表项多大才与空置相当")})
     number("choice-mean", mean)
     number("choice-longest", LONGEST)
     for key, block in (("small", SMALL), ("large", LARGE)):
         number(f"choice-block-{key}", block)
         number(f"choice-waste-{key}", expected(mean, block), fmt_percent)
-    number("choice-entry", (SMALL - 1) / 2 * cache.token / (LONGEST / SMALL), fmt_bytes, unit="kB",
-           digits=1)
 
 
 def shares(derivation: Derivation, within: Within) -> None:

@@ -38,7 +38,7 @@ def parts(of: Mapping[str, float]) -> list[Part]:
         "num_hidden_layers", "moe_layers", "first_k_dense_replace"))
     among = {ranks: (f"1 of {ranks:.0f} parts", f"切成 {ranks:.0f} 份")
              for ranks in (tensor, sharing)}
-    whole: Text = ("whole on each", "每卡一整份")
+    whole: Text = ("replicated", "每卡一整份")
     norms = layers * of["norm_parameters"] + of["hidden_size"]
     weights = [
         Part(("routed experts", "路由专家"), moe * of["routed_expert_weight_bytes"]
@@ -62,7 +62,7 @@ def parts(of: Mapping[str, float]) -> list[Part]:
             Part(("latent cache", "潜向量缓存"), of["kv_per_device"], whole, WHOLE),
             Part(("activations", "激活"), of["activations_per_device"], ("of a step", "一步所需"),
                  OTHER),
-            Part(("runtime", "运行时"), of["runtime_reserve"], ("kept aside", "预留"), OTHER)]
+            Part(("runtime", "运行时"), of["runtime_reserve"], ("reserved", "预留"), OTHER)]
 
 
 def planned(derivation: Derivation, lang: str) -> Drawing:
@@ -92,8 +92,8 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
     drawing = Drawing(
         "rank-to-scale", lang,
         (f"One rank of {_of(plan, 0)}, to scale", f"{_of(plan, 1)} 的一个 rank（按比例）"),
-        (f"Of {_gb(capacity)} {_gb(used)} are taken, {_gb(copied)} by what every rank of the "
-         f"tensor-parallel group has whole. From the bottom: {listed}.",
+        (f"{_gb(used)} of {_gb(capacity)} are taken; {_gb(copied)} are replicated on every rank of "
+         f"the tensor-parallel group. From the bottom: {listed}.",
          f"共 {_gb(capacity)}，占用 {_gb(used)}，其中 {_gb(copied)} 是张量并行组内每卡各一整份。"
          f"自下而上：{listed_zh}。"), height=TOP + LONG + 40)
     drawing.label(10, 16, plan, bold=True)
@@ -133,8 +133,8 @@ def _apart(places: Sequence[float]) -> list[float]:
 
 def _legend(drawing: Drawing, y: float) -> None:
     x = 10.0
-    for colour, text, step in ((CUT, ("cut among ranks", "在各 rank 间切分"), 128),
-                               (WHOLE, ("whole on every rank", "每个 rank 一整份"), 148),
+    for colour, text, step in ((CUT, ("divided among ranks", "在各 rank 间切分"), 148),
+                               (WHOLE, ("replicated on every rank", "每个 rank 一整份"), 178),
                                (OTHER, ("other", "其他"), 0)):
         drawing.bar(x, y - 9, 10, 10, colour)
         drawing.label(x + 15, y, text, small=True)
