@@ -138,7 +138,7 @@ def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
     """What the formulas come to in special cases, by their keys in ``CASES``."""
     table([{"case": CASES[case], "value": f"${latex(result)}$"}
            for case, result in results.items()],
-          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+          {"case": ("case", "情形"), "value": ("result", "结果")})
 
 
 def in_numbers(tensors: Iterable[tuple[Tensor, sympy.Expr | int]], model: Count) -> list[Counted]:
@@ -263,7 +263,6 @@ def differences_explained(models: Mapping[str, Count]) -> None:
     number("v3-scales", published_files(v3) - v3.in_files, fmt_int)
     number("k2-frequencies", published_total(k2) - k2.total, fmt_int)
     number("glm-printed", published_total(glm), fmt_count, digits=0)
-    number("v32-indexer", (v32.total - v3.total) / v3.inputs["num_hidden_layers"], fmt_int)
     number("v32-more", v32.total - v3.total, fmt_count)
 
 
