@@ -144,7 +144,7 @@ def plans(asked: Asked) -> None:
     table(rows, {"plan": ("plan", "规划"), "c": "$c$", "tau": "$\\tau$",
                  "claim": ("claimed (token/s)", "文中吞吐（token/s）"),
                  "most": ("at most $c/\\tau$ (token/s)", "上限 $c/\\tau$（token/s）"),
-                 "needed": ("users it takes", "所需用户数")})
+                 "needed": ("users needed", "所需用户数")})
     _, expected, tabulated = rows
     number("plan-needed", expected["needed"], str)
     number("plan-pace", asked.users / asked.expected, fmt_time)
