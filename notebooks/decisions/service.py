@@ -58,11 +58,9 @@ def figures_of(made: Deployment) -> None:
     number("service_files", len(made.files) + 1)
     number("service_nodes", sum(pool.layout.nodes for pool in made.pools))
     number("service_alerts", sum(len(each.alerts) for each in made.watched))
-    number("service_settings", len(made.pools[0].flags[0]))
     number("service_engine", str(made.pools[0].release), str)
-    for name, interval in (("tpot", of.predicted.tpot), ("ttft", made.watched[0].predicted.ttft)):
-        for end in ("value", "low", "high"):
-            number(f"service_{name}_{end}", fmt_quantity(getattr(interval, end), "s"), str)
+    for end in ("low", "high"):
+        number(f"service_tpot_{end}", fmt_quantity(getattr(of.predicted.tpot, end), "s"), str)
     number("service_busy", BUSY, fmt_percent, digits=0)
 
 
@@ -255,6 +253,7 @@ def predictions_table(document: str) -> None:
     number(f"service_{document}_always", sum(fires[0] == "always" for fires in judged))
     number(f"service_{document}_unwatched", sum(not each.metrics for each in thresholds(document)))
     number(f"service_{document}_thresholds", len(rows))
+    number(f"service_{document}_cards", sum(pool.scenario.devices for pool in made.pools))
     table(rows, {"what": ("alert on", "告警对象"), "section": ("section", "章节"),
                  "printed": ("printed", "文中阈值"), "predicted": ("predicted, 80%", "预测（80%）"),
                  "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True,

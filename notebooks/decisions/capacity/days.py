@@ -85,10 +85,10 @@ def answer(page: Asked, found: Day) -> None:
     show(f"**{fmt_int(page.users)} users who ask {fmt_int(page.questions)} questions a day need "
          f"{found.bought} replicas, {cards} cards**: {heading['en']}, {page.load.name['en']}, "
          f"{fmt_percent(SHARE, 0)} of the requests within TTFT {fmt_time(page.limits.ttft)} and "
-         f"TPOT {fmt_time(page.limits.tpot)}. Simulated, the busiest hour has "
-         f"{fmt_time(run.ttft)} and {fmt_time(run.tpot)}. Over the day the cards take "
+         f"TPOT {fmt_time(page.limits.tpot)}. In the simulation the busiest hour reaches "
+         f"{fmt_time(run.ttft)} and {fmt_time(run.tpot)}. Over the day the replicas serve "
          f"{fmt_percent(found.utilisation, 0)} of what they could within the limits; "
-         f"running by the hour only what is needed would save {fmt_percent(found.saved, 0)}.",
+         f"running only what each hour needs would save {fmt_percent(found.saved, 0)}.",
          f"**{fmt_int(page.users)} 名用户、每人每天提问 {fmt_int(page.questions)} 次，"
          f"需要 {found.bought} 个副本，即 {cards} 张卡**：部署为{heading['zh']}，"
          f"负载为{page.load.name['zh']}，{fmt_percent(SHARE, 0)} 的请求 TTFT 不超过 "

@@ -67,7 +67,6 @@ def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
            fmt_bytes, digits=0)
     number("keep-turns", turns)
     number("keep-found", MOST_FOUND, fmt_percent, digits=0)
-    number("keep-token", people.per_token / 1e3, fmt_fixed, digits=1)
     number("keep-before", found.bought)
     number("keep-after", cached[-1].replicas or found.bought)
     number("keep-wait", page.think / MINUTE, fmt_sig)
@@ -198,14 +197,14 @@ def buying(page: Asked) -> None:
                  "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）"),
                  **({"money": (f"in {hour.currency} a day", f"合 {hour.currency}/天")} if hour
                     else {})})
-    show(f"Costs are card-hours of a day. The load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
-         f"{fmt_sig(GROWTH['high'], 2)} of the one expected, and the cards are slow, as expected "
-         "or fast: nine cases.",
-         f"成本以每天的卡时计。负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
-         f"{fmt_sig(GROWTH['high'], 2)} 倍，卡速分慢、如预期、快，共九种情形。")
+    show(f"Costs are in card-hours per day. Cases: the load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
+         f"{fmt_sig(GROWTH['high'], 2)} times what is expected; the cards are slow, as expected "
+         "or fast.",
+         f"成本以每天的卡时计。各种情形：负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
+         f"{fmt_sig(GROWTH['high'], 2)} 倍；卡速为慢、如预期或快。")
     if hour:
         prices = hour.per(f"{hour.currency}/h")
-        show(f"A card's hour at {_interval(prices)} {hour.currency} ({cited(hour.source)}); "
+        show(f"A card-hour costs {_interval(prices)} {hour.currency} ({cited(hour.source)}); "
              "the interval is that of the price.",
              f"卡时价取 {_interval(prices)} {hour.currency}（{cited(hour.source)}），"
              "区间即价格的区间。")

@@ -101,7 +101,7 @@ def answer(found: Sequence[Growth]) -> None:
                       f"最高 {fmt_sig(single.per_device)}"
                       f"（{single.devices} 卡，{single.layout}{_way(single)[1]}）")
         if top:
-            en.append(f"; in two pools up to {fmt_sig(top.per_device)}, from {top.devices} cards")
+            en.append(f"; in two pools up to {fmt_sig(top.per_device)} on {top.devices} cards")
             zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
         en.append("; experts on several servers never pay." if pays is None
                   else f"; experts on several servers pay from {pays} cards.")

@@ -138,20 +138,13 @@ def law_beside_measured(classes: Classes) -> None:
            "hidden": ("$\\varphi$ that fits", "相符的 $\\varphi$")})
 
 
-def numbers_of_measured(classes: Classes, slower: Sequence[bool]) -> None:
-    """The two classes about the ridge point, and what is hidden near it.
-
-    Args:
-        classes: as measured.
-        slower: which classes of INT8 on the 910B took longer than both one after the other.
-    """
+def numbers_of_measured(classes: Classes) -> None:
+    """The two classes about the ridge point, and what is hidden near it."""
     middle = [c for c in classes["910b-bf16"] if c.rows in ([256, 256], [512, 512])]
     number("measured-serial", max(abs(c.serial) for c in middle), fmt_percent, digits=0)
     for place, c in enumerate(middle):
         number(f"measured-rows-{place}", c.rows[0])
         number(f"measured-overlapped-{place}", -c.overlapped, fmt_percent, digits=0)
-    number("measured-slower", classes["910b-int8"][sum(slower) - 1].rows[1])
-    number("measured-ridge", middle[0].ridge, fmt_fixed, digits=0)
     for key in ("h800-fp8", "h20-fp8"):
         near = sorted(c.hidden for c in classes[key]
                       if not c.last and 1 / 4 < c.m / c.ridge < 4)
@@ -206,9 +199,10 @@ def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.
            "share": ("share of it", "峰值利用率"), "bytes": ("bytes", "字节"),
            "stream": ("share of bandwidth", "带宽利用率")})
     last_tokens = book_letters(composition("prefill").rows)
-    show("Where one equation stands for the others: letters of a decode step. In prefill the head "
-         f"has only {last_tokens} rows, the last tokens of the prompts of the chunk.",
-         f"其余各类只是换了符号（此处为解码步）。预填充时输出头只有 {last_tokens} 行，"
+    show("The other classes have the same equation with these letters, here for a decode step. In "
+         f"prefill the head has only {last_tokens} rows, the last tokens of the prompts in a "
+         "chunk.",
+         f"其余各类的公式相同，符号如表（解码步）。预填充时输出头只有 {last_tokens} 行，"
          "即分块中各条提示的末 token。")
 
 
@@ -267,10 +261,10 @@ def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr
         even: traffic per weight from which nothing is gained [B].
     """
     cases((case, page_letters(expr, r=r"\eta_m B_m")) for case, expr in (
-        (("faster than 16-bit weights by", "与 16 比特权重相比的加速"), gain),
-        (("of a fused kernel, $\\zeta \\to 0$", "融合算子，$\\zeta \\to 0$"), fused),
-        (("if the weights took no space, $b \\to 0$", "权重不占空间，$b \\to 0$"), most),
-        (("no faster at all from $\\zeta$ =", "毫无加速的 $\\zeta$"), even)))
+        (("speed-up over 16-bit weights", "与 16 比特权重相比的加速"), gain),
+        (("with a fused kernel, $\\zeta \\to 0$", "融合算子，$\\zeta \\to 0$"), fused),
+        (("with weights of no size, $b \\to 0$", "权重不占空间，$b \\to 0$"), most),
+        (("no faster at all at $\\zeta$ =", "毫无加速的 $\\zeta$"), even)))
 
 
 def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: float) -> None:
@@ -283,7 +277,7 @@ def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: 
     """
     table([{"what": what, "value": value} for what, value in (
         (("bytes of a weight, scale included", "每个权重的字节（含缩放因子）"), fmt_fixed(size, 3)),
-        (("bytes of 16 bits over these", "16 比特的字节数与它之比"), fmt_fixed(wide / size, 2)),
+        (("times smaller than 16 bits", "16 比特的字节数与它之比"), fmt_fixed(wide / size, 2)),
         (("time to read one (ps)", "读一个权重（ps）"),
          fmt_fixed(size / bandwidth * PICOSECONDS, 2)),
         (("time to widen it (ps)", "反量化一个权重（ps）"), fmt_fixed(widen * PICOSECONDS, 2)),
@@ -305,11 +299,9 @@ def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr
 def excess_of_large_loads(excess: sympy.Expr) -> None:
     """What the excess of the slowest rank tends to."""
     tends_to = f"$\\sqrt{{{page_letters(excess ** 2).strip('$')}}}$"
-    show("For large $\\lambda$ the best $\\theta$ is small, and the excess of the slowest rank "
-         f"over the mean tends to {tends_to}: it falls with the root of the load and vanishes for "
-         "$\\lambda \\to \\infty$.",
-         f"$\\lambda$ 较大时最优的 $\\theta$ 很小，最慢 rank 的超额负载趋于 {tends_to}："
-         "随负载的平方根下降，$\\lambda \\to \\infty$ 时消失。")
+    show("For large loads the best $\\theta$ is small, and the slowest rank exceeds the mean by "
+         f"{tends_to}.",
+         f"负载很大时最优的 $\\theta$ 很小，最慢的 rank 比平均多 {tends_to}。")
 
 
 def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], float]]) -> None:
@@ -337,9 +329,9 @@ def ends_of_loading(none_away: sympy.Expr, all_away: sympy.Expr, missing: sympy.
     """Times of loading with all experts on the cards and with none; those that are missing."""
     cases((case, book_letters(expr)) for case, expr in (
         (("all experts on the cards, $\\omega_f = 0$", "专家全在卡上，$\\omega_f = 0$"), none_away),
-        (("none of them, memory and drives never waited for",
+        (("none on the cards, memory and drives no bottleneck",
           "全不在卡上，内存与硬盘不成瓶颈"), all_away),
-        (("every expert chosen: $E_f$, whatever $\\chi_d$",
+        (("every expert chosen: $E_f$, at any $\\chi_d$",
           "全部专家都被选中：$E_f$，与 $\\chi_d$ 无关"), missing)))
 
 
@@ -375,9 +367,9 @@ def when_halves_pay(short_link: sympy.Expr, short_compute: sympy.Expr, smallest:
          short_link),
         (("pays if computation is the shorter, from $B$ =", "计算较短时，值得拆分的最小 $B$"),
          short_compute),
-        (("two halves over one, $B \\to 0$, communication the shorter",
+        (("time of two halves over one batch, $B \\to 0$, communication the shorter",
           "半批与整批用时之比，$B \\to 0$，通信较短"), smallest),
-        (("the same, $B \\to \\infty$, at best ($c_1 = x_1$)",
+        (("the same, $B \\to \\infty$, best case ($c_1 = x_1$)",
           "同上，$B \\to \\infty$，最好情形（$c_1 = x_1$）"), largest)))
 
 

@@ -32,7 +32,7 @@ REQUESTS_APART = (1, 8, 32)
 WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
 WAYS = {
     "compute": ("computation (ms)", "计算（ms）"), "link": ("communication (ms)", "通信（ms）"),
-    "whole": ("one batch (ms)", "整批（ms）"), "single": ("overlap inside (ms)", "批内重叠（ms）"),
+    "whole": ("one batch (ms)", "整批（ms）"), "single": ("overlap within (ms)", "批内重叠（ms）"),
     "streams": ("two streams (ms)", "两路（ms）"), "split": ("two halves (ms)", "双半批（ms）")}
 PARTS_OF_THE_HOST = {
     "read": ("reading (ms)", "读取（ms）"), "flops": ("arithmetic (ms)", "计算（ms）"),
@@ -40,14 +40,14 @@ PARTS_OF_THE_HOST = {
 PLACES = {
     "expert_read_time": ("its own memory", "本卡显存"),
     "expert_link_time": ("host memory, over the links", "主机内存，经链路"),
-    "expert_host_time": ("host memory, as fast as it reads", "主机内存，按其读取速率"),
+    "expert_host_time": ("host memory, at its read rate", "主机内存，按其读取速率"),
     "expert_storage_time": ("a drive", "硬盘")}
 KEPT = {
     "random": ("kept at random", "随机留存"),
     "popular": ("the most popular kept, $\\psi = 1$", "留存最热门的，$\\psi = 1$"),
     "in-memory": ("the same, none only on a drive", "同上，无专家只在硬盘上"),
-    "best": ("all that the cards can have, the rest in memory", "卡上所留全部命中，其余在内存"),
-    "home": ("all experts on the cards, which do not hold them", "全部专家在卡上（实际装不下）")}
+    "best": ("a perfect choice on the cards, the rest in memory", "卡上所留全部命中，其余在内存"),
+    "home": ("all experts on the cards (they do not fit)", "全部专家在卡上（实际放不下）")}
 SIXTEEN_BIT: Text = ("Ascend 910B2, BF16", "昇腾 910B2，BF16")
 WAITING = ("host: waiting and gap", "主机：等待与步间空隙")
 BARS: dict[Text, tuple[str, ...]] = {
@@ -133,10 +133,9 @@ def with_and_without_graph(step: Steps, deployments: Servers) -> None:
            "host": ("$\\tau_H$ (ms)", "$\\tau_H$（ms）"),
            "graph": ("step in a graph (ms)", "图模式整步（ms）"),
            "eager": ("step without a graph (ms)", "单算子模式整步（ms）")})
-    show("A decode step of DeepSeek-V3 on one server, tensor-parallel size 8, by the mechanisms of "
-         "each card. Eight H800 do not hold its weights in FP8; their rows, here and below, "
-         "compare the cards.",
-         "DeepSeek-V3 的一个解码步，单台服务器，张量并行度 8，各机制取该卡的数值。"
+    show("A decode step of DeepSeek-V3 on one server under TP8. Eight H800 cannot hold its weights "
+         "in FP8; they are here, and below, to compare the cards.",
+         "DeepSeek-V3 的一个解码步，单台服务器，TP8。"
          "八张 H800 放不下 FP8 权重，本页所列只用于比较各卡。")
 
 
@@ -149,8 +148,6 @@ def one_expert(level: Values, claims: Values) -> None:
                      "一个 16 比特的 DeepSeek-V3 专家，来自"),
            "ours": ("to the last byte (µs)", "加载完成（µs）"),
            "theirs": ("document S1, access, at most (µs)", "文档 S1 的访问延迟，至多（µs）")})
-    number("fetch-link", MICROSECONDS * level["expert_link_time"], fmt_fixed, digits=0)
-    number("fetch-storage", level["expert_storage_time"], fmt_time)
 
 
 def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
@@ -195,9 +192,7 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
         number(f"fetch-{name}", values["decode_step_time"], fmt_time)
     number("fetch-target", target, fmt_time)
     number("fetch-once", level["moe_layers"] * level["expert_storage_time"], fmt_time)
-    number("fetch-prompt", level["prefill_missing_experts"], fmt_fixed, digits=0)
     number("fetch-chunk", level["prefill_fetch_time"], fmt_time)
-    number("fetch-experts", int(experts))
     number("fetch-random-share", float(top), fmt_percent, digits=0)
     number("fetch-popular-share", hot, fmt_percent, digits=0)
 
@@ -263,8 +258,8 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
               {"card": ("card", "卡"), "requests": ("requests", "请求数")}
               | {str(cards): (f"$t$ = {cards} (ms)", f"$t$ = {cards}（ms）") for cards in SIZES},
               folded=folded)
-    show("Decode step of DeepSeek-V3; in brackets where the model or the requests do not fit. "
-         "Sixteen cards are two servers, linked by the network.",
+    show("Decode step of DeepSeek-V3, in brackets where the model or the requests do not fit. "
+         "Sixteen cards are two servers over the network.",
          "DeepSeek-V3 的一个解码步；括号内表示装不下模型或请求。16 张卡为两台服务器，经网络相连。")
 
 
@@ -280,7 +275,7 @@ def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
     table([{"card": label} | {str(requests): fmt_percent(share, 0) for requests, share
                               in zip(REQUESTS_WITH_DRAFTS, shares, strict=True)}
            for label, shares in zip(deployments, needed, strict=True)],
-          {"card": ("acceptance that is needed at least", "最低接受率")}
+          {"card": ("acceptance to break even", "最低接受率")}
           | {str(requests): _requests(requests) for requests in REQUESTS_WITH_DRAFTS})
     for place, share in enumerate(needed[0][:2]):
         number(f"draft-needed-{place}", share, fmt_percent, digits=0)

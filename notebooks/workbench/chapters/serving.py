@@ -81,8 +81,6 @@ def last_chunks(exact: Callable[[int, int], sympy.Rational],
     off, chunks, prompts = max((1 - short(m, r) / exact(m, r), m, r)
                                for m in counts for r in counts)
     number("burst-worst", float(off), fmt_percent, digits=0)
-    number("burst-worst-chunks", chunks)
-    number("burst-worst-requests", prompts)
     table([{"m": m, "r": r, "exact": fmt_fixed(float(exact(m, r))),
             "short": fmt_fixed(float(short(m, r))),
             "off": fmt_percent(float(short(m, r) / exact(m, r) - 1))}
@@ -96,28 +94,20 @@ def last_chunks(exact: Callable[[int, int], sympy.Rational],
 def cases_of_a_burst() -> None:
     """What the TTFT of a burst is for prompts that fill a chunk, share one, or are alone."""
     table([{"case": ("each prompt fills a chunk", "每条提示恰好一块"),
-            "value": "$\\frac{c + 1}{2} \\, S$"},
+            "value": "$\\frac{c_D + 1}{2} \\, S$"},
            {"case": ("all others share one chunk", "其余提示同在一块"),
-            "value": "$\\left(2 - \\frac{1}{c}\\right) S$"},
-           {"case": ("$c = 1$", "$c = 1$"), "value": "$S$"}],
+            "value": "$\\left(2 - \\frac{1}{c_D}\\right) S$"},
+           {"case": ("$c_D = 1$", "$c_D = 1$"), "value": "$S$"}],
           {"case": ("case, chunks of $S$", "情形，每块用时 $S$"), "value": "$\\tau_1$"})
-
-
-def front_end(derivation: Derivation, systems: Mapping[Text, Inputs]) -> None:
-    """How long a burst takes to be let in, and to be prefilled, on the first system."""
-    values = quantities(derivation, next(iter(systems.values())), concurrency=EACH)
-    number("front-requests", EACH)
-    number("front-time", values["front_end_time"], fmt_time)
-    number("front-prefill", values["prefill_time"] + values["burst_time"], fmt_time)
 
 
 def policies() -> None:
     """Mean time after the first token and longest gap, prefill first and mixed."""
     table([{"what": ("mean time after the first token", "首 token 之后的平均用时"),
-            "first": "$(n-1) \\, d + \\frac{c-1}{2} \\, S$",
-            "mixed": "$(n-1) \\, d + \\frac{c-1}{2} \\, (S + \\delta - d)$"},
+            "first": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, S$",
+            "mixed": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, (S + \\delta - d)$"},
            {"what": ("longest gap between two tokens", "相邻两个 token 的最长间隔"),
-            "first": "$(c - 1) \\, S + d$", "mixed": "$S + \\delta$"}],
+            "first": "$(c_D - 1) \\, S + d$", "mixed": "$S + \\delta$"}],
           {"what": "", "first": ("prefill first", "预填充优先"), "mixed": ("mixed", "混合")})
 
 
@@ -164,11 +154,11 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
 
 def when_a_draft_pays() -> None:
     """The acceptance from which one draft pays, in a sentence."""
-    show("One draft pays once its acceptance exceeds the relative price of the longer step, "
-         "$\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$, where $\\tau^d_0$ and $\\tau^d_1$ are "
-         "steps without and with it:",
-         "一个草稿 token 从接受率 $\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$ 起划算，其中 "
-         "$\\tau^d_0$、$\\tau^d_1$ 为不带与带草稿的一步；即接受率要超过这一步相对变长的比例：")
+    show("One draft pays if its acceptance exceeds the share by which it prolongs the step, "
+         "$\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$, where a step takes $\\tau^d_0$ "
+         "without the draft and $\\tau^d_1$ with it:",
+         "接受率超过一步因草稿而变长的比例 $\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$，"
+         "一个草稿 token 才划算；$\\tau^d_0$、$\\tau^d_1$ 为不带与带草稿的一步：")
 
 
 def drafts(derivation: Derivation, systems: Mapping[Text, Inputs]) -> dict[Text, list[Drafted]]:
@@ -285,14 +275,14 @@ def _by_shape(of_systems: Mapping[Text, Mapping[Shape, Values]], heading: Text,
 def queues() -> None:
     """The mean wait of a server by how its service times vary."""
     table([{"case": ("constant times (M/D/1)", "服务时间固定（M/D/1）"),
-            "value": "$W = \\dfrac{\\rho_u}{2 (1 - \\rho_u)} \\, D$"},
-           {"case": ("times with variance $\\sigma^2$ (M/G/1)",
-                     "服务时间方差为 $\\sigma^2$（M/G/1）"),
-            "value": "$W = \\dfrac{\\lambda \\, (D^2 + \\sigma^2)}{2 (1 - \\rho_u)}$"},
+            "value": "$W = \\dfrac{\\rho_u}{2 (1 - \\rho_u)} \\, \\tau_w$"},
+           {"case": ("times that deviate by $\\delta_w$ of their mean (M/G/1)",
+                     "服务时间的变异系数为 $\\delta_w$（M/G/1）"),
+            "value": "$W = \\dfrac{\\rho_u \\, (1 + \\delta_w^2)}{2 (1 - \\rho_u)} \\, \\tau_w$"},
            {"case": ("exponential times (M/M/1)", "服务时间呈指数分布（M/M/1）"),
-            "value": "$W = \\dfrac{\\rho_u}{1 - \\rho_u} \\, D$"},
+            "value": "$W = \\dfrac{\\rho_u}{1 - \\rho_u} \\, \\tau_w$"},
            {"case": ("$\\rho_u \\to 1$, constant times", "$\\rho_u \\to 1$，服务时间固定"),
-            "value": "$W \\to \\dfrac{D}{2 (1 - \\rho_u)}$"}],
+            "value": "$W \\to \\dfrac{\\tau_w}{2 (1 - \\rho_u)}$"}],
           {"case": ("case", "情形"), "value": ("mean wait", "平均等待")})
 
 
@@ -306,7 +296,7 @@ def waits(constant: sympy.Expr, exponential: sympy.Expr) -> None:
     table([{"case": case} | {str(share): fmt_fixed(_at(ratio, share)) for share in LEVELS}
            for case, ratio in ((("constant", "固定"), constant),
                                (("exponential", "指数"), exponential))],
-          {"case": ("$W / D$", "$W / D$")} | {str(u): f"$\\rho_u = {u}$" for u in LEVELS})
+          {"case": "$W / \\tau_w$"} | {str(u): f"$\\rho_u = {u}$" for u in LEVELS})
 
 
 def _at(ratio: sympy.Expr, share: float) -> float:
@@ -336,7 +326,7 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
     Args:
         derivation: of all quantities.
         alone: prefill of one rank, in the time of all at once, the experts' share and the ranks.
-        pace: time per token, in the step, the interruption and the rate.
+        pace: time per token, in the step, the delay by a prefill and the rate.
     """
     cut = {"tensor": 1, "pipeline": 1, "data": RANKS, "expert": RANKS}
     replica = throughput.deployment(
@@ -347,19 +337,21 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
                         concurrency=RANKS * ON_EACH)
     chunk, step = values["prefill_step_time"], values["decode_step_time"]
     share = values["prefill_routed_expert_time"] / chunk
-    single = _of(alone, D_g=chunk, phi=share, g=RANKS)
-    rows = {("each with a clock of its own", "各走各的"): (chunk, RANKS),
-            ("all in step", "同步前进"): (single, 1)}
-    paces = {label: {rate: _of(pace, **{"tau": step, "D": stop - step, "lambda": rate / among})
+    single = _of(alone, at_once=chunk, phi=share, g=RANKS)
+    rows = {("independent", "互不等待"): (chunk, RANKS),
+            ("in step", "同步前进"): (single, 1)}
+    paces = {label: {rate: _of(pace, **{"tau": step, "tau_Delta": stop - step,
+                                           "lambda": rate / among})
                      for rate in RATES} for label, (stop, among) in rows.items()}
     table([{"case": label} | {str(rate): fmt_time(time, 0) for rate, time in times.items()}
            for label, times in paces.items()],
           {"case": ("TPOT, ranks", "TPOT，各 rank")}
           | {str(rate): f"$\\lambda = {rate}$/s" for rate in RATES})
-    show(f"DeepSeek-V3 in FP8 on eight H200, DP8 EP8, prompts of 4,096 tokens; a step of {ON_EACH} "
-         "requests per rank.",
-         f"八张 H200 上的 FP8 版 DeepSeek-V3，DP8 EP8，提示 4,096 token；"
-         f"每个 rank {ON_EACH} 个请求的一步。")
+    show(f"DeepSeek-V3 in FP8 on {RANKS} H200, DP{RANKS} EP{RANKS}, prompts of 4,096 tokens, "
+         f"{ON_EACH} requests per rank.",
+         f"{RANKS} 张 H200 上的 FP8 版 DeepSeek-V3，DP{RANKS} EP{RANKS}，提示 4,096 token，"
+         f"每个 rank {ON_EACH} 个请求。")
+    number("ranks-count", RANKS)
     number("ranks-together", chunk, fmt_time)
     number("ranks-alone", single, fmt_time)
     number("ranks-experts", share, fmt_percent, digits=0)

@@ -35,7 +35,7 @@ PARTS: dict[str, Text] = {
     "cache": ("reading the cache", "读缓存"),
     "stall": ("stall by the prefill of others", "他人预填充造成的停顿")}
 MORE: dict[str, str | Text] = {
-    "tokens": ("prompt", "提示"), "c": "$c$", "tpot": ("TPOT, measured (ms)", "实测 TPOT（ms）"),
+    "tokens": ("prompt", "提示"), "c": "$c_D$", "tpot": ("TPOT, measured (ms)", "实测 TPOT（ms）"),
     "more": ("more than with short prompts", "比短提示多"), "cache": ("cache", "读缓存"),
     "stall": ("stall", "停顿"), "sum": ("sum", "合计")}
 
@@ -144,7 +144,7 @@ def plans(asked: Asked) -> None:
     table(rows, {"plan": ("plan", "规划"), "c": "$c$", "tau": "$\\tau$",
                  "claim": ("claimed (token/s)", "文中吞吐（token/s）"),
                  "most": ("at most $c/\\tau$ (token/s)", "上限 $c/\\tau$（token/s）"),
-                 "needed": ("users it takes", "所需用户数")})
+                 "needed": ("users needed", "所需用户数")})
     _, expected, tabulated = rows
     number("plan-needed", expected["needed"], str)
     number("plan-pace", asked.users / asked.expected, fmt_time)
@@ -288,8 +288,8 @@ def burst_picture(grid: Grid) -> None:
         axes.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
         axes.set_xlabel({"en": "requests that arrive together", "zh": "同时到达的请求数"}[lang])
         axes.set_ylabel({"en": "mean TTFT (s)", "zh": "平均 TTFT（s）"}[lang])
-        words = {"en": ("measured, by prompt length", "chunks packed", "(c + 1)/2 prefills"),
-                 "zh": ("实测，按提示长度", "按打包分块", "(c + 1)/2 次预填充")}[lang]
+        words = {"en": ("measured, by prompt length", "chunks packed", "$(c_D + 1)/2$ prefills"),
+                 "zh": ("实测，按提示长度", "按打包分块", "$(c_D + 1)/2$ 次预填充")}[lang]
         figures.legend(axes, {words[0]: {"marker": "o", "ms": 5, "ls": ""}, words[1]: {},
                               words[2]: {"ls": (0, (1, 2))}}, loc="upper left")
         return drawing

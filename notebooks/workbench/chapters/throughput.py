@@ -212,12 +212,12 @@ def ceiling_numbers(points: Sequence[Point], most: int) -> None:
     number("gain-best-from", points[best].batch)
     number("gain-best-to", points[best + 1].batch)
     number("gain-best", ratios[best], fmt_fixed)
-    number("gain-last", points[-1].batch)
     number("ceiling-before", crossing(points) // 2)
     number("ceiling-crossing", crossing(points))
     number("ceiling-room", most)
-    at_128 = next(point for point in points if point.batch == 128)
-    number("ceiling-estimate-share", at_128.estimate / at_128.memory, fmt_percent, digits=0)
+    fits = max((point for point in points if point.batch <= most), key=lambda point: point.batch)
+    number("ceiling-estimate-batch", fits.batch)
+    number("ceiling-estimate-share", fits.estimate / fits.memory, fmt_percent, digits=0)
 
 
 def ceiling_picture(points: Sequence[Point], most: int) -> None:
@@ -262,11 +262,10 @@ def _bubble(bubble: sympy.Expr, stages: int, chunks: int) -> float:
 
 def when_stages_pay() -> None:
     """When two stages are faster than one, in a sentence."""
-    show("Two stages instead of one pay if $w + h < K/2 + A_R - A_{R/2}$: what the collectives "
-         "over more ranks cost, and half of the cache, against one more reading of the weights. "
-         "Without collectives the best depth is $\\sqrt{K/w}$.",
-         "两级优于一级的条件是 $w + h < K/2 + A_R - A_{R/2}$：多读一遍权重的代价，对照跨更多 rank "
-         "的集合通信的代价与一半的缓存读取。不计集合通信时，最佳级数为 $\\sqrt{K/w}$。")
+    show("Two stages beat one if $w + h < K/2 + A_R - A_{R/2}$. Without collectives the best depth "
+         "is $\\sqrt{K/w}$.",
+         "两级优于一级的条件是 $w + h < K/2 + A_R - A_{R/2}$。不计集合通信时，最佳级数为 "
+         "$\\sqrt{K/w}$。")
 
 
 def layouts(derivation: Derivation) -> dict[Text, dict[str, Values]]:
@@ -363,9 +362,9 @@ def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
            for count, values in spread.items()],
           {"D": "$D$", "each": ("requests on the fullest", "最满副本的请求数"),
            "used": ("used", "利用"), "ttft": "$\\tau_1$", "tpot": "$\\tau$",
-           "rate": "$X$ (token/s)", "share": ("of $D$ times one", "与单副本 $D$ 倍之比")})
-    show(f"{users} requests over replicas of eight H20 each, FP8, no experts shared between "
-         "replicas.", f"{users} 个请求分到若干副本，每副本八张 H20，FP8，副本之间不共用专家。")
+           "rate": "$X$ (token/s)", "share": ("share of $D$ times one", "与单副本 $D$ 倍之比")})
+    show(f"{users} requests over replicas of eight H20 each, in FP8; replicas share no experts.",
+         f"{users} 个请求分到若干副本，每副本八张 H20，FP8，副本之间不共用专家。")
     number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
     return spread
 

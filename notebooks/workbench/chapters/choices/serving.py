@@ -108,9 +108,9 @@ def chunks(derivation: Derivation) -> None:
         assert half
         sought = system.kept(system.longest(GAP, whole.requests))
         assert sought
+        number(f"choice-cards-{key}", layout.cards)
         number(f"choice-most-{key}", whole.requests)
         number(f"choice-loss-{key}", 1 - half.rate / whole.rate, fmt_percent, digits=0)
-        number(f"choice-gap-{key}", whole.gap, fmt_time, digits=0)
         number(f"choice-chunk-{key}", sought.chunk)
         number(f"choice-costs-{key}", 1 - sought.rate / whole.rate, fmt_percent, digits=0)
         number(f"choice-first-{key}", sought.first / whole.first, fmt_fixed, digits=1)
@@ -146,15 +146,14 @@ def _shorter(derivation: Derivation) -> Text:
         waits[key] = [float(quantities(derivation, inputs, concurrency=1,
                                        max_num_batched_tokens=chunk)["ttft"])
                       for chunk in (PROMPT, CHUNKS[1])]
-    whole, small = waits["910b"]
-    number("choice-later", small / whole, fmt_fixed, digits=1)
     told = [("; ", "；")[lang].join(
         f"{LAYOUTS[key].name[lang]} {fmt_time(first)} → {fmt_time(last)}"
         for key, (first, last) in waits.items()) for lang in range(2)]
     return (f"A prompt of {fmt_int(PROMPT)} tokens alone, in one chunk and in chunks of "
-            f"{fmt_int(CHUNKS[1])}: {told[0]}. What a chunk shortens is the gap of others.",
+            f"{fmt_int(CHUNKS[1])}: {told[0]}. Small chunks shorten "
+            "the gaps of others, not this wait.",
             f"单独一条 {fmt_int(PROMPT)} token 的提示，一块与每块 {fmt_int(CHUNKS[1])} token："
-            f"{told[1]}。分块缩短的是别人的停顿。")
+            f"{told[1]}。分块缩短的是别人的停顿，不是这段等待。")
 
 
 def _repeated(derivation: Derivation) -> Text:
@@ -192,8 +191,8 @@ def _hybrid(derivation: Derivation) -> Text:
     waits = [fmt_time(float(each["ttft"]), 0) for each in found.values()]
     return (f"{fmt_int(LONGEST)} tokens take {peak} of activations in its chunks, {whole} whole, "
             f"where {spare} are spare; the first token comes after {waits[0]} in chunks of "
-            f"{fmt_int(CHUNKS[1])}, {waits[1]} in its own, {waits[2]} whole. Its chunk is right, "
-            "since each reads the host's experts again, not for memory.",
+            f"{fmt_int(CHUNKS[1])}, {waits[1]} in its own, {waits[2]} whole. A large chunk is "
+            "right, but because each chunk reads the host's experts again, not because of memory.",
             f"{fmt_int(LONGEST)} token 的激活：按其分块 {peak}，不分块 {whole}，而余量有 {spare}"
             f"；首 token "
             f"延迟：每块 {fmt_int(CHUNKS[1])} 时 {waits[0]}，按其分块 {waits[1]}，不分块 "
@@ -211,7 +210,7 @@ def _shares(derivation: Derivation) -> Text:
         said.append(f"{fmt_int(prompt)} / {fmt_int(answer)} → "
                     f"{fmt_percent(float(found['prefill_time'] / found['e2e']), 0)}")
     return (f"Share of prefill in one request on 910B2, prompt / answer: {'; '.join(said)}. The "
-            "answer decides as much as the prompt.",
+            "length of the answer matters as much.",
             f"910B2 上单个请求中预填充所占时间，提示 / 回答："
             f"{'；'.join(said)}。"
             "回答的长度与提示同样重要。")

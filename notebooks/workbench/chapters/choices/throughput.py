@@ -6,7 +6,6 @@ import catalogue
 from workbench.chapters.choices import documents
 from workbench.chapters.throughput import FP8, PLAN, quantities
 from workbench.formulas.derivation import Derivation
-from workbench.showing.display import number
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_time
 
 USERS = 320  # the document's: 80 of each replica
@@ -34,13 +33,11 @@ def advice(derivation: Derivation) -> None:
     sent = float(found["decode_communication_time"]) / step
     held, memory = (float(found[name]) for name in ("weights_per_device", "usable_memory"))
     assert found["decode_fetch_time"] == 0
-    number("bottleneck-peak", reached, fmt_percent)
-    number("bottleneck-experts", experts, fmt_percent, digits=0)
     documents.advised({"s1/bottlenecks": (
-        f"Plan C in FP8, TP8×PP4, {fmt_int(USERS)} users: its tokens take {fmt_percent(reached)} "
-        f"of the peak; weights take {fmt_percent(held / memory, 0)} of the memory. Of a step of "
-        f"{fmt_time(step)} experts are {fmt_percent(experts, 0)}, links "
-        f"{fmt_percent(sent, 0)}; nothing is fetched, since all experts are on the cards.",
+        f"Plan C in FP8, TP8×PP4, {fmt_int(USERS)} users: its tokens use {fmt_percent(reached)} of "
+        f"the peak, and its weights {fmt_percent(held / memory, 0)} of the memory. Experts take "
+        f"{fmt_percent(experts, 0)} of a step of {fmt_time(step)}, links {fmt_percent(sent, 0)}. "
+        "Nothing is fetched, because all experts are on the cards.",
         f"方案 C 改用 FP8、TP8×PP4，{fmt_int(USERS)} 个用户：产出的 token 只用到峰值的 "
         f"{fmt_percent(reached)}；权重占显存的 {fmt_percent(held / memory, 0)}。一步 "
         f"{fmt_time(step)} 中，专家占 {fmt_percent(experts, 0)}，通信占 {fmt_percent(sent, 0)}；"
