@@ -53,8 +53,8 @@ def glance(deployed: Deployed) -> None:
                      "held": ("such intervals held", "同类区间的命中")})
     if own := _own(deployed):
         kind = named(own.of)
-        show(f"The class is {kind[0]}; [what was measured of it, and how far off]({_to(WHERE)}).",
-             f"所属类别：{kind[1]}；[该类实测了什么、误差多大]({_to(WHERE)})。")
+        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).",
+             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。")
 
 
 def move(deployed: Deployed) -> None:

@@ -222,9 +222,6 @@ def four_plans(overview: Overview) -> None:
     assert min(waits, key=lambda name: waits[name].value) == "c"
     assert wide.answers[summary.FIRST].value < (waits["c"].value + waits["d"].value) / 2
     assert max(plans, key=lambda name: plans[name].headroom) == "d"
-    for name in "ad":
-        number(f"plan-{name}-printed", printed[name])
-        number(f"plan-{name}-own", round(recomputed[name], -2))
     number("plan-d-short", fmt_bytes(-plans["d"].headroom, digits=1), str)
     for name in "cd":
         number(f"plan-{name}-reach", rates[name].reach.removesuffix(f" {PER_SECOND}"), str)

@@ -161,15 +161,15 @@ def told(deployed: Deployed) -> Text:
               f"{'is' if single else 'are'} asked for. ")
         zh = f"可同时容纳 {room} 个长 {length} token 的请求，要求是 {many} 个。"
     else:
-        en = "All times are for the same cut on cards with more memory and otherwise alike. "
+        en = "All times assume the same cut on cards that differ only in having enough memory. "
         zh = "以下有关时间的数值，均假设换成显存足够、其余相同的卡，切分方式不变。"
     speed = _speed(deployed)
     if scenario.file.workload.output_tokens is None:
         speed = (speed[0] + " The plan does not say how long prompts and answers are: the first "
-                 "token is that of a prompt as long as the context, and further ones are those of "
-                 "decode alone, without the stall by the prefill of others.",
+                 "token assumes a prompt as long as the context, and the others count decode "
+                 "alone, without stalls from other requests' prefill.",
                  speed[1] + "方案未说明提示与输出的长度：首 token 按提示与上下文等长计，"
-                 "此后只计解码，不含他人预填充造成的停顿。")
+                 "此后只计解码，不含其他请求预填充造成的停顿。")
     return en + speed[0] + _least(deployed)[0], zh + speed[1] + _least(deployed)[1]
 
 

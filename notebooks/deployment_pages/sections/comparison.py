@@ -139,16 +139,16 @@ def _instead(deployed: Deployed, brief: bool = False) -> None:
         show("What would run:", "可以运行的改动：") if brief else show(
             "The runtime tried every valid cut of the same cards in every precision they multiply, "
             "shorter chunks, fewer requests, a shorter context, and more cards of the same kind. "
-            "These run, the nearest first; where cards are added, it is the fewest on which the "
-            "precision asked for runs.",
+            "These changes run, the nearest first; where cards are added, it is the fewest on "
+            "which the requested precision runs.",
             "运行时试过同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、更少的请求、"
             "更短的上下文，以及更多同型号的卡。"
             "以下改动可以运行，改动小者在前；增加卡数的一行，是按原精度运行所需的最少卡数。")
         table(changes, alternatives.columns(deployed), wide=True,
               folded=None if brief else ("Every change that was found", "找到的全部改动"))
     else:
-        show("No change of its cut, its precision or the number of its cards was found that makes "
-             "it run.", "改变切分、精度或卡数，均未找到可以运行的方案。")
+        show("No change of cut, precision or number of cards was found to make it run.",
+             "改变切分、精度或卡数，均未找到可以运行的方案。")
 
 
 def all_variants(page: Page) -> None:

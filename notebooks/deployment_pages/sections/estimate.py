@@ -87,8 +87,8 @@ def _measured(page: Page) -> None:
         for name, counts in of.items())
         for at, (mark, colon, comma, alike) in enumerate((
             ("; ", ": ", ", ", ", as {}"), ("；", "：", "，", "，同{}"))))
-    show("Measured rows inside of their 80% intervals, by the class of systems that the formulas' "
-         f"own error is taken from ([how](#validation-coverage)): {en}.",
+    show("Measured rows inside their 80% intervals, for the class of systems that gives the "
+         f"formulas' own error ([how](#validation-coverage)): {en}.",
          "公式自身误差所取的类别，及该类实测行落入各自 80% 区间的数目"
          f"（[算法](#validation-coverage)）：{zh}。")
 
@@ -103,7 +103,7 @@ def steps(page: Page) -> None:
     hidden = max(-1e3 * sum(float(step.parts[name]) for name in deployments.HIDDEN)
                  for step in taken)
     if hidden > 0:
-        show("Hatched: what overlap hides of it, or a path for one token saves.",
+        show("Hatched: time that overlap hides, or that the path for one token saves.",
              "斜线条：其中被重叠掩盖、或由单 token 路径省去的时间。")
     binds = {step.binding: [PHASES[other.phase] for other in taken
                             if other.binding == step.binding] for step in taken}
@@ -228,7 +228,7 @@ def _experts_hit(page: Page) -> None:
           f"{'' if single else '每个请求的'}上下文按 {context} 个 token 计。")
     if hit != even:
         en += (f" Popular experts are chosen more often{', and drafts are checked too' * drafts}; "
-               f"chosen evenly{', without drafts,' * drafts} it would be {even}.")
+               f"uniform routing{' without drafts' * drafts} would hit {even}.")
         zh += (f"其中热门专家更常被选中{'，并计入待校验的草稿' * drafts}；若{'不用草稿且' * drafts}"
                f"各专家机会均等，则为 {even} 个。")
     show(en, zh)

@@ -28,7 +28,7 @@ def inputs_and_sources(page: Page) -> None:
     sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
             + deployments.settings(deployment),
             folded=("Card, load and settings", "卡、负载与设置"))
-    show("What the physics takes besides: peaks, links and the priors of mechanisms.",
+    show("Other inputs of the physics: peaks, links and the priors of mechanisms.",
          "物理模型另外用到的输入：峰值、链路，以及各机制的先验。")
     sourced(deployments.hardware(deployment), folded=("Peaks and links", "峰值与链路"))
     sourced(mechanisms.of_deployment(deployment), folded=("Mechanisms", "机制"), wide=True)

@@ -70,13 +70,13 @@ def rows_of(deployed: Deployed) -> None:
 def _errors(page: Page, of: Measurements, results: Results) -> None:
     """Where the measurement is from, and how far the predictions are off."""
     en, zh = deployments.origin(of.source)
-    show(f"{of.name['en']}: {en}. Nothing is fitted: every system is predicted from the same "
-         "kind of priors, and a row from its lengths and its number of requests.",
+    show(f"{of.name['en']}: {en}. Nothing is fitted: predictions use only priors and each row's "
+         "lengths and number of requests.",
          f"{of.name['zh']}：{zh}。预测不作任何拟合：各系统都只用先验，每一行只取其长度与请求数。")
     table(*measured.errors(results))
     if any(catalogue.load("calibrations", name).scenario == page.deployment.id
            for name in catalogue.names("calibrations")):
-        show("What remains after a calibration, on rows that it was not fitted to, stands with "
+        show("Errors after a calibration, on rows that it was not fitted to: "
              "[all errors](#validation).",
              "标定之后、未参与拟合的行上还剩多少误差，见[误差一页](#validation)。")
 
@@ -91,8 +91,8 @@ def _above_the_floor(page: Page, system: System, results: Results) -> None:
         draw(measured.by_requests(results, lowest))
         if few := sorted({*system.rows["input_tokens"][pace.row]} - {*lengths}):
             rest = ", ".join(map(fmt_int, few)), "、".join(map(fmt_int, few))
-            show(f"Prompts of {rest[0]} tokens have too few rows for a line; they count "
-                 "nevertheless.",
+            show(f"Prompts of {rest[0]} tokens have too few rows for a line; they still "
+                 "count.",
                  f"输入 {rest[1]} token 的行数太少，未画成曲线，但仍计入误差。")
     ratio = pace.measured / lowest
     ends = list(dict.fromkeys(fmt_sig(float(end), 2) for end in (ratio.min(), ratio.max())))

@@ -217,19 +217,19 @@ _ALONE: Text = (
     "as for the mean: fitted to rows of several requests as well, single ones come out too slow",
     "与均值相同：拟合时要兼顾多并发的行，单请求便偏慢")
 _UNEVEN: Text = (
-    "single requests are the misfits, and the noise of a fit is one number for all rows",
-    "偏离的正是单请求行，而一次拟合的噪声对所有行是同一个数")
+    "single requests fit worst, and a fit has one noise for all rows",
+    "单请求行偏离最大，而一次拟合的噪声对所有行是同一个数")
 _LEFT: Text = (
-    "the intervals hold the residuals that the mechanism missing in first tokens leaves",
-    "区间要容下首 token 所缺机制留下的残差")
+    "the mechanism missing in first tokens leaves residuals, and the intervals must hold them",
+    "首 token 所缺的机制留下残差，区间要把它们包住")
 _APART: Text = (
-    "systems differ from each other by more than their inputs' ranges explain, and an interval "
-    "that comes from other systems holds that ([below](#validation-coverage))",
-    "系统之间的差别超出输入区间所能解释的，而由其他系统得出的区间要容下它（[见下文](#validation-coverage)）")
+    "systems differ by more than their inputs' ranges explain, and an interval "
+    "made from other systems must hold that ([below](#validation-coverage))",
+    "系统之间的差别大于输入区间所能解释的，而区间由其他系统得出，必须把这一差别包住（[见下文](#validation-coverage)）")
 _FEW: Text = (
-    "half of the rows are of two systems, each as a whole inside the wide interval of the few "
-    "others of its class ([below](#validation-coverage))",
-    "半数的行只属于两个系统，而同类的其他系统很少、区间很宽，整个落在其内（[见下文](#validation-coverage)）")
+    "half of the rows belong to two systems; their classes have few others, so the wide interval "
+    "holds all of them ([below](#validation-coverage))",
+    "半数的行属于两个系统，而同类的其他系统很少、区间很宽，这些行全在其内（[见下文](#validation-coverage)）")
 _AWQ, _OTHER, _HYBRID = "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4"
 
 BARS: tuple[Bar, ...] = (
