@@ -66,6 +66,7 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}
+_named: dict[tuple[str, str, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}  # by identifier
 
 
 def names(kind: str) -> list[str]:
@@ -154,16 +155,22 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
-    path = file.path if file else locate(kind, reference, beside)
     if overrides or file:
+        path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process
-    key = (kind, path.absolute(), words.pages_are_made())
+    asked = (kind, str(reference), words.pages_are_made())
+    if (named := _named.get(asked)) and yamlfile.unchanged(named[0]):
+        return named[1]
+    path = locate(kind, reference, beside)
+    key = (kind, path.absolute(), asked[-1])
     files, entry = _known.get(key, ({}, None))
     if entry is None or not yamlfile.unchanged(files):
         with yamlfile.following() as files:
             entry = _validated(kind, path, {}, read(path))
         _known[key] = files, entry
+    if path == _file(*asked[:2]):  # an identifier means this file, wherever it is asked for
+        _named[asked] = _known[key]
     return entry
 
 

@@ -14,6 +14,7 @@ from catalogue.planning.goals import Goal
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,8 @@ def text(goal: Goal, choice: Choice) -> str:
         choice: the deployment.
     """
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.safe_dump(contents(goal, choice), sort_keys=False, allow_unicode=True,
-                                   width=100)
+    return schema + yaml.dump(contents(goal, choice), Dumper=DUMPER, sort_keys=False,
+                              allow_unicode=True, width=100)
 
 
 def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
@@ -178,7 +179,7 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
     whole = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
              "variants": variants}
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
+    return schema + yaml.dump(whole, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
 
 
 def scenario(goal: Goal, choice: Choice) -> Scenario:
