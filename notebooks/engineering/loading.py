@@ -108,7 +108,6 @@ def answer() -> None:
     """The numbers of the first paragraph."""
     size, found, start = read(*MAIN), stores(), failures().start
     number("lo-size", size, fmt_bytes, digits=0)
-    number("lo-size-half", read(*PLANS[1]), fmt_bytes, digits=0)
     number("lo-start", start.value / MINUTE)
     number("lo-start-low", start.low / MINUTE)
     number("lo-start-high", start.high / MINUTE)

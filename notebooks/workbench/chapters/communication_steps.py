@@ -152,7 +152,7 @@ def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes)
          f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
     for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
         number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
-    for key in ("alone", "formula", "grouped"):
+    for key in ("alone", "formula"):
         number(f"nodes-{key}", laws[key](8), fmt_fixed, digits=2)
 
 
@@ -387,11 +387,9 @@ def measured_numbers(runs: Sequence[Run]) -> None:
              if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
     large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
              and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
-    mapped = [abs(run.error) for run in runs if run.card == A2 and run.library == "HCCL"]
     low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
     number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
     number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
     number("measured-large", max(large), signed)
-    number("measured-hccl", max(mapped), signed)
     number("measured-low-least", min(low_latency))
     number("measured-low-most", max(low_latency))
