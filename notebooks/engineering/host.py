@@ -277,8 +277,6 @@ def helps() -> None:
          **{f"users{count}": counted(count) for count in USERS}})
     number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
     number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
-    number("ho-overlap-most", found["none"][0] / found["whole"][0], fmt_fixed, digits=2)
-    number("ho-overlap-least", found["none"][-1] / found["whole"][-1], fmt_fixed, digits=2)
 
 
 def measured() -> None:
@@ -313,7 +311,6 @@ def measured() -> None:
     near, far = catalogue.load_device(ACROSS).memory_bandwidth.others
     number("ho-near", near.value / GIGA)
     number("ho-far", far.value / GIGA)
-    number("ho-sockets-gain", seen[MEASURED[0]] / seen[MEASURED[1]], fmt_fixed, digits=2)
 
 
 def memories() -> None:

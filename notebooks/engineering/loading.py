@@ -108,7 +108,6 @@ def answer() -> None:
     """The numbers of the first paragraph."""
     size, found, start = read(*MAIN), stores(), failures().start
     number("lo-size", size, fmt_bytes, digits=0)
-    number("lo-size-half", read(*PLANS[1]), fmt_bytes, digits=0)
     number("lo-start", start.value / MINUTE)
     number("lo-start-low", start.low / MINUTE)
     number("lo-start-high", start.high / MINUTE)
@@ -126,7 +125,6 @@ def answer() -> None:
         number(f"lo-lost-{name}", lost, fmt_sig, digits=2)
     mended = failures().repair.value / failures().between_failures.value * YEAR / HOUR
     number("lo-mended", mended, fmt_sig, digits=2)
-    number("lo-servers", SERVERS)
 
 
 def picture() -> None:
@@ -181,8 +179,8 @@ def decision() -> None:
         "store": ("weights from", "权重来源"), "rate": "GB/s",
         "load": ("H200, 1 server: min", "H200 单台：分钟"),
         "half": ("H20, each of 2: min", "H20 两台之一：分钟"),
-        "restart": ("H200, back after, min", "H200 恢复服务，分钟"),
-        "lost": ("hours of a year in restarts", "每年重启小时数"),
+        "restart": ("H200, back in service after: min", "H200 恢复服务：分钟"),
+        "lost": ("hours a year in restarts", "每年重启小时数"),
         "all": (f"{SERVERS} servers at once, if the rate is the store's: min",
                 f"{SERVERS} 台同时读，若为存储总速率：分钟")}, wide=True)
 
@@ -215,10 +213,6 @@ def turns() -> None:
     """Where more storage stops to matter."""
     number("lo-port-rate", stores()["port"][1] / GIGA)
     number("lo-shared", even_store(stores()["port"][1]), fmt_fixed, digits=1)
-    number("lo-shared-best", even_store(STORAGE), fmt_fixed, digits=1)
-    number("lo-roll", SERVERS * (read(*MAIN) / stores()["drive"][1]
-                                 + failures().start.value) / HOUR, fmt_fixed, digits=1)
-    number("lo-fleet-slow", SERVERS * read(*MAIN) / stores()[SLOW][1] / HOUR, fmt_fixed, digits=1)
 
 
 def files() -> None:
@@ -262,7 +256,6 @@ def offload() -> None:
             "rate": fmt_sig(storage.break_even / GIGA, 2), "held": fmt_bytes(held, "GB", 0),
             "written": fmt_bytes(fresh * DAY, "TB", 1)})
         if (device, precision, servers) == MAIN:
-            number("lo-kv-rate", storage.break_even / GIGA, fmt_sig, digits=2)
             number("lo-kv-drive", drive / storage.break_even, fmt_sig, digits=2)
             number("lo-kv-held", held, fmt_bytes, digits=0)
             number("lo-kv-written", fresh * DAY, fmt_bytes, unit="TB", digits=1)
@@ -271,12 +264,11 @@ def offload() -> None:
         "card": ("card", "卡"), "precision": ("precision", "精度"), "cards": ("cards", "卡数"),
         "token": ("KV of a token", "每 token KV"),
         "rate": ("reading pays from, GB/s", "读取合算的最低速率，GB/s"),
-        "held": (f"kept for {found} of returns", f"命中 {found} 返回所需"),
+        "held": (f"kept for {found} of returns", f"{found} 返回命中所需"),
         "written": ("written a day", "每天写入")})
     number("lo-kv-users", USERS)
     number("lo-kv-turns", TURNS)
     number("lo-kv-think", THINK / MINUTE)
-    number("lo-kv-found", FOUND, fmt_percent, digits=0)
 
 
 def network_for(made: Plan, name: str) -> float | None:
@@ -329,13 +321,10 @@ def network() -> None:
 
 
 def pools() -> None:
-    """What a request's cache takes through the ports between two pools."""
+    """What the caches of finished requests take of the ports between two pools."""
     made = layouts.plan("nvidia-h20", "fp8-block", 2, USERS)
     kind = made.scenario.model.attention
     tokens = float(made.inputs["input_tokens"])
     size = float(evaluate(made.inputs, kind)["kv_bytes_per_token"]) * tokens
     requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
-    number("lo-pd-size", size, fmt_bytes, unit="MB", digits=0)
     number("lo-pd-rate", requests * size * BITS / GIGA, fmt_sig, digits=2)
-    number("lo-pd-time", size / PORTS[1], fmt_quantity, unit="s")
-    number("lo-pd-tokens", tokens)

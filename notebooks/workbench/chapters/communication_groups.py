@@ -15,7 +15,7 @@ from catalogue.entries.hardware import Collective
 from catalogue.reading.values import Value
 from workbench.showing import figures
 from workbench.showing.display import number, show, table
-from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 Inputs = dict[str, Any]  # by name (SI)
@@ -150,11 +150,7 @@ def links(even: sympy.Expr) -> None:
     number("links-quoted", hccs.links_per_device.value)
     number("links-pair", hccs.pair_bandwidth.value, rate_text)
     number("links-all", hccs.device_bandwidth.value, rate_text)
-    least, most = min(halves.values()), max(halves.values())
-    number("half-least", least, fmt_bytes, unit="MB", digits=1)
-    number("half-most", most, fmt_bytes, unit="MB", digits=1)
-    number("token-bytes", token_bytes(), fmt_int)
-    number("half-tokens", least / token_bytes(), fmt_fixed, digits=0)
+    number("half-tokens", min(halves.values()) / token_bytes(), fmt_fixed, digits=0)
 
 
 def quoted_rate() -> float:
@@ -191,7 +187,6 @@ def rates(inside: sympy.Expr) -> None:
                          "measured": fmt_sig(measured / GB),
                          "share": fmt_percent(measured / all_links, 0)})
             if name == A2:
-                number(f"bus-{ranks}", measured / GB, fmt_int)
                 number(f"bus-share-{ranks}", measured / all_links, fmt_percent, digits=0)
             number(f"{name}-{ranks}", all_links, rate_text)
     table(rows, {"card": ("card", "卡"), "n": "$n$",
@@ -284,7 +279,7 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
           {"name": ("algorithm", "算法"), "steps": ("steps", "步数"),
            "port": ("through a port", "每端口"), "pair": ("between two ranks", "一对卡之间"),
            "eight": ("for $n = 8$", "$n = 8$ 时")})
-    show("Bytes in payloads $Q$. In a step of the tree at most half of the ranks send.",
+    show("Bytes are in units of $Q$. In a step of the tree at most half of the ranks send.",
          "字节以 $Q$ 为单位。树的每一步至多一半 rank 在发送。")
 
 
@@ -360,14 +355,11 @@ def levels(by_levels: Time, flat: Time) -> None:
     number("levels-ratio", two_nodes / one_node, fmt_fixed, digits=1)
 
 
-def exercises(one_shot: Time, two_shot: Time, even: Time) -> None:
-    """Numbers of the exercises: two cards and eight, where bytes and starts are even, switches."""
+def exercises(one_shot: Time, two_shot: Time) -> None:
+    """Numbers of the exercises: two cards and eight, switches."""
     payload = FEW * token_bytes()
     number("exercise-same", one_shot(card_inputs(A2), 2, Q=payload), microseconds)
     number("exercise-two-shot", two_shot(card_inputs(A2), NODE, Q=payload), microseconds)
-    for name in (A2, H20):
-        number(f"exercise-even-{name}", even(card_inputs(name), NODE) / token_bytes(), fmt_fixed,
-               digits=0)
     sold = sold_rate(H100)
     number("exercise-switched", switched_rate(), rate_text)
     number("exercise-sold", sold, rate_text)

@@ -97,15 +97,15 @@ def sums(times: Seconds, count: int) -> None:
         f"{tensor}-{tokens}": (f"TP{tensor}, {fmt_int(tokens)} (ms)",
                                f"TP{tensor}，{fmt_int(tokens)}（ms）")
         for tensor in TENSOR for tokens in groups.TOKENS}}, wide=True)
-    show("All-reduces and all-gather of a step of DeepSeek-V3 in BF16 by tensor-parallel size and "
-         "tokens, the largest a chunk of a prompt; sixteen cards are two nodes.",
+    show("Time of all all-reduces and the all-gather of a step of DeepSeek-V3 in BF16, by "
+         "tensor-parallel size and tokens. The last column of each is a chunk of a prompt; "
+         "sixteen cards are two nodes.",
          "DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大"
          "一档为提示的一个分块；16 卡跨两个节点。")
     opening, latency = whole_and_latency(times, "decode", FEW)
     payload = FEW * groups.token_bytes()
     number("open-count", count)
     number("open-tokens", FEW)
-    number("open-payload", payload, fmt_bytes, unit="kB", digits=0)
     number("open-time", opening, fmt_time)
     number("open-latency", latency, fmt_time)
     number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
@@ -152,7 +152,7 @@ def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes)
          f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
     for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
         number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
-    for key in ("alone", "formula", "grouped"):
+    for key in ("alone", "formula"):
         number(f"nodes-{key}", laws[key](8), fmt_fixed, digits=2)
 
 
@@ -222,7 +222,8 @@ def pipelines(times: Seconds) -> None:
                 number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
                 number("pipeline-own", parts["deep"], groups.microseconds)
         rows.append(row)
-    headings = {"wide": ("TP16 sums", "TP16 求和"), "sum": ("TP8×PP2 sums", "TP8×PP2 求和"),
+    headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
+                "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"),
                 "deep": ("hand-over", "级间交接")}
     table(rows, {"card": ("card", "卡"), **{
         f"{phase}-{key}": (f"{en}, {fmt_int(tokens)} (ms)", f"{zh}，{fmt_int(tokens)}（ms）")
@@ -380,20 +381,15 @@ def _worst(errors: Sequence[float]) -> float:
     return max(errors, key=lambda error: abs(math.log(1 + error)))
 
 
-def measured_numbers(runs: Sequence[Run], independent: Nodes) -> None:
+def measured_numbers(runs: Sequence[Run]) -> None:
     """Numbers of the list below the tables."""
     calls = [run.error for run in runs
              if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
     large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
              and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
-    mapped = [abs(run.error) for run in runs if run.card == A2 and run.library == "HCCL"]
     low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
-    number("measured-count", len(runs))
     number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
     number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
     number("measured-large", max(large), signed)
-    number("measured-ranks", independent(8), fmt_fixed, digits=2)
-    number("measured-copies", catalogue.load_model(groups.MODEL).num_experts_per_tok.value)
-    number("measured-hccl", max(mapped), signed)
     number("measured-low-least", min(low_latency))
     number("measured-low-most", max(low_latency))

@@ -70,9 +70,9 @@ def _under() -> None:
                         f"{catalogue.load_precision(layout.precision).name[lang]}" for layout in (
                             Layout(card, servers, 1) for card in CARDS.values()
                             for servers in (1, 2))) for place, lang in enumerate(LANGUAGES)]
-    show("Decode step of DeepSeek-V3 in ms, what of it is sent in brackets, the fastest in bold; – "
-         "does not fit. Unless all-to-all is named, experts lie in slices on all cards, and tokens "
-         f"are gathered for them. {stored[0]}.",
+    show("Time of a decode step of DeepSeek-V3 in ms, with its communication in brackets and the "
+         "fastest in bold; – does not fit. Except under all-to-all, experts lie in slices on all "
+         f"cards, and tokens are gathered for them. {stored[0]}.",
          "DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 "
          "all-to-all 者外，专家切片分布在全部卡上，token 收集到各卡。"
          f"{stored[1].replace('; ', '；').replace(': ', '：')}。")
@@ -127,11 +127,9 @@ def small_groups(two_shot: Time, crossing: Time, cross_network: Time) -> None:
         cross_network: payload from which a ring beats a tree between servers [B].
     """
     token = groups.token_bytes()
-    for key, card in {"910b": A2, "h200": H200}.items():
-        inputs = groups.card_inputs(card)
-        for ranks in (FEW, CARDS_OF_A_SERVER):
-            number(f"reach-chunk-{key}-{ranks}",
-                   two_shot(inputs, ranks, Q=groups.CHUNK * token), fmt_time)
+    for ranks in (FEW, CARDS_OF_A_SERVER):
+        number(f"reach-chunk-910b-{ranks}", two_shot(
+            groups.card_inputs(A2), ranks, Q=groups.CHUNK * token), fmt_time)
     for key, card in {"910b": A2, "h20": groups.H20, "h200": H200}.items():
         inputs = groups.card_inputs(card)
         number(f"reach-two-shot-{key}", crossing(inputs, CARDS_OF_A_SERVER) / token, fmt_fixed,
@@ -160,11 +158,11 @@ def advice(derivation: Derivation) -> None:
         number(f"reach-prompt-{ranks}", prompt, fmt_time, digits=0)
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
     both = (
-        (f"All-reduces on 910B2 by ranks, of a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
+        (f"All-reduces on 910B2 in a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
          f"910B2 上 all-reduce 的时间，按 rank 数，每步 {IN_GROUP} 个请求："
          f"{'；'.join(steps_)}。"),
-        (f"Of a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. In a server, where every "
-         "pair of cards has a link, more ranks have more links; the second server ends that.",
+        (f"In a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. Inside a server every "
+         "pair of cards has a link, so more ranks use more links. Across servers they do not.",
          f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
-         "服务器内卡两两直连，rank 越多链路越多；跨到第二台服务器便不再如此。"))
+         "服务器内卡两两直连，rank 越多链路越多；跨服务器则不然。"))
     documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})
