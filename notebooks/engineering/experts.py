@@ -35,7 +35,7 @@ PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests
 EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Text] = {
-    RANDOM: ("dealt at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
+    RANDOM: ("placed at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
     SPARE: ("and one spare a rank", "另加每 rank 一个冗余"),
     HALVES: ("and half-batches", "再加半批重叠")}
 SHORT: dict[str, Text] = {RANDOM: ("random", "随机"), PLACED: ("by load", "按负载"),

@@ -269,7 +269,7 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
                      "drawn": fmt_percent(drawn[0], 0) if numbered else "",
                      "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
     table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
-                 "numbered": ("as numbered", "按编号"), "drawn": ("drawn", "抽样"),
+                 "numbered": ("index order", "按编号"), "drawn": ("drawn", "抽样"),
                  "placed": ("by load", "按负载"), "placed_drawn": ("drawn", "抽样")})
     show(f"256 experts, 8 per token, {TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: "
          f"{source(skew)}.",
