@@ -124,9 +124,6 @@ def answer(matrix: Sequence[Cell]) -> None:
     number("matrix-input", goal.demand.input_tokens)
     number("matrix-output", goal.demand.output_tokens)
     number("matrix-most", goal.cards.most)
-    number("matrix-cells", len(matrix))
-    number("matrix-devices", len({cell.device for cell in matrix}))
-    number("matrix-precisions", len({cell.precision for cell in matrix}))
     asked = [cell for cell in matrix if cell.users == DRAWN]
     single = [cell for cell in asked if cell.servers == 1]
     number("matrix-users", DRAWN)
@@ -138,9 +135,9 @@ def answer(matrix: Sequence[Cell]) -> None:
     choice = fastest.best.row.choice
     published = [named(cell.device) for cell in single if cell.precision == PUBLISHED]
     english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
-    show(f"In the published FP8 weights one server suffices on {', '.join(english)}. The fastest "
-         f"single server of all is {cards(choice)[0]} in {plan(choice)[0]}: a token every "
-         f"{fmt_quantity(fastest.pace, 's')} to each of {DRAWN} users.",
+    show(f"With the published FP8 weights, one server is enough on {', '.join(english)}. The "
+         f"fastest single server is {cards(choice)[0]} in {plan(choice)[0]}: a token every "
+         f"{fmt_quantity(fastest.pace, 's')} for each of {DRAWN} users.",
          f"使用官方 FP8 权重、一台服务器就够的有：{'、'.join(chinese)}。所有单台方案中最快的是"
          f" {cards(choice)[1]}（{plan(choice)[1]}），{DRAWN} 个用户每人每 "
          f"{fmt_quantity(fastest.pace, 's')}得到一个 token。")

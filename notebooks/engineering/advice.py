@@ -82,10 +82,9 @@ def _cache() -> Text:
         number(f"ad-cache-{key}", narrow / wide - 1, fmt_percent, digits=0)
     users = [tuple(f"{named(case[0])[lang]} `{case[1]}` {fmt_int(wide)} → {fmt_int(narrow)}"
                    for lang in range(2)) for case, (wide, narrow) in rooms.items()]
-    return (f"One latent serves all heads, so there is no head to scale by. A token takes "
-            f"{told[0]}, {told[1]} (on 910B in a decode pool only), {told[2]}. Multiplied in FP8 "
-            f"by "
-            f"{' and '.join(name[0] for name in able)} only. Users within "
+    return (f"All heads share one latent vector, so there are no heads to scale by. Per token: "
+            f"{told[0]}, {told[1]} (on 910B in a decode pool only), {told[2]}. Only "
+            f"{' and '.join(name[0] for name in able)} multiply it in FP8. Users within "
             f"{fmt_quantity(LIMIT, 's')}: "
             f"{'; '.join(text[0] for text in users)}.",
             f"所有头共用一个潜向量，没有可按头缩放的缓存。每 token {own[0]}，"
@@ -107,18 +106,15 @@ def _activations() -> Text:
     paces = [at(plan("ascend-910b1", name, 1, USERS), USERS, PACE) for name in (AWQ, W4A8)]
     published = catalogue.load_precision(FP8).multiply.routed_expert
     assert published == "fp8"
-    number("ad-shown", shown)
-    number("ad-benchmarks", count)
-    number("ad-awq-over", paces[0] / paces[1], fmt_sig, digits=2)
-    return (f"The published model multiplies `{published}` activations, eight bits too, and its "
-            "scores are with them. The two models differ in the tool and in the weights besides. "
-            f"{fmt_int(shown)} of {fmt_int(count)} gaps is as wide as its number of problems "
-            f"tells, and all {fmt_int(count)} sets are mathematics or code. A token on eight "
+    return (f"The published model also has eight-bit activations (`{published}`), and its scores "
+            "include them. The two models also differ in the tool and in the weights. Gaps wide "
+            f"enough for their number of problems: {fmt_int(shown)} of {fmt_int(count)}. All sets "
+            "are mathematics or code. Time per token on eight "
             f"910B1, {USERS} users: {fmt_quantity(paces[0], 's')} in `{AWQ}`, "
             f"{fmt_quantity(paces[1], 's')} in `{W4A8}`.",
             f"官方模型的激活也是 8 比特（`{published}`），其分数即由此得出。两个模型的量化工具"
             f"与权重也不同。{fmt_int(count)} 项差距中，达到题数所能分辨的有 {fmt_int(shown)} 项；"
-            f"{fmt_int(count)} 个评测集全是数学或代码，没有对照。八张 910B1、{USERS} 个用户时每 "
+            f"{fmt_int(count)} 个评测集全是数学或代码。八张 910B1、{USERS} 个用户时每 "
             f"token：`{AWQ}` {fmt_quantity(paces[0], 's')}，`{W4A8}` "
             f"{fmt_quantity(paces[1], 's')}。")
 
@@ -135,12 +131,10 @@ def _channels() -> Text:
     found = calc.parameters(catalogue.load_model(plan_of(HYBRID).scenario.model.id))
     share = found["routed"] / found["total"]
     problems, time = proportions.needed(SHARES[0], POINTS[0]), test_time()
-    number("ad-int4-share", share, fmt_percent, digits=0)
-    number("ad-days", time / DAY, fmt_sig, digits=2)
-    return (f"INT4 holds {fmt_percent(share, 0)} of the parameters, so that it is what decides; "
-            "no score is printed. To tell one point at "
-            f"{fmt_percent(SHARES[0], 0)} takes {fmt_int(problems)} problems, and with answers of "
-            f"its own length {fmt_sig(time / DAY, 2)} days at its largest throughput.",
+    return (f"{fmt_percent(share, 0)} of the parameters are INT4, so they decide the accuracy, "
+            "but no score is printed. To show a difference of one point at "
+            f"{fmt_percent(SHARES[0], 0)} takes {fmt_int(problems)} problems: at its largest "
+            f"throughput and its own length of answers, {fmt_sig(time / DAY, 2)} days.",
             f"{fmt_percent(share, 0)} 的参数是 INT4，精度由它决定，而文档没有给出任何分数。在 "
             f"{fmt_percent(SHARES[0], 0)} 处分辨一个百分点要 {fmt_int(problems)} 题；按其测试的回答"
             f"长度与最大吞吐，要跑 {fmt_sig(time / DAY, 2)} 天。")
@@ -168,27 +162,25 @@ def experts() -> None:
     gap = _gap()
     advised({
         "s2/tensor-is-balanced": (
-            f"A token under TP{cards}, and under EP{cards} with the same attention, by requests: "
-            f"{'; '.join(text[0] for text in told)}. The fullest rank of EP{cards} is "
+            f"Time per token with TP{cards}, and with EP{cards} under the same attention, by "
+            f"requests: {'; '.join(text[0] for text in told)}. The fullest rank of EP{cards} is "
             f"{fmt_percent(uneven[0], 0)} to {fmt_percent(uneven[1], 0)} over the mean. "
-            f"Communication is alike, {fmt_quantity(sent[0], 's')} and "
-            f"{fmt_quantity(sent[1], 's')} of a step.",
+            f"Communication is about equal, {fmt_quantity(sent[0], 's')} and "
+            f"{fmt_quantity(sent[1], 's')} per step.",
             f"TP{cards} 与注意力切分相同的 EP{cards}，每 token，按请求数："
             f"{'；'.join(t[1] for t in told)}。"
             f"EP{cards} 最满的 rank 超出平均 {fmt_percent(uneven[0], 0)} 至 "
-            f"{fmt_percent(uneven[1], 0)}。通信相同，每步 {fmt_quantity(sent[0], 's')} 与 "
+            f"{fmt_percent(uneven[1], 0)}。通信相近，每步 {fmt_quantity(sent[0], 's')} 与 "
             f"{fmt_quantity(sent[1], 's')}。"),
         "s2/no-long-tail": (
-            f"Prompts make the tail, not ranks: alone in its chunk, one of {fmt_int(STATED[0])} "
-            f"tokens "
-            f"holds up all who decode for {fmt_quantity(gap, 's')}, where a step takes "
-            f"{fmt_quantity(held['decode_step_time'], 's')}. The document prints means only.",
+            f"The tail comes from prompts, not from ranks: a prompt of {fmt_int(STATED[0])} tokens "
+            f"stalls all decoding requests for {fmt_quantity(gap, 's')}, where a step takes "
+            f"{fmt_quantity(held['decode_step_time'], 's')}. The document prints only means.",
             f"长尾来自提示，而不是 rank：一条 {fmt_int(STATED[0])} token 的提示让所有解码中的请求"
             f"停顿 {fmt_quantity(gap, 's')}，而一步只要 "
             f"{fmt_quantity(held['decode_step_time'], 's')}。"
             "文档只给出平均值。"),
         "s3/deferred-experts": _deferred()})
-    number("ad-gap", gap, fmt_quantity, unit="s")
 
 
 def _gap() -> float:
@@ -207,13 +199,11 @@ def deferred(users: int) -> tuple[float, float]:
 
 def _deferred() -> Text:
     one, many = deferred(1), deferred(MANY)
-    for key, (none, every) in (("one", one), ("many", many)):
-        number(f"ad-deferred-{key}", none / every - 1, fmt_percent, digits=0)
     pairs = [[fmt_quantity(each, "s") for each in pair] for pair in (one, many)]
-    return (f"A token of one request: {pairs[0][0]} if nothing is hidden, {pairs[0][1]} if all is; "
-            f"of {MANY} requests {pairs[1][0]} and {pairs[1][1]}. A deferred result enters a later "
-            "layer, which changes what the model computes; no score with or without it is "
-            "printed.",
+    return (f"Time per token of one request: {pairs[0][0]} if nothing is hidden, {pairs[0][1]} if "
+            f"everything is; of {MANY} requests {pairs[1][0]} and {pairs[1][1]}. A deferred result "
+            "enters a later layer, which changes what the model computes; no score is printed with "
+            "or without it.",
             f"单请求每 token：完全不掩盖 {pairs[0][0]}，全部掩盖 {pairs[0][1]}；{MANY} 个请求时为 "
             f"{pairs[1][0]} 与 {pairs[1][1]}。延迟使用的结果要到后面的层才加入，模型算出的值因此"
             "改变；文档没有给出启用前后的分数。")
@@ -249,14 +239,12 @@ def _store() -> Text:
     assert stated
     printed = next(claim.value.value for claim in stated.claims
                    if claim.quantity == "request_throughput")
-    number("ad-store-even", 2 * size / time, fmt_bytes, unit="GB", digits=1)
-    number("ad-store-all", 2 * size * printed, fmt_bytes, digits=0)
-    return (f"The cache of {fmt_int(STATED[0])} tokens has {fmt_bytes(size, 'MB', 0)}, in and out "
-            f"of the store. Below {fmt_bytes(2 * size / time, 'GB', 1)}/s to a request, computing "
-            f"the prompt again ({fmt_quantity(time, 's')}) is faster; from card to card it takes "
-            f"{fmt_quantity(port, 's')}. One store for the {fmt_int(printed)} prompts/s that are "
-            f"printed carries {fmt_bytes(2 * size * printed, 'GB', 0)}/s, for the "
-            f"{fmt_fixed(rate, 1)} of one server {fmt_bytes(2 * size * rate, 'GB', 1)}/s.",
+    return (f"The cache of {fmt_int(STATED[0])} tokens is {fmt_bytes(size, 'MB', 0)}, written to "
+            f"the store and read back. Below {fmt_bytes(2 * size / time, 'GB', 1)}/s per request, "
+            f"computing the prompt again ({fmt_quantity(time, 's')}) is faster; from card to card "
+            f"it takes {fmt_quantity(port, 's')}. For the {fmt_int(printed)} prompts/s that are "
+            f"printed, one store carries {fmt_bytes(2 * size * printed, 'GB', 0)}/s; for the "
+            f"{fmt_fixed(rate, 1)} of one server, {fmt_bytes(2 * size * rate, 'GB', 1)}/s.",
             f"{fmt_int(STATED[0])} token 的缓存有 {fmt_bytes(size, 'MB', 0)}，存、取各一次。"
             f"每请求低于 {fmt_bytes(2 * size / time, 'GB', 1)}/s 时，重算提示"
             f"（{fmt_quantity(time, 's')}）更快；卡到卡直传只要 {fmt_quantity(port, 's')}。"
@@ -268,10 +256,9 @@ def _store() -> Text:
 def _prefill_chunks() -> Text:
     rates = {chunk: prefilled(chunk)[0] for chunk in CHUNKS}
     told = [f"{fmt_int(chunk)} → {fmt_fixed(rate, 1)}" for chunk, rate in rates.items()]
-    number("ad-chunk-gain", rates[CHUNKS[-1]] / rates[CHUNKS[1]] - 1, fmt_percent, digits=0)
-    return (f"Prompts per second of a server, prompts of {fmt_int(STATED[0])}, by tokens of a "
-            f"chunk: {'; '.join(told)}. Nobody decodes there, so that nothing speaks for a small "
-            "chunk but memory.",
+    return (f"Prompts per second of one server, prompts of {fmt_int(STATED[0])}, by tokens per "
+            f"chunk: {'; '.join(told)}. Nobody decodes there, so memory is the only reason for "
+            "small chunks.",
             f"提示 {fmt_int(STATED[0])} token 时一台服务器每秒的条数，按每块 token 数："
             f"{'；'.join(told)}。预填充池里没有人在解码，除显存外没有理由用小块。")
 
@@ -279,11 +266,10 @@ def _prefill_chunks() -> Text:
 def _decode_prefix() -> Text:
     whole, half = prefilled()[0], prefilled(hit=HALF)[0]
     users = int(catalogue.load_scenario("s0-config-4.3-decode").inputs()["concurrency"])
-    number("ad-prefix-gain", half / whole, fmt_sig, digits=2)
-    return ("It computes no prompt, so that a hit saves only the transfer. In the prefill pool a "
-            f"hit on half of each prompt gives {fmt_sig(half / whole, 2)} times the prompts. A "
-            f"step there has as many tokens as requests, {fmt_int(users)}: the limit is never "
-            "reached.",
+    return ("The decode pool computes no prompts, so a hit saves only the transfer. In the prefill "
+            f"pool, hits on half of each prompt give {fmt_sig(half / whole, 2)} times the prompts. "
+            f"A decode step has as many tokens as requests, {fmt_int(users)}, so the limit is "
+            "never reached.",
             f"解码池不计算提示，命中只省传输。放在预填充池，每条命中一半，每秒条数为 "
             f"{fmt_sig(half / whole, 2)} 倍。解码每步的 token 数就是请求数，{fmt_int(users)} 个，"
             "永远到不了这个上限。")

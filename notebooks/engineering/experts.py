@@ -35,7 +35,7 @@ PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests
 EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Text] = {
-    RANDOM: ("dealt at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
+    RANDOM: ("placed at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
     SPARE: ("and one spare a rank", "另加每 rank 一个冗余"),
     HALVES: ("and half-batches", "再加半批重叠")}
 SHORT: dict[str, Text] = {RANDOM: ("random", "随机"), PLACED: ("by load", "按负载"),
@@ -192,7 +192,6 @@ def answer() -> None:
             number(f"ex-{key}-{width}-random", wide(case, width, RANDOM).rate(LIMIT), fmt_fixed,
                    digits=0)
     number("ex-h200-8", wide(CASES[2], 8, PLACED).rate(LIMIT), fmt_fixed, digits=0)
-    number("ex-b2-least", MILLI * wide(CASES[0], 32, SPARE).paces.min(), fmt_fixed, digits=0)
     turns = turn(CASES[0], 32).turns
     number("ex-b2-turn", MILLI * turns[-1].at, fmt_fixed, digits=0)
     for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
@@ -228,7 +227,7 @@ def _drawn(lang: str) -> Figure:
             axes.plot(WIDTHS, [wide(case, width, mode).rate(LIMIT) or np.nan for width in WIDTHS],
                       "o-", ms=4, lw=1.7, color=colour, label=title[place])
         axes.axhline(narrow(case).rate(LIMIT), color=figures.INK, lw=1.2, ls="--",
-                     label=("TP8, experts cut", "TP8，专家切片")[place])
+                     label=("TP8, experts split", "TP8，专家切片")[place])
         axes.set(xscale="log", ylim=(0, None))
         axes.set_title(f"{named(case[0])[place]}\n{case[1]}", fontsize=9.5)
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
@@ -261,7 +260,7 @@ def decision() -> None:
         row["turn"] = f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else ("always", "始终")
         rows.append(row)
     table(rows, {"case": ("token/s of a card", "单卡 token/s"),
-                 "narrow": ("TP8, experts cut", "TP8，专家切片"),
+                 "narrow": ("TP8, experts split", "TP8，专家切片"),
                  **{f"w{width}": (f"EP{width}",) * 2 for width in WIDTHS},
                  "turn": ("EP32 better from", "EP32 占优起点")})
 
@@ -277,7 +276,7 @@ def slowest() -> None:
                      "hit": fmt_fixed(seen[RANDOM][0] / width, 1),
                      **{mode: f"+{fmt_percent(each[1], 0)}" for mode, each in seen.items()}})
     table(rows, {"width": ("EP", "EP"), "experts": ("experts of a rank", "每 rank 专家数"),
-                 "hit": ("of them hit by a step", "一步触及其中"), **{
+                 "hit": ("of these hit by a step", "一步选中其中"), **{
         mode: (f"fullest over mean, {MODES[mode][0]}", f"最满超出平均，{MODES[mode][1]}")
         for mode in (RANDOM, PLACED, SPARE)}})
     number("ex-of-card", OF_CARD)
@@ -377,9 +376,4 @@ def fetched() -> None:
     first = needed(1)
     number("ex-kept", kept, fmt_percent, digits=0)
     number("ex-needed-one", first.turns[0].at, fmt_percent, digits=0)
-    number("ex-popular-one", popular[1], fmt_percent, digits=0)
-    number("ex-popular-twenty", popular[20], fmt_percent, digits=0)
-    number("ex-four", needed(4).turns[0].at, fmt_percent, digits=0)
     number("ex-most", max(REQUESTS))
-    number("ex-best-most", float(tiers(max(REQUESTS)).at({HIT: np.array([1.0])}, "tpot")[0]),
-           fmt_quantity, unit="s")

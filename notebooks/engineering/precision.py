@@ -119,6 +119,7 @@ def answer() -> None:
     number("pr-output", demand.output_tokens)
     number("pr-users", MAIN)
     number("pr-limit", LIMIT, fmt_quantity, unit="s")
+    number("pr-equal", EQUAL, fmt_percent, digits=0)
     for key, device, precision in (
             ("h20-fp8", "nvidia-h20", FP8), ("h200-fp8", "nvidia-h200-sxm", FP8),
             ("h20-awq", "nvidia-h20", AWQ), ("b2-int8", "ascend-910b2", INT8),
@@ -135,8 +136,6 @@ def answer() -> None:
     assert stated
     number("pr-measured", stated.inputs["token_time"].value, fmt_quantity, unit="s")
     number("pr-measured-users", stated.inputs["concurrency"].value)
-    one = [at(plan(device, INT8, 2), MAIN, PACE) for device in CARDS[:2]]
-    number("pr-b1-apart", abs(one[1] / one[0] - 1), fmt_percent)
 
 
 @cache
@@ -187,7 +186,7 @@ def decision() -> None:
     rows = []
     for device in CARDS:
         for name, weights in ((("8 bits and more", "8 比特及以上"), WIDE),
-                              (("4 bits too", "也可用 4 比特"), WEIGHTS)):
+                              (("4 bits allowed", "也可用 4 比特"), WEIGHTS)):
             rows.append({"device": named(device), "allowed": name, **{
                 f"users{users}": _told(best(device, users, weights)) for users in USERS}})
     table(rows, {"device": ("card", "卡"), "allowed": ("weights", "权重"), **{
@@ -206,8 +205,7 @@ def _told(each: Taken | None) -> str | Text:
 def turns() -> None:
     """Where one precision stops being the better one."""
     wide, narrow = (plan("ascend-910b2", name, 2, MAIN) for name in (INT8, AWQ))
-    users = f"1,{MOST}"
-    never = breakeven(narrow, wide, path_of(narrow, "concurrency", users), PACE)
+    never = breakeven(narrow, wide, path_of(narrow, "concurrency", f"1,{MOST}"), PACE)
     assert never.always == SECOND
     traffic = breakeven(narrow, wide, path_of(narrow, TRAFFIC, TRAFFICS), PACE)
     prior = catalogue.load("mechanisms", "ascend-910b").dequantisation_traffic
@@ -215,12 +213,7 @@ def turns() -> None:
     number("pr-traffic-prior", prior.value, fmt_sig, digits=2)
     number("pr-traffic-low", prior.low, fmt_sig, digits=2)
     number("pr-traffic-high", prior.high, fmt_sig, digits=2)
-    number("pr-wide-pace", at(wide, MAIN, PACE), fmt_quantity, unit="s")
-    number("pr-narrow-pace", at(narrow, MAIN, PACE), fmt_quantity, unit="s")
-    fused, published = (plan("nvidia-h20", name, 2, MAIN) for name in (AWQ, FP8))
-    crossing = breakeven(fused, published, path_of(fused, "concurrency", users), PACE)
     number("pr-tried", MOST)
-    number("pr-h20-even", crossing.turns[0].at, fmt_int)
     rows = []
     for device in CARDS:
         for precision in WEIGHTS:
@@ -257,7 +250,7 @@ def parts() -> None:
     cases = [made for device in ("ascend-910b2", "nvidia-h20")
              for precision in (AWQ, W4A8, INT8, FP8) if (made := held(device, precision))]
     rows: list[dict[str, Any]] = [{"what": name} for name, _ in PARTS.values()]
-    rows.append({"what": ("all else: boundaries, host, draft, others' prompts",
+    rows.append({"what": ("all else: kernel gaps, host, draft, others' prompts",
                           "其余：算子间隔、主机、草稿与他人提示")})
     rows.append({"what": ("time per token", "每 token 时间")})
     for index, made in enumerate(cases):
@@ -298,10 +291,8 @@ def problems() -> None:
         "share": ("score of the better one", "较好者的分数"),
         "gap": ("points apart", "相差（百分点）"),
         "unpaired": ("different problems", "题目不同"), "paired": (
-            "same problems, failures unrelated", "题目相同，错题互不相关"),
+            "same problems, independent failures", "题目相同，错题互不相关"),
         "least": ("same problems, one only loses", "题目相同，一方只错得更多")})
-    number("pr-one", proportions.needed(SHARES[0], POINTS[0]))
-    number("pr-five", proportions.needed(SHARES[0], POINTS[-1]))
     number("pr-power", proportions.POWER, fmt_percent, digits=0)
     number("pr-level", proportions.LEVEL, fmt_percent, digits=0)
     benchmarks()
@@ -327,5 +318,5 @@ def benchmarks() -> None:
     table(rows, {"name": ("benchmark of S2", "S2 的评测集"), "problems": ("problems", "题数"),
                  "share": ("score of w4a16, %", "w4a16 分数，%"),
                  "printed": ("over w4a8, points", "高出 w4a8，百分点"),
-                 "tells": ("smallest gap that it tells, points", "能分辨的最小差距，百分点")})
+                 "tells": ("smallest gap it can show, points", "能分辨的最小差距，百分点")})
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import calc
 import catalogue
-from calc.choosing.pools import together, whole_groups
+from calc.choosing.pools import whole_groups
 from calc.choosing.simulated import system_of
 from calc.deciding.inputs.breakeven import BreakEven, solve
 from calc.deciding.inputs.plans import PER_CARD, Plan
@@ -53,7 +53,6 @@ LENGTHS = (128, 32768)  # tokens of a prompt that are tried
 SMALL = 512  # tokens of a smaller chunk
 TRIED, DRAWN = 16, 256  # lengths of prompts, promises
 QUEUED = 32  # prompts of a replica that prefills: enough for full chunks
-FITS = "precision=w4a8-int8"  # what the example's servers hold
 SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that prefill, the rest
 
 
@@ -210,7 +209,7 @@ def _drawn(lang: str) -> Figure:
     axes.axhline(1, color=figures.INK, lw=1)
     axes.axvline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
     axes.set(xscale="log", xlim=(MILLI * LEAST, MILLI * LONGEST), ylim=(0.9, 1.7),
-             xlabel=("promised time per token (ms)", "承诺的每 token 时间（ms）")[place],
+             xlabel=("target time per token (ms)", "目标每 token 时间（ms）")[place],
              ylabel=("token/s of a card, two pools / one",
                      "单卡吞吐：两个资源池 / 一个")[place])
     axes.set_xticks([20, 30, 50, 100, 200], ["20", "30", "50", "100", "200"])
@@ -238,8 +237,8 @@ def decision() -> None:
         rows.append(row)
     table(rows, {"case": ("card, weights", "卡与权重"),
                  "cards": ("cards of a replica", "每副本卡数"), **{
-        f"at{limit}": (f"{fmt_fixed(MILLI * limit, 0)} ms promised",
-                       f"承诺 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS},
+        f"at{limit}": (f"target {fmt_fixed(MILLI * limit, 0)} ms",
+                       f"目标 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS},
         "turn": ("pays up to", "划算上限")})
 
 
@@ -313,24 +312,10 @@ def transfer() -> None:
 
 
 def example() -> None:
-    """The documents' example: as printed, in balance, and simulated in weights that fit."""
+    """The documents' example: what it lacks, and simulated in weights that fit."""
     written = [catalogue.load_scenario(f"{EXAMPLE}-{pool}") for pool in ("prefill", "decode")]
     short = [-float(calc.estimate(each).everything["headroom_per_device"]) for each in written]
     number("se-s0-short", max(short), fmt_bytes, digits=0)
-    pools = together(*written)
-    stated = written[1].documented
-    assert stated
-    number("se-s0-printed", stated.inputs["rate_from_prefill"].value, fmt_int)
-    number("se-s0-table", stated.inputs["rate_of_table"].value, fmt_int)
-    number("se-s0-prompt", STATED[0])
-    number("se-s0-answer", STATED[1])
-    number("se-s0-rate", pools.rate * pools.answer, fmt_int_near)
-    number("se-s0-prefill-idle", 1 - pools.rate / pools.rates["prefill"], fmt_percent, digits=0)
-    number("se-s0-users", written[1].inputs()["concurrency"])
-    fitting = together(*(catalogue.load_scenario(each.id, overrides=[FITS]) for each in written))
-    number("se-s0-fit-rate", fitting.rate * fitting.answer, fmt_int_near)
-    number("se-s0-fit-best", "+".join(map(str, fitting.whole)), str)
-    number("se-s0-fit-gain", fitting.whole_rate / fitting.rate - 1, fmt_percent, digits=0)
     split, gain = both(*CASES[1], *STATED).whole(SERVERS, LIMIT)
     number("se-s0-balance", "+".join(map(str, split)), str)
     number("se-s0-against", gain, fmt_fixed)
@@ -341,11 +326,6 @@ def example() -> None:
     table(rows, {"split": ("prefill + decode", "预填充 + 解码"),
                  "pace": ("TPOT, mean", "TPOT 均值"), "slow": ("TPOT, 99%", "TPOT 99%"),
                  "first": ("TTFT, mean", "TTFT 均值"), "late": ("TTFT, 99%", "TTFT 99%")})
-
-
-def fmt_int_near(value: float) -> str:
-    """A rate to the nearest ten."""
-    return fmt_int(round(value, -1))
 
 
 @cache

@@ -115,30 +115,31 @@ def _of_cards() -> dict[str, Text]:
     a100 = paced(A100, USERS)
     return {
         "s1/h20-online": (
-            f"{USERS} users on sixteen cards: H20 (`{H20[1]}`) {_spread(h20)} a token, 910B2 "
-            f"(`{B2[1]}`) {_spread(b2)}. Within {fmt_quantity(LIVE, 's')}: {fmt_int(live[0])} "
-            f"users on H20, {fmt_int(live[1])} on 910B2.",
+            f"{USERS} users on sixteen cards, time per token: H20 (`{H20[1]}`) {_spread(h20)}, "
+            f"910B2 (`{B2[1]}`) {_spread(b2)}. Within {fmt_quantity(LIVE, 's')}: "
+            f"{fmt_int(live[0])} users on H20, {fmt_int(live[1])} on 910B2.",
             f"十六张卡、{USERS} 个用户：H20（`{H20[1]}`）每 token {_spread(h20)}，"
             f"910B2（`{B2[1]}`）{_spread(b2)}。{fmt_quantity(LIVE, 's')}以内："
             f"H20 {fmt_int(live[0])} 个用户，910B2 {fmt_int(live[1])} 个。"),
         "s1/ascend-batch": (
-            f"Filled, owned, in use all the time, a million tokens cost {_money(many)} on H20 "
-            f"({fmt_int(many.users)} users), {_money(few)} on 910B2 ({fmt_int(few.users)}), "
+            f"Filled, owned and always in use, a million tokens cost {_money(many)} on H20 "
+            f"({fmt_int(many.users)} users), {_money(few)} on 910B2 ({fmt_int(few.users)}) and "
             f"{_money(four)} there in `{B2_FOUR[1]}` ({fmt_int(four.users)} on one server).",
             f"装满、自有、全时使用，每百万 token：H20 {_money(many)}"
             f"（{fmt_int(many.users)} 个用户），910B2 {_money(few)}"
             f"（{fmt_int(few.users)} 个），910B2 用 `{B2_FOUR[1]}` {_money(four)}"
             f"（一台 {fmt_int(four.users)} 个）。"),
         "s1/h20-premium": (
-            f"An hour of a server: {fmt_fixed(dear[0], 1)} {many.currency} of H20, "
-            f"{fmt_fixed(dear[1], 1)} of 910B2. Filled, a card of H20 yields "
+            f"An hour of a server costs {fmt_fixed(dear[0], 1)} {many.currency} with H20 and "
+            f"{fmt_fixed(dear[1], 1)} with 910B2. Filled, an H20 yields "
             f"{fmt_sig(many.rate.value / few.rate.value, 2)} times as much.",
             f"一台服务器每小时：H20 {fmt_fixed(dear[0], 1)} {many.currency}，910B2 "
             f"{fmt_fixed(dear[1], 1)}。装满时每张 H20 的产出是 910B2 的 "
             f"{fmt_sig(many.rate.value / few.rate.value, 2)} 倍。"),
         "s0/against-a100": (
             f"In `{B2[1]}`, {USERS} users on sixteen cards: {fmt_percent(a100.value / b2.value, 0)}"
-            f" of its pace; filled, {fmt_percent(few.rate.value / full(A100).rate.value, 0)} of "
+            f" of the A100's speed; filled, "
+            f"{fmt_percent(few.rate.value / full(A100).rate.value, 0)} of "
             "its throughput.",
             f"同为 `{B2[1]}`、十六张卡、{USERS} 个用户：速度为其 "
             f"{fmt_percent(a100.value / b2.value, 0)}；装满时吞吐为其 "
@@ -154,15 +155,15 @@ def _of_sizes() -> dict[str, Text]:
     told: dict[str, Text] = {}
     for name, servers in SIZES.items():
         told[f"s0/{name}"] = (
-            f"`{B2_FOUR[1]}`, a replica a server: {fmt_int(servers * users)} users, "
-            f"{fmt_int(round(servers * rate, -1))} token/s, {fmt_quantity(pace, 's')} a token.",
+            f"`{B2_FOUR[1]}`, one replica per server: {fmt_int(servers * users)} users, "
+            f"{fmt_int(round(servers * rate, -1))} token/s, {fmt_quantity(pace, 's')} per token.",
             f"`{B2_FOUR[1]}`，每台一个副本：{fmt_int(servers * users)} 个用户，"
             f"{fmt_int(round(servers * rate, -1))} token/s，每 token {fmt_quantity(pace, 's')}。")
     split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
     en, zh = told["s0/eight-servers"]
     both = "+".join(map(str, split))
     told["s0/eight-servers"] = (
-        f"{en} Split {both} they yield {fmt_fixed(gain)} times as much ([](#separation)).",
+        f"{en} Split {both}, they yield {fmt_fixed(gain)} times as much ([](#separation)).",
         f"{zh}拆成 {both} 时产出为其 {fmt_fixed(gain)} 倍（[](#separation)）。")
     return told
 
@@ -179,15 +180,14 @@ def _of_hybrid() -> dict[str, Text]:
     first = chat.quantities["steady_ttft"]
     return {
         "s3/hybrid-for-few": (
-            f"For the same money, hosts counted, it yields {fmt_sig(alone, 2)} of eight cards' "
-            f"tokens for one request, {fmt_sig(most, 2)} with as many as each takes "
-            f"([](#cost-s3)). What is less "
-            "is the sum to be paid at all.",
+            f"For the same money, hosts included, it yields {fmt_sig(alone, 2)} times the tokens "
+            f"of eight cards for one request, {fmt_sig(most, 2)} times with as many as each takes "
+            "([](#cost-s3)). Only the total price is lower.",
             f"计入主机，同样的钱：单请求产出为八卡的 {fmt_sig(alone, 2)} 倍，最大吞吐为 "
             f"{fmt_sig(most, 2)} 倍（[](#cost-s3)）。少的只是总投入。"),
         "s3/hybrid-for-long": (
-            f"First token of {fmt_int(LONG)} tokens: {fmt_quantity(waited, 's')} measured, "
-            f"{_spread(long)} predicted of eight cards.",
+            f"Time to first token for {fmt_int(LONG)} tokens: {fmt_quantity(waited, 's')} "
+            f"measured, {_spread(long)} predicted for eight cards.",
             f"{fmt_int(LONG)} token 的首 token 延迟：实测 {fmt_quantity(waited, 's')}，八卡预测 "
             f"{_spread(long)}。"),
         "s3/eight-for-many": (

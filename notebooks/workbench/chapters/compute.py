@@ -147,12 +147,10 @@ def parts_of_a_step(compositions: Mapping[str, Composition]) -> None:
           {"part": ("per micro-batch", "每个微批"), "decode": ("decode step", "解码步"),
            "prefill": ("chunk of one prompt", "单条提示的分块"),
            "burst": ("chunk of a burst", "突发的分块")}, wide=True)
-    show("A step that is split into $\\mu$ micro-batches does everything $\\mu$ times, on a part "
-         "$1/\\mu$ each. How prompts are cut into chunks is derived on the serving page; here a "
-         "chunk has $T_1$ tokens, or $T_b$ where several prompts share it.",
+    show("A step split into $\\mu$ micro-batches does everything $\\mu$ times, on $1/\\mu$ of the "
+         "tokens each. A chunk has $T_1$ tokens, or $T_b$ where several prompts share it.",
          "分成 $\\mu$ 个微批的步，把每件事做 $\\mu$ 遍，每遍只含 $1/\\mu$。"
-         "提示怎样切成分块，见服务一页；此处一个分块有 $T_1$ 个 token，"
-         "由多条提示共用时为 $T_b$ 个。")
+         "一个分块有 $T_1$ 个 token，由多条提示共用时为 $T_b$ 个。")
 
 
 def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
@@ -216,7 +214,7 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
     """Distinct experts by tokens and skew, with the skew that was counted.
 
     Args:
-        distinct: experts of a layer that so many tokens touch, with a skew.
+        distinct: experts of a layer that so many tokens hit, with a skew.
         experts, chosen: of a layer, in all and per token.
         skews: of the routing [1].
         counted: the skew that was counted.
@@ -225,9 +223,8 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
            for tokens in TOKENS],
           {"tokens": "$B_e$"} | {str(psi): f"$\\psi = {psi:g}$" for psi in skews})
     show(f"Distinct experts of {experts} in a layer of DeepSeek-V3, {chosen} chosen per token.",
-         f"DeepSeek-V3 每层 {experts} 个专家、每 token 选 {chosen} 个时，触及的不同专家数。")
+         f"DeepSeek-V3 每层 {experts} 个专家、每 token 选 {chosen} 个时，选中的不同专家数。")
     number("experts-uniform", distinct(32, 0), fmt_fixed, digits=0)
-    number("experts-skewed", distinct(32, 1), fmt_fixed, digits=0)
     number("skew-counted", counted.value, fmt_fixed, digits=2)
     number("experts-counted", distinct(32, counted.value), fmt_fixed, digits=0)
     sourced([(("skew of the routing, $\\psi$", "路由倾斜 $\\psi$"), counted)],
@@ -272,7 +269,7 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
                      "drawn": fmt_percent(drawn[0], 0) if numbered else "",
                      "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
     table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
-                 "numbered": ("as numbered", "按编号"), "drawn": ("drawn", "抽样"),
+                 "numbered": ("index order", "按编号"), "drawn": ("drawn", "抽样"),
                  "placed": ("by load", "按负载"), "placed_drawn": ("drawn", "抽样")})
     show(f"256 experts, 8 per token, {TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: "
          f"{source(skew)}.",
@@ -345,7 +342,7 @@ def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
 
 def numbers_of_operators(rows: Mapping[str, Iterable[Operator]], values: Values,
                          drafted: Values) -> None:
-    """What a draft adds to a step, and prefill beside decode.
+    """What a draft adds to a step, and what the experts of a chunk get.
 
     Args:
         rows: of the operator table, by phase.
@@ -354,10 +351,7 @@ def numbers_of_operators(rows: Mapping[str, Iterable[Operator]], values: Values,
     """
     of_draft = sum(amount(row.count * row.bytes, drafted) for row in rows["decode"]
                    if row.name.startswith("mtp_"))
-    number("draft-bytes", of_draft / GIGA, fmt_fixed, digits=1)
     number("draft-share", of_draft / moved(drafted, "decode"), fmt_percent)
-    number("table-ratio", operations(values, "prefill") / operations(values, "decode"), fmt_fixed,
-           digits=0)
     number("table-rows", values["prefill_tokens"] * values["num_experts_per_tok"]
            // values["n_routed_experts"])
     experts = [row for row in rows["prefill"] if row.cls == "routed_expert"]

@@ -137,10 +137,9 @@ def when_decode_is_bound(cards: Mapping[str, Device], ridge: Ridge,
         "whole": ("core, 128 heads: $I/R$", "核心，128 头：$I/R$"),
         "cut": ("core, 16 heads: $I/R$", "核心，16 头：$I/R$"),
         "heads": ("heads at the ridge", "脊点处的头数")})
-    show("DeepSeek-V3 in BF16, uniform routing; a number of tokens is the one at which arithmetic "
-         "takes as long as reading, at nominal rates. Above $I/R = 1$ the core is bound by "
-         "arithmetic.",
-         "DeepSeek-V3，BF16，路由均匀；token 数指按标称速率计算与读取用时相等处。$I/R$ "
+    show("DeepSeek-V3 in BF16, uniform routing, nominal rates. Token counts are where arithmetic "
+         "takes as long as reading; above $I/R = 1$ the core is compute-bound.",
+         "DeepSeek-V3，BF16，路由均匀，标称速率。token 数指计算与读取用时相等处；$I/R$ "
          "大于 1 时核心受限于算力。")
 
 
@@ -178,7 +177,7 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
     table([*over.values(), lower, upper], {"kind": ("class", "类别")} | headings, wide=True)
     show("DeepSeek-V3, one of eight tensor-parallel ranks; 32 requests at 4,096 tokens of context, "
          "and a prompt of 4,096 tokens, uniform routing; W8A8 on the 910B2, FP8 on H20 and H800. "
-         "Above 1 a class is bound by arithmetic.",
+         "Above 1 a class is compute-bound.",
          "DeepSeek-V3，八个张量并行 rank 之一；32 个请求、上下文 4,096 token，"
          "以及一条 4,096 token 的提示，路由均匀；910B2 用 W8A8，"
          "H20 与 H800 用 FP8。大于 1 表示受限于算力。")
@@ -224,7 +223,6 @@ def gains_of_narrow_weights(cards: Mapping[str, Device], gain: Callable[[Device]
     number("widened-hoped", ratio, fmt_fixed, digits=1)
     number("widened-gain", gains["ascend-910b1"].counted, fmt_fixed, digits=2)
     number("widened-kept", gains["ascend-910b1"].least, fmt_fixed, digits=2)
-    number("widened-share", share("ascend-910b1"), fmt_percent, digits=0)
 
 
 @dataclass(frozen=True)
