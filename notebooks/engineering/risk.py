@@ -318,7 +318,7 @@ def information() -> None:
             else ("none", "无")})
     table(rows, {"late": ("a missing card costs later", "日后补购价"),
                  "cards": ("cards to buy now", "现在应买卡数"),
-                 "wrong": ("wrong by then", "事后看买错的概率"),
+                 "wrong": ("chance of being wrong", "事后看买错的概率"),
                  "own": ("running it first saves (cards)", "先实测可省（卡）"),
                  "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
 

@@ -155,8 +155,8 @@ def communication_table() -> None:
         number(f"se-{key}-most", base[PACE] - free[PACE], fmt_quantity, unit="s")
     table(rows, {"name": ("cards", "卡"), "pace": ("ms per token", "每 token ms"),
                  "step": ("ms of a decode step", "解码一步 ms"),
-                 "sent": ("of it communication", "其中通信"),
-                 "summed": ("of it all-reduces within a server", "其中机内 all-reduce"),
+                 "sent": ("communication", "其中通信"),
+                 "summed": ("all-reduces within a server", "其中机内 all-reduce"),
                  "least": ("ms per token if links took no time", "通信不耗时，每 token ms"),
                  "first": ("ms less to the first token", "首 token 少 ms")})
     own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))

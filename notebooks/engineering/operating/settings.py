@@ -232,9 +232,9 @@ TOLD: dict[str, Text] = {
     "enable_chunked_prefill": ("On by default.", "不写也是开启的。"),
     "dtype": ("16 bits of activations either way.", "激活本来就是 16 位。"),
     "max_model_len": (
-        "A limit: requests are shorter and take cache as they grow. Without it one request of the "
-        "model's whole length must have room.",
-        "只是上限：请求没有这么长，缓存随生成增长。不写时，必须放得下一个模型最长的请求。"),
+        "Only an upper limit: requests are shorter. Without it, one request of the model's full "
+        "length has to fit.",
+        "只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。"),
     "trust_remote_code": ADDRESS, "revision": ADDRESS, "model": ADDRESS,
     "served_model_name": ADDRESS, "host": ADDRESS, "port": ADDRESS,
     "disable_log_stats": (
@@ -258,7 +258,7 @@ ASIDE: dict[str, Text] = {  # beside numbers
     "quantization": ("Needs other weights, see [](#precision).", "须换权重，见[](#precision)。"),
     "disable_custom_all_reduce": ("NCCL does the all-reduce instead of the engine's own kernels.",
                                   "改由 NCCL 归约，不用引擎自带算子。"),
-    "gpu_memory_utilization": ("Room for cache; no speed.", "只影响缓存空间，不影响速度。"),
+    "gpu_memory_utilization": ("Room for the KV cache, not speed.", "只影响缓存空间，不影响速度。"),
 }
 IDLE: dict[str, Text] = {  # where all differences are none
     "max_num_seqs": ("These requests do not reach it.", "到达的请求没有这么多。"),
@@ -375,4 +375,4 @@ def flag_table(key: str) -> None:
                  "pace": ("Δ ms per token", "Δ 每 token ms"),
                  "first": ("Δ ms to the first token", "Δ 首 token ms"),
                  "room": ("Δ GB left of a card", "Δ 单卡余量 GB"),
-                 "words": ("what comes of it", "说明")}, wide=True)
+                 "words": ("effect", "说明")}, wide=True)
