@@ -42,6 +42,7 @@ class Plan:
         printed, recomputed: by name of ``EXAMPLES``, and ``rate`` and ``per_million``.
         corrected: with sourced inputs.
         rate: tokens per second that the plan reaches as it can run.
+        users: at once, in that rate.
     """
 
     inputs: Mapping[str, float]
@@ -49,6 +50,7 @@ class Plan:
     recomputed: Mapping[str, float]
     corrected: Cost
     rate: Three
+    users: int
 
     def amounts(self) -> dict[str, Three]:
         """The corrected amounts, by the same names."""
@@ -80,7 +82,8 @@ def plan() -> Plan:
     answer = estimate(scenario)
     steady = answer.quantities["steady_throughput"]
     reached = Three(steady.value, steady.low, steady.high)
-    return Plan(inputs, printed, recomputed, _corrected(scenario, answer, reached, inputs), reached)
+    return Plan(inputs, printed, recomputed, _corrected(scenario, answer, reached, inputs), reached,
+                int(scenario.inputs()["concurrency"]))
 
 
 def example_of(formula: DocumentFormula, index: int = 0

@@ -80,8 +80,8 @@ def stages(page: Page) -> None:
                   default=1)
     systems = measured_systems()
     staged = sum(case.scenario.inputs()["pipeline_parallel"] > 1 for case in systems)
-    show(f"The longest pipeline of what is best on some card here: {longest}. Measured systems of "
-         f"this book with pipeline stages: {staged} of {len(systems)}.",
+    show(f"The longest pipeline among the best deployments here has {longest} stages; {staged} of "
+         f"the {len(systems)} measured systems in this book use pipeline stages.",
          f"此处各种卡的最优部署中，最长的流水线为 {longest} 级；本书 {len(systems)} 个实测系统中，"
          f"{staged} 个用了流水线。")
 
@@ -123,7 +123,7 @@ def checks(page: Page) -> None:
     least, most = (fmt_percent(end(rates), 0) for end in (min, max))
     show(f"At {len(rows)} deployments of this search, computed whole: decode steps alone are {low} "
          f"to {high} of the time per token, the throughput is {least} to {most} of its bound, and "
-         f"what is spare of the memory falls with every doubling of the requests at each of them.",
+         f"free memory falls with every doubling of the requests.",
          f"在本次搜索的 {len(rows)} 个部署上完整计算：仅解码步占每 token 时间的 {low}–{high}，"
          f"吞吐为其上界的 {least}–{most}，并且每个部署的并发每翻一倍，显存余量都随之下降。")
 
@@ -194,7 +194,7 @@ def told_apart(page: Page) -> None:
                          f"{around[1]}" for each in (slow, fast)]
                         for lang, around in enumerate((("(", ")"), ("（", "）"))))
     show(f"Of two neighbours on a front, {english[0]} takes {cell(slow, 'tpot')} per token and "
-         f"{english[1]} takes {cell(fast, 'tpot')}. The intervals overlap; yet the latter is "
+         f"{english[1]} takes {cell(fast, 'tpot')}. The intervals overlap, but the latter is "
          f"faster in {fmt_percent(share, 0)} of {DRAWS} draws.",
          f"前沿上相邻的两个部署：{chinese[0]}每 token {cell(slow, 'tpot')}，{chinese[1]}为 "
          f"{cell(fast, 'tpot')}。两个区间有重叠，但 {DRAWS} 次抽样中有 {fmt_percent(share, 0)} "

@@ -49,22 +49,22 @@ def plan_table(made: Plan) -> None:
     table(rows, {"what": ("USD", "美元"), "printed": ("printed", "文档所写"),
                  "recomputed": ("recomputed from its inputs", "按其输入重算"),
                  "corrected": ("corrected", "修正"), "interval": ("80% interval", "80% 区间")})
+    number("s1-users", made.users)
     number("s1-printed", fmt_fixed(made.recomputed["per_million"], 2), str)
     number("s1-corrected", fmt_fixed(float(corrected["per_million"].value), 2), str)
     number("s1-corrected-low", fmt_fixed(float(corrected["per_million"].low), 2), str)
     number("s1-corrected-high", fmt_fixed(float(corrected["per_million"].high), 2), str)
     number("s1-roi", fmt_percent(made.printed["roi"], 0), str)
-    number("s1-roi-ours", fmt_percent(float(corrected["roi"].value), 0), str)
 
 
 ASSUMPTIONS: dict[str, Text] = {
-    "rate": ("the throughput: what 320 users reach, for 51,200 token/s",
-             "吞吐：320 个用户实际可达的速率，取代 51,200 token/s"),
-    "used": ("utilisation: a day's load, for every second at full rate",
+    "rate": ("throughput: what these users reach, instead of the printed one",
+             "吞吐：这些用户实际可达的速率，取代文档所写"),
+    "used": ("utilisation: a day's load instead of full rate every second",
              "利用率：按一天的负载曲线，取代全天满载"),
-    "hardware": ("the servers: what dealers asked, with network and racks",
+    "hardware": ("servers: dealers' prices, with network and racks",
                  "服务器：经销商报价，并计网络与机架"),
-    "electricity": ("electricity: the whole site, for the cards alone",
+    "electricity": ("electricity: the whole site instead of the cards alone",
                     "电费：整个机房，取代仅计卡"),
     "upkeep": ("repairs and spares, which the document leaves out", "维修与备机，文档未计")}
 
@@ -74,10 +74,9 @@ def assumptions_table(made: Plan) -> None:
     found = weightiest(made)
     table([{"what": ASSUMPTIONS[name], "factor": f"× {fmt_sig(factor, 3)}"}
            for name, factor in found],
-          {"what": ("this alone corrected", "只修正这一项"),
+          {"what": ("only this corrected", "只修正这一项"),
            "factor": ("cost of a token", "每 token 成本")})
-    for place, (_, factor) in enumerate(found[:3], 1):
-        number(f"s1-weight-{place}", fmt_sig(factor, 3), str)
+    number("s1-weight", fmt_sig(found[0][1], 3), str)
 
 
 def night(made: Plan) -> None:
@@ -87,8 +86,8 @@ def night(made: Plan) -> None:
     share = float(owned.energy / (owned.second * YEAR))
     number("s1-energy-share", share, fmt_percent, digits=0)
     advised({"s1/cheaper-at-night": (
-        f"Electricity is {fmt_percent(share, 0)} of what owning costs, and all that cards which "
-        "stand idle can save; cheaper ones beside them are paid the whole day, too.",
+        f"Idle cards save only their electricity, {fmt_percent(share, 0)} of the cost of owning "
+        "them; the cheaper ones beside them are paid for the whole day, too.",
         f"电费占自有成本的 {fmt_percent(share, 0)}，闲置的卡最多只省下这一项；"
         "另备的便宜卡也要全天付钱。")})
 

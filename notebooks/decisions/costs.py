@@ -91,11 +91,6 @@ def headline(page: Priced) -> None:
     for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
                       ("answer", "output_tokens")):
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
-    number("c-rate", fmt_int(round(page.rate.value, -1)), str)
-    number("c-api", fmt_sig(MILLION * page.api_per_output, 3), str)
-    whole = amounts["per_million_output_whole"]
-    number("c-whole", fmt_sig(float(whole.value), 2), str)
-    number("c-roi-payback", fmt_sig(float(amounts["payback"].value), 2), str)
 
 
 def hours() -> None:

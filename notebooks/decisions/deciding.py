@@ -157,7 +157,7 @@ def together(page: Deciding) -> list[Sensitivity]:
              f"{fmt_percent(error, 0)}")
     spread, company = fmt_percent(last.deviation, 0), _company(last, page.plan)
     show(f"From {last.evaluations:,} evaluations: the standard deviation is {spread}, and the "
-         f"inputs explain {alone} of the variance one by one. {company[0]}",
+         f"inputs explain {alone} of the variance one at a time. {company[0]}",
          f"共计算 {last.evaluations:,} 次：标准差为 {spread}，各输入逐一解释方差的 {alone}。"
          f"{company[1]}")
     return found
@@ -215,8 +215,8 @@ def buying(page: Deciding) -> None:
             "own": fmt_sig(own.value, 2) if own else "–",
             "input": beside(label(best.name, plan), fmt_sig(best.value, 2))
             if best and best.value > best.scatter else ("none", "无")})
-    show(f"For {fmt_sig(demand)} output tokens per second, which {REPLICAS * plan.cards} cards "
-         "reach by the central values:",
+    show(f"For {fmt_sig(demand)} output tokens per second, which takes {REPLICAS * plan.cards} "
+         "cards at the central values:",
          f"要达到每秒 {fmt_sig(demand)} 个输出 token，按中间值需要 {REPLICAS * plan.cards} 张卡：")
     table(rows, {"late": ("a missing card costs", "缺卡补购价"),
                  "cards": ("cards to buy now", "现在应买卡数"),
@@ -285,7 +285,7 @@ def _widest(found: Tornado) -> Text:
     """Whether the own error reaches farther than any input, as a sentence."""
     if found.bars[0].name != OWN:
         return "", ""
-    return ("What no input moves, the formulas' own error, reaches farther than any of them.",
+    return ("The formulas' own error, which no input changes, reaches farther than any of them.",
             "影响更大的是任何输入都改变不了的一项：公式自身的误差。")
 
 

@@ -23,7 +23,7 @@ EIGHT_BITS = (PUBLISHED, "w8a8-int8")  # the first that a card multiplies
 HEADINGS: tuple[Text, ...] = (
     ("card", "卡"), ("cards", "卡数"), ("weights, cut", "权重、切分"),
     ("per token (TPOT)", "每 token（TPOT）"), ("first token (TTFT)", "首 token（TTFT）"),
-    ("such intervals held", "同类区间命中"), ("a million tokens", "每百万 token"))
+    ("such intervals held", "同类区间命中"), ("a million output tokens", "每百万输出 token"))
 NOTHING = "–"
 
 

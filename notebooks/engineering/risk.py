@@ -154,8 +154,6 @@ def answer() -> None:
     number("ri-users", int(of.planned))
     number("ri-plan", goals()[-1])
     number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
-    number("ri-most", float(np.median(rates(MOST_USERS))), fmt_fixed, digits=0)
-    number("ri-most-users", MOST_USERS)
     number("ri-first", goals()[0])
     number("ri-goal", reached(80, goals()[0]), fmt_percent, digits=0)
     number("ri-fail", failing(), fmt_percent, digits=1)
@@ -171,7 +169,6 @@ def answer() -> None:
     number("ri-worth", own.value, fmt_fixed, digits=0)
     number("ri-worth-input", max(worth.value for worth in found.worths
                                  if not measured(worth.name)), fmt_fixed, digits=1)
-    number("ri-cards", found.options[found.taken].split()[0], str)
     number("ri-demand", DEMAND)
     number("ri-late", LATER[1], fmt_fixed, digits=0)
     number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
@@ -321,7 +318,7 @@ def information() -> None:
             else ("none", "无")})
     table(rows, {"late": ("a missing card costs later", "日后补购价"),
                  "cards": ("cards to buy now", "现在应买卡数"),
-                 "wrong": ("wrong by then", "事后看买错的概率"),
+                 "wrong": ("chance of being wrong", "事后看买错的概率"),
                  "own": ("running it first saves (cards)", "先实测可省（卡）"),
                  "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
 

@@ -16,7 +16,6 @@ from engineering.operating.settings import (
     ALPHA,
     FIRST,
     GIGA,
-    MICRO,
     MILLI,
     MOVED,
     PACE,
@@ -32,7 +31,6 @@ from engineering.operating.settings import (
     default,
     lacking,
     made,
-    nccl_latency,
     signed,
     worths,
 )
@@ -75,8 +73,6 @@ def answer() -> None:
             each.pace is not None and abs(each.pace) > SMALL for each in rows))
         number(f"se-{key}-faster", sum(
             each.pace is not None and each.pace < -SMALL for each in rows))
-        number(f"se-{key}-barred", sum(
-            each.pace is None and each.against is not None for each in rows))
     number("se-s1-reads", len(stated("communication")))
     number("se-unused", counted("communication", "unread"))
     number("se-stops", counted("communication", "stops"))
@@ -119,8 +115,6 @@ def drafts_table() -> None:
         off, on = (answered(key, Case((most, f"workload.draft_tokens={count}")))
                    for count in (0, DRAFTED))
         number(f"se-{key}-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
-        number(f"se-{key}-drafted-pace", on[PACE], fmt_quantity, unit="s")
-        number(f"se-{key}-draft-room", off[ROOM] - on[ROOM], fmt_quantity, unit="B")
 
 
 def _fits(key: str, room: float) -> Text:
@@ -158,19 +152,14 @@ def communication_table() -> None:
             "summed": fmt_fixed(MILLI * base[SUMMED], 2),
             "least": fmt_fixed(MILLI * free[PACE], 1), "first": fmt_fixed(
                 MILLI * (base[FIRST] - free[FIRST]), 0)})
-        number(f"se-{key}-summed", base[SUMMED] / base[STEP], fmt_percent, digits=1)
-        number(f"se-{key}-sent", base[SENT] / base[STEP], fmt_percent, digits=0)
         number(f"se-{key}-most", base[PACE] - free[PACE], fmt_quantity, unit="s")
-        number(f"se-{key}-least", free[PACE], fmt_quantity, unit="s")
     table(rows, {"name": ("cards", "卡"), "pace": ("ms per token", "每 token ms"),
                  "step": ("ms of a decode step", "解码一步 ms"),
-                 "sent": ("of it communication", "其中通信"),
-                 "summed": ("of it sums within a server", "其中机内归约"),
+                 "sent": ("communication", "其中通信"),
+                 "summed": ("all-reduces within a server", "其中机内 all-reduce"),
                  "least": ("ms per token if links took no time", "通信不耗时，每 token ms"),
                  "first": ("ms less to the first token", "首 token 少 ms")})
     own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))
-    number("se-nccl", MICRO * nccl_latency(), fmt_fixed, digits=1)
-    number("se-own", MICRO * made("s1").inputs()[ALPHA], fmt_fixed, digits=1)
     number("se-library", library[PACE] - own[PACE], fmt_quantity, unit="s")
 
 

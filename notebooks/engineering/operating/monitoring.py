@@ -191,12 +191,7 @@ def answer() -> None:
     assert of.occupied is not None
     number("mo-occupied", of.occupied.value, fmt_percent, digits=0)
     number("mo-occupied-high", of.occupied.high, fmt_percent, digits=0)
-    for name, sign in (("clock", "ttft"), ("clock", "tpot"), ("memory", "tpot"),
-                       ("memory", "alone"), ("links", "ttft"), ("links", "tpot"),
-                       ("host", "alone"), ("host", "tpot"), ("alpha", "alone"), ("eager", "alone"),
-                       ("users", "tpot"), ("users", "rate"), ("prompts", "ttft"),
-                       ("prompts", "tpot"), ("uneven", "tpot")):
-        number(f"mo-{name}-{sign}", found[name][sign], fmt_fixed, digits=2)
+    number("mo-users-tpot", found["users"]["tpot"], fmt_fixed, digits=2)
 
 
 def picture() -> None:
@@ -315,7 +310,6 @@ def detection() -> None:
         rows.append(row)
     of = forecast()
     assert of.occupied is not None
-    number("mo-full", 1 / of.occupied.value, fmt_fixed, digits=1)
     number("mo-own", OWN, fmt_percent, digits=0)
     table(rows, {"cause": ("worse by a factor of", "恶化倍数"),
                  "prior": ("fires, thresholds from the 80% interval", "按 80% 区间的阈值触发于"),

@@ -282,11 +282,8 @@ def tried() -> None:
         found = [verdict(name) for _, name in remedies(document)]
         number(f"mo-{document}-remedies", len(found))
         number(f"mo-{document}-help", found.count(HELPS))
-        number(f"mo-{document}-harm", found.count(HARMS))
     before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
     number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
-    eager = state("s1-lone", "eager")
-    number("mo-eager-lone", eager.tpot / state("s1-lone").tpot, fmt_fixed, digits=2)
     number("mo-places", state("s0", "more-places").rate / state("s0").rate, fmt_fixed, digits=2)
     number("mo-places-tpot", state("s0", "more-places").tpot / state("s0").tpot, fmt_fixed,
            digits=2)

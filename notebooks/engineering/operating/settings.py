@@ -223,49 +223,49 @@ MOVED: dict[str, Callable[[str, Any], Case]] = {
         f"precision={PRECISIONS[at]}",)),
     "cpu_offload_gb": _offloaded,
 }
-ADDRESS: Text = ("Says what is served and where; no effect on speed.",
+ADDRESS: Text = ("Sets what is served and where; no effect on speed.",
                  "只说明服务什么、在哪里，不影响速度。")
 TOLD: dict[str, Text] = {
     "enable_prefix_caching": (
-        "On without it. Worth what prompts repeat, which the document does not say; see the text.",
+        "On by default. The gain depends on how much prompts repeat; see the text.",
         "不写也是开启的。收益取决于提示的重复程度，文中没有给出；见正文。"),
-    "enable_chunked_prefill": ("On without it.", "不写也是开启的。"),
+    "enable_chunked_prefill": ("On by default.", "不写也是开启的。"),
     "dtype": ("16 bits of activations either way.", "激活本来就是 16 位。"),
     "max_model_len": (
-        "A limit: requests are shorter and take cache as they grow. Without it one request of the "
-        "model's whole length must have room.",
-        "只是上限：请求没有这么长，缓存随生成增长。不写时，必须放得下一个模型最长的请求。"),
+        "Only an upper limit: requests are shorter. Without it, one request of the model's full "
+        "length has to fit.",
+        "只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。"),
     "trust_remote_code": ADDRESS, "revision": ADDRESS, "model": ADDRESS,
     "served_model_name": ADDRESS, "host": ADDRESS, "port": ADDRESS,
     "disable_log_stats": (
-        "Not modelled: host time of a line of log now and then.",
+        "Not modelled: host time for a line of log now and then.",
         "未建模：主机偶尔写一行日志的时间。"),
     "max_parallel_loading_workers": (
-        "At start only, see [](#loading).", "只影响启动，见[](#loading)。"),
+        "Start-up only, see [](#loading).", "只影响启动，见[](#loading)。"),
     "distributed_executor_backend": (
-        "Not modelled: how processes are started and told of a step.",
+        "Not modelled: how processes are started and synchronised.",
         "未建模：进程如何启动、如何得知每一步。"),
     "VLLM_USE_MODELSCOPE": ADDRESS,
-    "VLLM_WORKER_MULTIPROC_METHOD": ("At start only.", "只影响启动。"),
-    "ray_workers_use_nsight": ("False is its default.", "false 即默认值。"),
+    "VLLM_WORKER_MULTIPROC_METHOD": ("Start-up only.", "只影响启动。"),
+    "ray_workers_use_nsight": ("False is the default.", "false 即默认值。"),
 }
 ASIDE: dict[str, Text] = {  # beside numbers
     "max_num_seqs": ("The others wait.", "其余请求排队。"),
-    "tensor_parallel_size": ("On the same cards, a replica each without it.",
+    "tensor_parallel_size": ("Without it, every card would be a replica of its own.",
                              "卡数不变；不写则每卡一个副本。"),
     "max_num_batched_tokens": ("Room for activations of a step.", "单步激活占用的空间。"),
     "cpu_offload_gb": ("Every step fetches experts over PCIe.", "每步都要经 PCIe 读取专家。"),
-    "quantization": ("Takes other weights, see [](#precision).", "须换权重，见[](#precision)。"),
-    "disable_custom_all_reduce": ("NCCL sums instead of the engine's own kernels.",
+    "quantization": ("Needs other weights, see [](#precision).", "须换权重，见[](#precision)。"),
+    "disable_custom_all_reduce": ("NCCL does the all-reduce instead of the engine's own kernels.",
                                   "改由 NCCL 归约，不用引擎自带算子。"),
-    "gpu_memory_utilization": ("Room for cache; no speed.", "只影响缓存空间，不影响速度。"),
+    "gpu_memory_utilization": ("Room for the KV cache, not speed.", "只影响缓存空间，不影响速度。"),
 }
 IDLE: dict[str, Text] = {  # where all differences are none
-    "max_num_seqs": ("Not reached by the requests that come.", "到达的请求没有这么多。"),
-    "enforce_eager": ("The cards take longer for a step than the host to start it.",
+    "max_num_seqs": ("These requests do not reach it.", "到达的请求没有这么多。"),
+    "enforce_eager": ("The cards take longer to run a step than the host to launch it.",
                       "卡执行一步比主机下发更久，故无损失。"),
     "kv_cache_dtype": ("16 bits either way.", "本来就是 16 位。"),
-    "quantization": ("As the checkpoint says, with it and without.", "都以权重自带配置为准。"),
+    "quantization": ("The checkpoint decides, with or without it.", "都以权重自带配置为准。"),
 }
 NO_EFFECT: Text = ("No effect here.", "在此没有影响。")
 
@@ -375,4 +375,4 @@ def flag_table(key: str) -> None:
                  "pace": ("Δ ms per token", "Δ 每 token ms"),
                  "first": ("Δ ms to the first token", "Δ 首 token ms"),
                  "room": ("Δ GB left of a card", "Δ 单卡余量 GB"),
-                 "words": ("what comes of it", "说明")}, wide=True)
+                 "words": ("effect", "说明")}, wide=True)

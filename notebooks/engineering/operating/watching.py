@@ -9,7 +9,7 @@ from functools import cache
 import catalogue
 from calc.deciding.availability import failures_of
 from calc.launching.alerts import BUSY, DOWN, HOLD, WINDOW
-from calc.launching.monitoring import SCRAPED, seconds
+from calc.launching.monitoring import seconds
 from calc.launching.predictions import Predicted, predicted
 from calc.quantities.everything import evaluate
 from catalogue.ledger.documents import Hold, Probe
@@ -96,8 +96,6 @@ def durations() -> None:
     number("mo-window", span / MINUTE, fmt_fixed, digits=0)
     number("mo-hold", seconds(HOLD) / MINUTE, fmt_fixed, digits=0)
     number("mo-sigmas", SIGMAS)
-    number("mo-latest", (seconds(WINDOW) + seconds(HOLD) + 2 * seconds(SCRAPED)) / MINUTE,
-           fmt_fixed, digits=1)
 
 
 @cache

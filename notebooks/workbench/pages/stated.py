@@ -13,9 +13,9 @@ from workbench.showing.documents import link
 
 Text = tuple[str, str]
 STATES: dict[str, Text] = {
-    "works": ("as said", "如文所述"), "usual": ("as without it", "写不写都一样"),
-    "unread": ("nothing uses it", "没有程序使用"), "stops": ("does not start", "无法启动"),
-    "worse": ("worse than without it", "不如不写"), "misses": ("not what it is for", "达不到目的"),
+    "works": ("as stated", "如文所述"), "usual": ("no difference", "写不写都一样"),
+    "unread": ("not read", "没有程序使用"), "stops": ("does not start", "无法启动"),
+    "worse": ("worse than the default", "不如不写"), "misses": ("misses its purpose", "达不到目的"),
     "wrong": ("not so", "与事实不符"), "open": ("depends", "视情况")}
 FAMILIES: dict[str, Text] = {"gpu": ("GPU", "GPU"), "npu": ("Ascend NPU", "昇腾 NPU")}
 YES: Text = ("yes", "支持")
@@ -43,7 +43,7 @@ def stated_table(subject: str, folded: Text | None = None) -> None:
     """
     rows = [{"what": _called(each), "where": place(each), "state": STATES[each.state],
              "note": _noted(each)} for each in stated(subject)]
-    table(rows, {"what": ("setting", "设置"), "where": ("stands in", "出处"),
+    table(rows, {"what": ("setting", "设置"), "where": ("where", "出处"),
                  "state": ("verdict", "结论"), "note": ("why", "说明")}, folded=folded)
     _sources(subject)
 
@@ -64,7 +64,7 @@ def feature_table() -> None:
                 for entry in entries),
             "default": NOTHING if given is None else f"`{given}`",
             "state": STATES[each.state], "note": _noted(each)})
-    table(rows, {"what": ("feature", "特性"), "where": ("stands in", "出处"),
+    table(rows, {"what": ("feature", "特性"), "where": ("where", "出处"),
                  "entries": ("vLLM's name for it, since – until", "vLLM 中的名称，起 – 止"),
                  "default": (f"default in {newest}", f"{newest} 的默认值"),
                  "state": ("verdict", "结论"), "note": ("why", "说明")}, wide=True)
@@ -79,7 +79,7 @@ def runs_table() -> None:
         for name in each.entries:
             row |= _known(revealed(name))
         rows.append(row)
-    table(rows, {"what": ("the document has", "文档所述"), "where": ("stands in", "出处"),
+    table(rows, {"what": ("the document has", "文档所述"), "where": ("where", "出处"),
                  **FAMILIES,
                  "read": ("releases read", "已读取的版本"),
                  "ran": ("measured with a DeepSeek model on", "有 DeepSeek 模型实测的卡"),
