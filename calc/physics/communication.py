@@ -52,7 +52,7 @@ def group(q: Any, ranks: Number) -> Group:
         q: input symbols as attributes.
         ranks: size of the group [1].
 
-    Source: notebooks/communication.md, section What a group of cards has between it.
+    Source: notebooks/communication.md, section The bandwidth inside a group of cards.
     """
     inside = np.minimum(ranks, q.devices_per_node)
     across = ceil_div(ranks, q.devices_per_node)
@@ -211,7 +211,7 @@ def pairwise(q: Any, g: Group, payload: Number) -> Number:
         g: the group.
         payload: that a rank sends to each other rank [B].
 
-    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    Source: notebooks/communication.md, section A cache split over the ranks.
     """
     near = select(g.inside > 1,
                   q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
@@ -233,7 +233,7 @@ def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number)
         tokens: of the rank [token].
         key, value: elements of a query and of an output, per head [1].
 
-    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    Source: notebooks/communication.md, section A cache split over the ranks.
     """
     rows = tokens * q.num_attention_heads / q.tensor_parallel
     width = q.activation_element_bytes
@@ -255,7 +255,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         c: cache per token [B/token].
         batch: composition of the micro-batch.
 
-    Source: notebooks/communication.md, section A cache dealt over the ranks.
+    Source: notebooks/communication.md, section A cache split over the ranks.
     """
     ranks = q.decode_context_parallel
     if not np.any(np.greater(ranks, 1)):

@@ -180,7 +180,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
         w: weights by stage [B].
         stage: pipeline stages, shape (stages, ...).
 
-    Source: notebooks/memory.md, section What engines keep besides.
+    Source: notebooks/memory.md, section What else engines keep in memory.
     """
     return w.stage_layers + ((stage == q.pipeline_parallel - 1) & np.greater(q.draft_tokens, 0))
 
@@ -195,7 +195,7 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
         w: weights by stage [B].
         stage: pipeline stages, shape (stages, ...).
 
-    Source: notebooks/memory.md, section What engines keep besides.
+    Source: notebooks/memory.md, section What else engines keep in memory.
     """
     d = q.hidden_size
     layer = select(n.moe_layers > 0, w.moe_layer_weights, w.dense_layer_weights)
@@ -221,7 +221,7 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
         q: input symbols as attributes.
         n: the model's parameters.
 
-    Source: notebooks/memory.md, section What engines keep besides; DeepEP,
+    Source: notebooks/memory.md, section What else engines keep in memory; DeepEP,
     csrc/legacy/config.hpp.
     """
     row = q.hidden_size * q.activation_element_bytes

@@ -241,7 +241,7 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
         moe_layers: layers with experts [1].
         absorbed: 1 where MLA absorbs its up-projections, else 0.
 
-    Source: notebooks/latency.md, section What a matmul takes however few its rows.
+    Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
     t, d, dense = q.tensor_parallel, q.hidden_size, q.first_k_dense_replace
     layer = (_latent(q, absorbed) if attention == MLA

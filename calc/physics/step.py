@@ -210,8 +210,8 @@ def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work
     """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
 
     What is expanded of the cache has rows of its own, far more than a tile. Source:
-    notebooks/latency.md, sections The time of one operator, What a matmul takes however few its
-    rows and The classes of a step.
+    notebooks/latency.md, sections The time of one operator, The fixed cost of a matmul and The
+    classes of a step.
     """
     def whole(tile: Number, rows: Number) -> Number:
         return np.maximum(1, tile / np.maximum(rows, 1))
