@@ -21,6 +21,7 @@ from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font
 from matplotlib.lines import Line2D
@@ -35,6 +36,7 @@ FAMILY = "Workbench Sans SC"
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
 WIDTH = 7.2
+POINTS_PER_INCH = 72
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
 
 _STYLE: dict[Any, Any] = {
@@ -141,9 +143,17 @@ def _letters() -> frozenset[int]:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as SVG text: no date, no random identifiers, letters as outlines."""
+    """The figure as SVG text: no date, no random identifiers, letters as outlines.
+
+    Laid out, then drawn: ``savefig`` would draw all of it once more to lay it out.
+    """
     style()
     _reveal(figure)
+    canvas = FigureCanvasSVG(figure)
+    figure.set_dpi(POINTS_PER_INCH)  # that of every SVG, and so of its layout
+    if layout := figure.get_layout_engine():
+        layout.execute(figure)
+        figure.set_layout_engine("none")
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    canvas.print_svg(buffer, metadata={"Date": None})
     return buffer.getvalue()
