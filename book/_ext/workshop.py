@@ -148,6 +148,7 @@ def prepare(pages: int, sources: Iterable[str]) -> None:
     """
     for name in BY_ALL:
         importlib.import_module(name)
+    sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
     if pages >= SEVERAL:
         for name in dict.fromkeys(imported(sources)):
             with contextlib.suppress(Exception):  # the page says what is wrong with it
