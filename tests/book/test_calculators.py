@@ -23,12 +23,13 @@ from calc.costing.tokens import token_costs
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import token_parts
+from calculators.extras import MOST, WAYS, extras
 from calculators.links import link
-from calculators.offers import contents, deployed
+from calculators.offers import card_of, contents, deployed, precisions
 from calculators.samples import state
 from calculators.scripts import start
 from calculators.views import RANGED
-from catalogue import load_scenario, read_scenario
+from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
 from workbench.formulas.javascript import HELPERS, function
 
@@ -50,6 +51,16 @@ ALL = """JSON.stringify(STATES.map((state) => {
           values: Object.fromEntries(formulas.names.map((name) => [name, found.get(name)])),
           cost: found.cost, text, back: {...state, ...fromYaml(data, words, text)}};
 }))"""
+
+OF_LINKS = ("tpot", "ttft", "output_throughput", "max_concurrency")
+OPENED = """JSON.stringify(LINKS.map((link) => {
+  const {data, formulas, Engine, fromLink, toLink, problem} = willItFit, words = data.words.en;
+  globalThis.tested ??= new Engine(data, formulas);
+  const state = fromLink(data, words, link), get = tested.glance(state);
+  return {problem: problem(data, words, state),
+          kept: toLink(data, fromLink(data, words, toLink(data, state))) === toLink(data, state),
+          ...Object.fromEntries(NAMES.map((name) => [name, get(name)]))};
+}))""".replace("NAMES", json.dumps(OF_LINKS))
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +119,8 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(("edge", "count"), [(False, COUNT), (True, EDGES)])
 def test_every_number_is_that_of_the_runtime(page: Browser, edge: bool, count: int) -> None:
-    states = [state(seed, edge) for seed in range(count)]
-    found = json.loads(page.evaluate(ALL.replace("STATES", json.dumps(states))))
+    asked_of = json.dumps([state(seed, edge) for seed in range(count)])
+    found, states = json.loads(page.evaluate(ALL.replace("STATES", asked_of))), json.loads(asked_of)
     for asked, answer in zip(states, found, strict=True):
         assert answer["problem"] is None, asked
         assert list(differences(asked, answer)) == [], asked
@@ -144,9 +155,15 @@ REFUSAL = """(() => {{ try {{
   willItFit.{}(willItFit.data, willItFit.data.words.en, {}); return null;
 }} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()"""
 REFUSED_LINKS = [
-    "card=no-such-card", "tp=5", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
+    "card=no-such-card", "tp=7", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
     "users=1&users=2", "__proto__=1", "constructor=x", "tp=8=8", "card=%3Cscript%3E", "card=%",
     "users=99999999999999999999", "price=NaN", "<img src=x onerror=alert(1)>=1",
+    "set.nothing=1", "set.__proto__=1", "set.=1", "set.micro_batches=3", "set.micro_batches=1.5",
+    "set.collective_alpha=-1", "set.collective_alpha=1e400", "set.collective_alpha=0",
+    "set.collective_alpha=2e-6~3e-6~4e-6", "set.collective_alpha=2e-6~1e-6",
+    "set.collective_alpha=1~<b>~2", "set.balancing=<script>", "set.graphs=1~1~1",
+    "set.graphs=false&set.graphs=false",
+    "&".join(f"set.{name}=1" for name in [*extras()][len(WAYS):][:MOST + 1]),
 ]
 
 
@@ -173,7 +190,12 @@ workload:
 """
 REFUSED_FILES = [
     "", "model: [deepseek-v3]", "a: &a [*a]", "[" * 100_000, "{" * 500,
-    GOOD + "mechanisms:\n", GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
+    GOOD + "mechanisms:\n", GOOD + "mechanisms:\n  collective_alpha: 5\n",
+    GOOD + "mechanisms:\n  nothing: 1\n", GOOD + "graphs: <img src=x onerror=alert(1)>\n",
+    GOOD + "mechanisms:\n  routing_skew: {value: 1, range: [2, 3]}\n",
+    GOOD + "mechanisms:\n  routing_skew: {value: 1, note: {en: no, zh: no}}\n",
+    GOOD + "  context_tokens: 9 token\n  input_tokens: 8 token\n",
+    GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
     GOOD.replace("tensor_parallel: 8", "tensor_parallel: 7"), GOOD + "model: deepseek-v3\n",
     GOOD.replace("nodes: 1", "nodes: 2"), GOOD.replace("deepseek-v3", "<script>alert(1)</script>"),
     GOOD.replace("deepseek-v3", "!!js/function 'function(){alert(1)}'"),
@@ -229,12 +251,21 @@ def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser
     assert page.evaluate("document.querySelector('.memory').innerHTML") == before
 
 
-def test_a_deployment_links_to_its_own_state() -> None:
-    scenario = load_scenario("s0-scenario-3-prefill")
-    found = link(scenario)
-    assert found is not None
-    assert f"card={scenario.device.id}" in found
-    assert link(load_scenario("s3-hybrid-910b4")) is None
+def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser) -> None:
+    scenarios = [load_scenario(name) for name in deployment_names()]
+    links = [found for scenario in scenarios if (found := link(scenario))]
+    assert len(links) == len(scenarios)
+    opened = json.loads(page.evaluate(OPENED.replace("LINKS", json.dumps(
+        [found.state for found in links]))))
+    for scenario, found, answer in zip(scenarios, links, opened, strict=True):
+        inputs = scenario.inputs()
+        known = inputs | calc.evaluate(inputs, scenario.model.attention)
+        assert (answer["problem"], answer["kept"]) == (None, True)
+        same = not any(far(answer[name], float(known[name])) for name in OF_LINKS)
+        assert same == (not found.without), scenario.id
+        assert bool(found.without) == (scenario.file.offload is not None
+                                       or scenario.precision.id not in precisions(card_of(scenario))
+                                       ), scenario.id
 
 
 def test_the_first_state_is_one_that_runs() -> None:

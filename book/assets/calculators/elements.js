@@ -50,9 +50,13 @@
         if (!card.prices[state.way]) state.way = Object.keys(card.prices)[0] ?? "yours";
         state.block = card.block;
       }
+      if (part.card || part.engine) state.set = fit.kept(state.set, (name) => !data.extras[name].knob);  // measured of another
       if (part.model) {
         if (!model.drafts) state.drafts = 0;
-        if (!model.experts) state.ep = 1;
+        if (!model.experts) {
+          state.ep = 1;
+          state.set = fit.kept(state.set, (name) => data.extras[name].section !== "parallelism");
+        }
       }
       this.state = state;
       this.refused = "";
@@ -130,7 +134,7 @@
     ];
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
     const others = [number("share", ranged.share), ...["drafts", "chunk", "block"].map(listed)];
-    const cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
+    const more = fit.also(() => store, words), cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
     const done = make("span", { class: "done", "aria-live": "polite" });
     const button = (key, press) => {
       const found = make("button", { type: "button" }, words[key]);
@@ -155,7 +159,7 @@
       make("div", { class: "fields" }, ...controls.map(({ node }) => node)), cluster,
       make("div", { class: "fields" }, ...sliders.map(({ node }) => node)),
       make("details", {}, make("summary", {}, words.more), make("div", { class: "fields" }, ...others.map(({ node }) => node))),
-      refusal,
+      more.node, refusal,
       make("p", { class: "buttons" },
         button("link", async () => {
           history.replaceState(null, "", fit.toLink(data, store.state));
@@ -168,12 +172,12 @@
         }),
         button("download", () => {
           const address = URL.createObjectURL(new Blob([fit.toYaml(data, store.state)], { type: "text/yaml" }));
-          make("a", { href: address, download: `${store.state.card}-${store.state.model}.yml` }).click();
+          make("a", { href: address, download: `${data.cards[store.state.card].device}-${store.state.model}.yml` }).click();
           URL.revokeObjectURL(address);
         }),
         button("load", () => file.click()), file, done));
     return (result, state, problem, refused) => {
-      for (const { fill } of [...controls, ...sliders, ...others]) fill(state);
+      for (const { fill } of [...controls, ...sliders, ...others, more]) fill(state);
       const card = data.cards[state.card], count = state.tp * state.pp * state.dp;
       cluster.textContent = say(words, "cards", { count, nodes: Math.ceil(count / card.perNode), node: card.node });
       refusal.textContent = [refused, problem, (problem || refused) && words.kept].filter(Boolean).join(" ");

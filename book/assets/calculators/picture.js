@@ -24,7 +24,7 @@
     return value.toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 10), minimumFractionDigits: 0 });
   };
   const bytes = (value) => `${(value / 1e9).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} GB`;
-  const time = (value) => (value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`);
+  const time = (value) => (value >= 1 ? `${digits(value)} s` : value >= 1e-4 || value === 0 ? `${digits(value * 1e3)} ms` : `${digits(value * 1e6)} µs`);
 
   /* A picture keeps its height, and is as wide as the page leaves it: its letters stay as large. */
   const picture = (label, height, redraw) => {
