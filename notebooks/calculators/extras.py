@@ -110,7 +110,7 @@ def _words(name: str) -> Text:
         en, zh = NAMED[table]
         return (f"{en}, {dtype.upper()}", f"{zh}（{dtype.upper()}）") if dtype else (en, zh)
     symbol = symbols()[table]
-    return symbol.en, symbol.zh
+    return symbol.en.removesuffix(" (0 or 1)"), symbol.zh.removesuffix("（0 或 1）")
 
 
 def otherwise() -> dict[str, str]:

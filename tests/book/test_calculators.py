@@ -9,6 +9,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,11 +35,13 @@ from calculators.scripts import start
 from calculators.views import RANGED
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
+from workbench.entries.deployments import rounded
 from workbench.formulas.javascript import HELPERS, function
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
 
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = "chapters/calculators.html"
 COUNT = int(os.environ.get("CALCULATORS", "40"))
 EDGES = max(20, COUNT // 5)
@@ -266,6 +272,54 @@ def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser)
         assert bool(found.without) == (scenario.file.offload is not None
                                        or scenario.precision.id not in precisions(card_of(scenario))
                                        ), scenario.id
+
+
+SHOWN = re.compile(r"([\d,.]+) (ms|s|token/s) \(80%: ([\d,.]+)(?: \w+)? to ([\d,.]+)(?: \w+)?\)")
+UNITS = {"ms": 1e-3, "s": 1.0, "token/s": 1.0}
+FAST = ("tpot", "ttft", "output_throughput")  # in the order of the answer
+
+
+def test_a_deployment_is_the_same_in_the_page_its_file_and_the_notebook(
+        browser: Browser, site: Path, tmp_path: Path) -> None:
+    """Its link opens; what the page shows and writes is what command line and Papermill say."""
+    found = link(load_scenario("h200-v32-vllm-dp8"))
+    assert found is not None
+    assert "set.exchange_gathered=1" in found.state
+    browser.open("about:blank")
+    browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.open(f"{site.as_uri()}/{PAGE}#{found.state}")
+    browser.wait_for("document.querySelector('.speed .answer')?.textContent.length > 0")
+    shown = SHOWN.findall(browser.evaluate("document.querySelector('.speed .answer').textContent"))
+    exact = json.loads(browser.evaluate("""JSON.stringify((() => {
+      const {data, formulas, Engine, fromLink} = willItFit;
+      const state = fromLink(data, data.words.en, location.hash);
+      return new Engine(data, formulas).compute(state).ranges;
+    })())"""))
+    browser.evaluate("[...document.querySelectorAll('.panel .buttons button')][1].click()")
+    written = tmp_path / "nvidia-h200-sxm-deepseek-v3.2.yml"
+    for _ in range(100):
+        if written.is_file() and written.stat().st_size:
+            break
+        time.sleep(0.1)
+    said = json.loads(_run(tmp_path, sys.executable, "-m", "calc", "estimate", written.name,
+                           "--json"))["quantities"]
+    papermill = str(Path(sys.executable).with_name("papermill"))
+    _run(tmp_path, papermill, str(ROOT / "notebooks" / "scenario.ipynb"), "out.ipynb",
+         "-p", "scenario", written.name, "-p", "lang", "en")
+    printed = (tmp_path / "out.ipynb").read_text(encoding="utf-8")
+    for name, (value, unit, *ends) in zip(FAST, shown, strict=True):
+        for side, text in zip(("value", "low", "high"), (value, *ends), strict=True):
+            assert not far(exact[name][side], said[name][side]), (name, side)
+            number = float(text.replace(",", "")) * UNITS[unit]
+            assert number == pytest.approx(said[name][side], rel=5e-3), (name, side)
+        assert f"**{rounded(said[name]['value'], said[name]['unit'])}**" in printed
+
+
+def _run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                          timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 def test_the_first_state_is_one_that_runs() -> None:

@@ -130,8 +130,7 @@
       choice("card", () => named(data.cards)), choice("model", () => named(data.models)),
       choice("precision", (state) => named(data.precisions, data.cards[state.card].precisions)),
       choice("engine", (state) => named(data.engines, data.cards[state.card].engines)),
-      ...["tp", "pp", "dp", "ep"].map(listed),
-    ];
+    ], degrees = ["tp", "pp", "dp", "ep"].map(listed);
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
     const others = [number("share", ranged.share), ...["drafts", "chunk", "block"].map(listed)];
     const more = fit.also(() => store, words), cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
@@ -156,7 +155,8 @@
       file.value = "";
     });
     root.append(
-      make("div", { class: "fields" }, ...controls.map(({ node }) => node)), cluster,
+      make("div", { class: "fields" }, ...controls.map(({ node }) => node)),
+      make("div", { class: "fields degrees" }, ...degrees.map(({ node }) => node)), cluster,
       make("div", { class: "fields" }, ...sliders.map(({ node }) => node)),
       make("details", {}, make("summary", {}, words.more), make("div", { class: "fields" }, ...others.map(({ node }) => node))),
       more.node, refusal,
@@ -177,7 +177,7 @@
         }),
         button("load", () => file.click()), file, done));
     return (result, state, problem, refused) => {
-      for (const { fill } of [...controls, ...sliders, ...others, more]) fill(state);
+      for (const { fill } of [...controls, ...degrees, ...sliders, ...others, more]) fill(state);
       const card = data.cards[state.card], count = state.tp * state.pp * state.dp;
       cluster.textContent = say(words, "cards", { count, nodes: Math.ceil(count / card.perNode), node: card.node });
       refusal.textContent = [refused, problem, (problem || refused) && words.kept].filter(Boolean).join(" ");
@@ -199,7 +199,7 @@
       const spare = ranges.headroom_per_device, most = Math.floor(ranges.max_concurrency.value);
       const values = {
         spare: bytes(spare.value), short: bytes(-spare.value), usable: bytes(get("usable_memory")),
-        range: range(bytes, spare), most, users: state.users,
+        range: range(bytes, spare), most: digits(most, 9), users: digits(state.users, 9),
         mostRange: range((end) => digits(Math.max(0, Math.floor(end)), 9), ranges.max_concurrency),
       };
       const ends = spare.value >= 0 ? "" : most < 1 ? words.noRequest : say(words, "cacheEnds", values);
