@@ -34,7 +34,8 @@ from catalogue import load_model, model_inputs
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
-RESOLVED_AGAIN = 0.02  # the same share for what else may be set, which moves little
+# the same shares for what else may be set: most of it moves a few inputs, whatever the kind
+GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
 OWN = "own"  # the formulas' own error, by quantity and side
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
@@ -143,7 +144,7 @@ def switched(axes: Axes, offered: Sequence[Kind]) -> dict[str, list[Column]]:
 
     None is what it takes away.
     """
-    some, found = [offered[number] for number in _some(offered, RESOLVED_AGAIN)], {}
+    some, found = [offered[number] for number in _some(offered, GLIMPSED)], {}
     plain = [row(kind) for kind in some]
     for name, (_, ways) in WAYS.items():
         for way in ways:
@@ -159,7 +160,9 @@ def switched(axes: Axes, offered: Sequence[Kind]) -> dict[str, list[Column]]:
                 after = changed(kind)
                 return {column: after.get(column) for column in moved}
 
-            found[f"{name}={way}"] = columns(axes, offered, RESOLVED_AGAIN, of) if moved else []
+            once = columns(axes, offered, GLIMPSED, of) if moved else []
+            found[f"{name}={way}"] = (columns(axes, offered, RESOLVED_AGAIN, of)
+                                      if any(column.axes for column in once) else once)
     return found
 
 

@@ -93,6 +93,10 @@ WORDS: dict[str, Text] = {
              "all cards together {rate} token/s (80%: {rateRange}).",
              "每输出 token {tpot}（80% 区间 {tpotRange}），首 token {ttft}（80% 区间 "
              "{ttftRange}）；全部卡合计 {rate} token/s（80% 区间 {rateRange}）。"),
+    "fastApart": ("A token every {tpot} (80%: {tpotRange}); all cards of this pool together {rate} "
+                  "token/s (80%: {rateRange}). Prompts have a pool of their own.",
+                  "每输出 token {tpot}（80% 区间 {tpotRange}）；本池全部卡合计 {rate} token/s（80% "
+                  "区间 {rateRange}）。预填充在另一个池中。"),
     "whatIf": ("The cards lack the memory for it: these are the times of cards that have enough.",
                "显存不足：以下是显存足够时的时间。"),
     "stepCaption": ("The time per output token, taken apart.", "每输出 token 时间的构成。"),

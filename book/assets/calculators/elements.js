@@ -121,7 +121,7 @@
   const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
   const ranged = {
-    users: { low: 1, high: 2048, log: true }, input: { low: 16, high: 131072, log: true },
+    users: { low: 1, high: 32768, log: true }, input: { low: 16, high: 131072, log: true },
     output: { low: 1, high: 16384, log: true }, share: { low: 50, high: 100 }, use: { low: 1, high: 100 },
   };
 
@@ -233,7 +233,7 @@
         values[key] = format(ranges[name].value);
         values[`${key}Range`] = range(format, ranges[name]);
       }
-      said.textContent = say(words, "fast", values) + (ranges.headroom_per_device.value < 0 ? ` ${words.whatIf}` : "");
+      said.textContent = say(words, state.set.separate_pools ? "fastApart" : "fast", values) + (ranges.headroom_per_device.value < 0 ? ` ${words.whatIf}` : "");
       const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);
