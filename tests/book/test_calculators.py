@@ -27,7 +27,7 @@ from calc.costing.tokens import token_costs
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import token_parts
-from calculators.extras import MOST, WAYS, extras
+from calculators.extras import COPIES, MOST, WAYS, extras
 from calculators.links import link
 from calculators.offers import card_of, contents, deployed, precisions
 from calculators.samples import state
@@ -242,6 +242,29 @@ def test_a_slider_moves_every_answer_and_the_link(page: Browser, site: Path) -> 
     assert page.wait_for(f"{answers}.length === 4")
     assert page.evaluate(answers) == after
     assert page.errors == []
+
+
+def test_what_is_set_besides_can_be_taken_back_and_goes_with_its_card(
+        page: Browser, site: Path) -> None:
+    found = link(load_scenario("wide-lmsys-decode"))
+    assert found is not None
+    page.open("about:blank")
+    page.open(f"{site.as_uri()}/{PAGE}#{found.state}")
+    told = "[...document.querySelectorAll('.also li')].map((one) => one.textContent)"
+    page.wait_for(f"{told}.length === {found.state.count('set.')}")
+    copies, latency = (extras()[name].words[0] for name in (COPIES, "collective_alpha"))
+    assert f"{copies}: 32×" in page.evaluate(told)
+    assert f"{latency}: 5.2 µs (4.7 µs to 5.8 µs)×" in page.evaluate(told)
+    page.evaluate("[...document.querySelectorAll('.also li')].find((one) => one.textContent"
+                  f".startsWith({json.dumps(copies)})).querySelector('button').click()")
+    assert not any(one.startswith(copies) for one in page.evaluate(told))
+    assert "TP 1 × DP 72" in page.evaluate("document.querySelector('.refusal').textContent")
+    page.evaluate("""(() => { const choice = document.querySelector('select[name=card]');
+        choice.value = 'nvidia-b200'; choice.dispatchEvent(new Event('change')); })()""")
+    assert not any(one.startswith(latency) for one in page.evaluate(told))
+    page.wait_for("location.hash.includes('nvidia-b200')")
+    assert "set.separate_pools=1" in page.evaluate("location.hash")
+    assert "collective" not in page.evaluate("location.hash")
 
 
 def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser, site: Path
