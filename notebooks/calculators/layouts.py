@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from calculators.extras import COPIES
 from calculators.offers import MODELS, SIZES
 from catalogue import load_model, load_precision, model_inputs
 from catalogue.deployments.blocks import block_problem
@@ -16,12 +17,22 @@ Rows = list[int]  # of each tensor-parallel size, or each pair with data, a bit 
 def divided(model: str) -> list[Rows]:
     """By tensor and data parallel size the expert-parallel sizes that divide a model, as bits.
 
-    The sizes are those of ``SIZES``. Pipeline stages divide nothing but the layers.
+    The sizes are those of ``SIZES``. Pipeline stages divide nothing but the layers; whether
+    experts are dealt out evenly is another answer (:func:`dealt`).
     """
     entry = load_model(model)
     numbers: dict[str, Any] = dict(model_inputs(entry))
-    return [[_bits(cut_problem(numbers, entry.attention, model, (tp, 1, dp, ep)) is None
+    routed = int(numbers["n_routed_experts"])
+    return [[_bits(cut_problem(numbers | {COPIES: -routed % ep}, entry.attention, model,
+                               (tp, 1, dp, ep)) is None
                    for ep in SIZES) for dp in SIZES] for tp in SIZES]
+
+
+def dealt(model: str, expert_parallel: int, copies: int = 0, apart: int = 0) -> bool:
+    """Whether experts and their copies are dealt evenly to the ranks that are not apart."""
+    ranks = expert_parallel - apart
+    routed = load_model(model).n_routed_experts
+    return ranks > 0 and ((int(routed.value) if routed else 0) + copies) % ranks == 0
 
 
 def loaded(model: str, precision: str) -> Rows:

@@ -12,17 +12,20 @@ import yaml
 
 from calc.choosing.advice import ON_PROCESSORS, changed
 from calc.searching.choices import BLOCKS, UTILIZATION
+from calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 from catalogue import Scenario, load_device, load_model, load_node, names, read_scenario
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.precision_support import nearest
 from catalogue.deployments.profiles import fitting
-from catalogue.entries.hardware import Device
+from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 
+AT = "@"  # between a card and a server that is not its usual one
 NO_ENGINE = "none"  # a deployment that names none
 MODELS = ("deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5",
-          "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256)  # of each degree
+          "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b",
+          "llama-3.1-70b")
+SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3)
 ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
@@ -35,12 +38,13 @@ class Kind:
     """What of a deployment its inputs depend on besides its numbers.
 
     Attributes:
-        card, model, precision: entries of the catalogue.
+        card, model, precision: entries of the catalogue; a card may be in another server.
         engine: likewise, or ``NO_ENGINE``.
         servers: 1 if there are several, else 0.
         exchange: how many domains the exchange of experts leaves: none, the server, its fabric too.
         replicas: 1 if there are several, else 0.
         drafted: 1 if tokens are drafted, else 0.
+        ways: what else is set, by name of ``calculators.extras.WAYS``; no axis.
     """
 
     card: str
@@ -51,29 +55,47 @@ class Kind:
     exchange: int = 0
     replicas: int = 0
     drafted: int = 0
+    ways: tuple[tuple[str, str], ...] = ()
 
 
 @functools.cache
-def cards() -> list[Device]:
-    """Cards that a server of the catalogue holds."""
+def cards() -> list[str]:
+    """Cards that a server of the catalogue holds: in theirs, and in those that are like it."""
     devices = (load_device(name) for name in names("devices"))
-    return [card for card in devices if card.type != "host" and card.node and not card.dies]
+    held = [card for card in devices if card.type != "host" and card.node and not card.dies]
+    like: dict[str | None, list[str]] = {}
+    for name in names("nodes"):
+        like.setdefault(load_node(name).like, []).append(f"{AT}{name}")
+    return [f"{card.id}{server}" for card in held for server in ("", *like.get(card.node, ()))]
+
+
+def placed(card: str) -> tuple[Device, Node]:
+    """A card, and the server that it stands in."""
+    name, _, server = card.partition(AT)
+    device: Device = load_device(name)
+    return device, load_node(server or str(device.node))
+
+
+def card_of(scenario: Scenario) -> str:
+    """What the calculators call the card of a deployment in its server; it need not be offered."""
+    device, node = scenario.device, scenario.node
+    return device.id if node.id == device.node else f"{device.id}{AT}{node.id}"
 
 
 @functools.cache
 def precisions(card: str) -> list[str]:
     """Precisions that a card multiplies, of those that are made for cards."""
-    return [entry.id for entry in nearest(load_device(card)) if entry.id not in ON_PROCESSORS]
+    return [entry.id for entry in nearest(placed(card)[0]) if entry.id not in ON_PROCESSORS]
 
 
 def engines(card: str) -> list[str]:
     """Engines that run on a card, and none."""
-    return [NO_ENGINE, *fitting(load_device(card))]
+    return [NO_ENGINE, *fitting(placed(card)[0])]
 
 
 def per_node(card: str) -> int:
     """Cards of the server that a card stands in [1]."""
-    return int(load_node(str(load_device(card).node)).devices_per_node.value)
+    return int(placed(card)[1].devices_per_node.value)
 
 
 def of_experts(model: Model) -> bool:
@@ -95,7 +117,7 @@ def sort_of(model: str) -> tuple[Any, ...]:
 
 def kinds(card: str, model: str) -> Iterator[tuple[int, int, int, int]]:
     """Servers, exchange, replicas and drafts of the deployments of a model on a card."""
-    entry, node = load_model(model), load_node(str(load_device(card).node))
+    entry, (_, node) = load_model(model), placed(card)
     fabric = scale_up_domain(node) > per_node(card)
     beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
     for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]:
@@ -108,25 +130,34 @@ def contents(state: dict[str, Any]) -> dict[str, Any]:
     """A scenario file of a calculator's state, as plain data.
 
     Args:
-        state: by the names of ``calculators.state``.
+        state: by the names of ``calculators.scripts.fields``; under ``set`` what else is set.
     """
-    card, devices = load_device(state["card"]), state["tp"] * state["pp"] * state["dp"]
-    nodes = -(-devices // per_node(card.id))
-    cluster: dict[str, Any] = {"node": card.node, "nodes": nodes}
-    if devices != nodes * per_node(card.id):
+    (card, node), devices = placed(state["card"]), state["tp"] * state["pp"] * state["dp"]
+    size = int(node.devices_per_node.value)
+    nodes = -(-devices // size)
+    cluster: dict[str, Any] = {"node": node.id, "nodes": nodes}
+    if devices != nodes * size:
         cluster["devices"] = devices
+    told = state.get("set", {})
+    lengths = ({"context_tokens": state["input"] + state["output"]} if CONTEXT_ONLY in told else
+               {"input_tokens": state["input"], "output_tokens": state["output"]})
     title = f"{devices} × {card.id}, {state['model']}, {state['precision']}"
     engine = {} if state["engine"] == NO_ENGINE else {"engine": state["engine"]}
     draft = {"draft_tokens": state["drafts"]} if state["drafts"] else {}
-    return {
+    found: dict[str, Any] = {
         "title": {"en": title, "zh": title}, "defaults": ASSUMED, "model": state["model"],
         "device": card.id, **engine, "cluster": cluster, "precision": state["precision"],
         "parallelism": {"tensor_parallel": state["tp"], "pipeline_parallel": state["pp"],
                         "data_parallel": state["dp"], "expert_parallel": state["ep"]},
-        "workload": {"concurrency": state["users"], "input_tokens": state["input"],
-                     "output_tokens": state["output"], **draft,
+        "workload": {"concurrency": state["users"], **lengths, **draft,
                      "max_num_batched_tokens": state["chunk"], "block_size": state["block"],
                      "memory_utilization": state["share"] / PERCENT}}
+    for name, value in told.items():
+        section = extras()[name].section
+        if name != CONTEXT_ONLY:
+            place = found if section == ROOT else found.setdefault(section, {})
+            place[name] = written(name, value)
+    return found
 
 
 def deployed(state: dict[str, Any]) -> Scenario:
@@ -140,7 +171,7 @@ def deployed(state: dict[str, Any]) -> Scenario:
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
           ) -> dict[str, Any]:
     """The state that a calculator begins with: one card, one request's worth of nothing special."""
-    kind = load_device(card).type
+    kind = placed(card)[0].type
     return {"card": card, "model": model, "precision": precision or precisions(card)[0],
             "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
             "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": BLOCKS[kind],
@@ -148,10 +179,11 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
 
 
 @functools.lru_cache(maxsize=256)
-def _single(card: str, model: str, engine: str, drafted: int) -> Scenario:
+def _single(card: str, model: str, engine: str, drafted: int, ways: tuple[tuple[str, str], ...]
+            ) -> Scenario:
     """One card of a deployment, which any layout is a change of."""
-    state = usual(card, model, engine=engine) | {"users": FEW, "drafts": drafted}
-    return deployed(state)
+    state = usual(card, model, engine=engine)
+    return deployed(state | {"users": FEW, "drafts": drafted, "set": dict(ways)})
 
 
 def scenario_of(kind: Kind) -> Scenario:
@@ -159,8 +191,9 @@ def scenario_of(kind: Kind) -> Scenario:
 
     It need not divide the model: only what depends on the kind is read from it.
     """
-    one = _single(kind.card, kind.model, kind.engine, kind.drafted)
-    size, node = per_node(kind.card), load_node(str(load_device(kind.card).node))
+    one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.ways)
+    node = placed(kind.card)[1]
+    size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
     experts = (1, size + 1, scale_up_domain(node) + 1)[kind.exchange]
     settings: dict[str, str | int] = {

@@ -14,7 +14,7 @@ from calc.choosing.answers import Estimate, estimate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
 from calculators import scripts
-from calculators.offers import MODELS, cards, deployed
+from calculators.offers import MODELS, cards, deployed, placed
 from calculators.table import Axes, every_kind
 from calculators.views import ATTENTIONS, PHASES, trees
 from calculators.words import WORDS, Text
@@ -148,7 +148,7 @@ def carry() -> None:
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
     display(HTML("<template></template>"), metadata={"script": found})
     number("calculators-kinds", len(every_kind(Axes.of_offers())))
-    number("calculators-cards", len(cards()))
+    number("calculators-cards", len({placed(card)[0].id for card in cards()}))
     number("calculators-models", len(MODELS))
     number("calculators-formulas", max(len(trees(each)) for each in ATTENTIONS))
 

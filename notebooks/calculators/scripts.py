@@ -11,9 +11,11 @@ from calc.costing.rates import card_hour
 from calc.evidence.classes import named, own_errors
 from calc.intervals import uncertainty
 from calculators import views
+from calculators.extras import MOST, extras, otherwise
 from calculators.layouts import every_model, loaded
 from calculators.offers import (
     ASSUMED,
+    AT,
     AXES,
     DRAFTS,
     MODELS,
@@ -24,16 +26,16 @@ from calculators.offers import (
     drafts,
     engines,
     per_node,
+    placed,
     precisions,
     sort_of,
     usual,
 )
-from calculators.table import SET, Axes, columns, every_kind
+from calculators.table import SET, Axes, columns, every_kind, switched
 from calculators.words import by_language
 from catalogue import (
     load,
     load_model,
-    load_node,
     load_precision,
     model_inputs,
     sources,
@@ -42,12 +44,13 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.trees import symbols_of
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
+from catalogue.reading.values import LARGEST, SMALLEST
 from workbench.entries.deployments import HIDDEN, HIDES, PARTS
 from workbench.formulas.javascript import HELPERS, function, needed
 from workbench.showing.display import LANGUAGES
 
 YOURS = "yours"
-CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384), (1, 16, 32, 64, 128)
+CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384, 32768, 65536), (1, 16, 32, 64, 128)
 FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
             "engine": "vllm"}
 PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
@@ -69,7 +72,7 @@ def fields() -> dict[str, dict[str, Any]]:
         "precision": {"of": "ids", "from": "precisions"},
         "engine": {"of": "ids", "from": "engines"},
         **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep")},
-        "users": {"low": 1, "high": 8192, **whole},
+        "users": {"low": 1, "high": 32768, **whole},
         "input": {"low": 1, "high": 131072, **whole},
         "output": {"low": 1, "high": 65536, **whole},
         "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
@@ -88,7 +91,8 @@ def _name(entry: Any) -> dict[str, str]:
 
 def _cards() -> dict[str, Any]:
     found = {}
-    for card in cards():
+    for name in cards():
+        card, node = placed(name)
         prices = {}
         for way in OWNERSHIPS:
             hour = card_hour(card.id, way)
@@ -97,13 +101,13 @@ def _cards() -> dict[str, Any]:
                 title = sources().get(hour.source, {}).get("title", hour.source)
                 prices[way] = {"value": value, "low": low, "high": high,
                                "source": words.revealed(f"{title}, {hour.date}")}
-        node = load_node(str(card.node))
-        found[card.id] = {
-            "name": _name(card), "vendor": words.revealed(str(card.vendor)), "node": node.id,
-            "perNode": per_node(card.id), "domain": scale_up_domain(node),
-            "block": usual(card.id, FLAGSHIP["model"])["block"],
-            "precisions": precisions(card.id), "engines": engines(card.id), "prices": prices,
-            "held": {engine: _held(card.id, engine) for engine in engines(card.id)}}
+        called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
+                  for lang, each in _name(card).items()}
+        found[name] = {
+            "name": called, "device": card.id, "node": node.id, "perNode": per_node(name),
+            "domain": scale_up_domain(node), "block": usual(name, FLAGSHIP["model"])["block"],
+            "precisions": precisions(name), "engines": engines(name), "prices": prices,
+            "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
 
 
@@ -123,6 +127,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},
             "shapes": {key: value for key, value in shapes.items() if key in shown}}
@@ -133,9 +138,14 @@ def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()
     stored, running = list(axes.values[2]), list(axes.values[3])
+    offered = every_kind(axes)
     return {
         "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
-        "columns": [column.as_json() for column in columns(axes, every_kind(axes))],
+        "columns": [column.as_json() for column in columns(axes, offered)],
+        "switched": {way: [column.as_json() for column in moved]
+                     for way, moved in switched(axes, offered).items()},
+        "extras": {name: extra.as_json() for name, extra in extras().items()},
+        "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
                       "curved": uncertainty.CURVED},
         "ranged": views.RANGED, "money": views.MONEY, "floor": views.FLOOR,
@@ -148,7 +158,7 @@ def data() -> dict[str, Any]:
         "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
                  {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
         "operators": operators(),
-        "fields": fields(), "usual": start(), "source": ASSUMED["source"],
+        "fields": fields(), "usual": start() | {"set": {}}, "source": ASSUMED["source"],
         "words": by_language()}
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calc.evidence.classes import deviations
+from calculators.extras import WAYS, extras
 from calculators.offers import (
     AXES,
     MODELS,
@@ -29,18 +30,19 @@ from calculators.offers import (
 )
 from calculators.views import ATTENTIONS, RANGED, taken
 from catalogue import load_model, model_inputs
-from catalogue.reading.values import Value
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
+# the same shares for what else may be set: most of it moves a few inputs, whatever the kind
+GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
 OWN = "own"  # the formulas' own error, by quantity and side
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
        "ep": "expert_parallel", "users": "concurrency", "input": "input_tokens",
        "output": "output_tokens", "drafts": "draft_tokens", "chunk": "max_num_batched_tokens",
        "block": "block_size", "share": "memory_utilization", "longest": "context_tokens"}
-Number = float | None
+Cell = float | str | None  # a knob by its name
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Axes:
     @classmethod
     def of_offers(cls) -> Axes:
         """Of everything that is offered."""
-        of_cards = [card.id for card in cards()]
+        of_cards = cards()
         stored = dict.fromkeys(name for card in of_cards for name in precisions(card))
         running = dict.fromkeys(name for card in of_cards for name in engines(card))
         sorts = {sort_of(name): name for name in reversed(MODELS)}
@@ -83,7 +85,7 @@ class Column:
 
     name: str
     axes: tuple[int, ...]
-    values: tuple[Number, ...]
+    values: tuple[Cell, ...]
     at: tuple[int, ...]
 
     def as_json(self) -> list[Any]:
@@ -111,18 +113,16 @@ def _symbols() -> tuple[str, ...]:
     return tuple(sorted(every - shapes.keys() - set(SET.values())))
 
 
-def row(kind: Kind) -> dict[str, Number]:
+def row(kind: Kind) -> dict[str, Cell]:
     """Every column of a kind: inputs, ends of those that have a range, and the own errors."""
     scenario = scenario_of(kind)
-    inputs, symbols = scenario.inputs(), _symbols()
-    found: dict[str, Number] = {f"value {name}": inputs[name] for name in symbols}
+    inputs, symbols, settable = scenario.inputs(), _symbols(), extras()
+    found: dict[str, Cell] = {f"value {name}": inputs[name] for name in symbols}
     for knob in scenario.every_knob():
-        value: Value = knob.value
-        if value.low < value.high:
-            moved = [name for name in knob.symbols if name in symbols]
-            for name in moved:
-                found |= {f"low {name}": value.low, f"high {name}": value.high,
-                          f"knob {name}": symbols.index(moved[0])}
+        for name in knob.symbols:
+            if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
+                found |= {f"low {name}": knob.value.low, f"high {name}": knob.value.high,
+                          f"knob {name}": knob.name}
     for name, sides in deviations(scenario).items():
         if name in RANGED:
             found |= {f"{OWN} {name} {side}": size
@@ -130,15 +130,60 @@ def row(kind: Kind) -> dict[str, Number]:
     return found
 
 
-def columns(axes: Axes, offered: Sequence[Kind]) -> list[Column]:
+Row = Callable[[Kind], dict[str, Cell]]
+
+
+def _some(offered: Sequence[Kind], share: float) -> list[int]:
+    """Numbers of a share of the kinds, at random and always the same."""
+    chosen = np.random.default_rng(0).random(len(offered)) < share
+    return [int(number) for number in np.flatnonzero(chosen)]
+
+
+def switched(axes: Axes, offered: Sequence[Kind]) -> dict[str, list[Column]]:
+    """The columns that each way of ``calculators.extras.WAYS`` moves, and what it makes of them.
+
+    None is what it takes away.
+    """
+    some, found = [offered[number] for number in _some(offered, GLIMPSED)], {}
+    plain = [row(kind) for kind in some]
+    for name, (_, ways) in WAYS.items():
+        for way in ways:
+            @functools.cache
+            def changed(kind: Kind, key: tuple[str, str] = (name, way)) -> dict[str, Cell]:
+                return row(replace(kind, ways=(key,)))
+
+            moved = sorted({column for kind, before in zip(some, plain, strict=True)
+                            for column in _differing(before, changed(kind))})
+
+            def of(kind: Kind, changed: Row = changed, moved: list[str] = moved
+                   ) -> dict[str, Cell]:
+                after = changed(kind)
+                return {column: after.get(column) for column in moved}
+
+            once = columns(axes, offered, GLIMPSED, of) if moved else []
+            found[f"{name}={way}"] = (columns(axes, offered, RESOLVED_AGAIN, of)
+                                      if any(column.axes for column in once) else once)
+    return found
+
+
+def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def columns(axes: Axes, offered: Sequence[Kind], share: float = RESOLVED, of: Row = row
+            ) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
     Not every kind is resolved: some of them show what moves a column, and where a place of it
     is left without a number, so are those that have one.
+
+    Args:
+        axes, offered: the axes, and every kind on them.
+        share: of the kinds that are resolved at first [1].
+        of: the numbers of a kind by column.
     """
     every = np.array([axes.place(kind) for kind in offered])
-    chosen = np.random.default_rng(0).random(len(offered)) < RESOLVED
-    rows = {number: row(offered[number]) for number in np.flatnonzero(chosen).tolist()}
+    rows = {number: of(offered[number]) for number in _some(offered, share)}
     while True:
         numbers = sorted(rows)
         names = sorted({name for one in rows.values() for name in one})
@@ -148,7 +193,7 @@ def columns(axes: Axes, offered: Sequence[Kind]) -> list[Column]:
                           for number in _unfilled(column, every, axes.sizes)})
         if not lacking:
             return found
-        rows |= {number: row(offered[number]) for number in lacking}
+        rows |= {number: of(offered[number]) for number in lacking}
 
 
 def _unfilled(column: Column, places: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
@@ -167,9 +212,9 @@ def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np
     return found
 
 
-def _column(name: str, numbers: Iterable[Number], places: np.ndarray,
+def _column(name: str, numbers: Iterable[Cell], places: np.ndarray,
             sizes: tuple[int, ...]) -> Column:
-    known: dict[Number, int] = {}
+    known: dict[Cell, int] = {}
     codes = np.array([known.setdefault(number, len(known)) for number in numbers])
     kept = list(range(len(sizes))) if len(known) > 1 else []
     for axis in reversed(kept):

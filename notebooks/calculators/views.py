@@ -69,13 +69,25 @@ def rooflines() -> dict[str, Any]:
 
 
 def costs() -> dict[str, Any]:
-    """Cards that are paid, and for how long they are busy with a prompt and with an answer."""
+    """Cards that are paid, and for how long they are busy with a prompt and with an answer.
+
+    Prompts with a pool of their own have as many cards beside as keep up, and either pool is
+    charged its cards, however busy they are: ``calc.costing.tokens``.
+    """
     step = ["add", "decode_step_time", "draft_time"]
-    own = {"paid_cards": ["multiply", "tensor_parallel", "pipeline_parallel", "data_parallel"],
-           "prompt_card_time": ["divide", ["multiply", "tensor_parallel", "burst_step_time",
-                                           "new_tokens"], "burst_tokens"],
-           "answer_card_time": ["divide", ["multiply", "tensor_parallel", "output_tokens", step],
-                                ["multiply", "decode_batch", "tokens_per_step"]]}
+
+    def of_pools(apart: Any, together: Any) -> Any:
+        return ["piecewise", [["gt", "separate_pools", 0], apart], together]
+
+    cards = ["multiply", "tensor_parallel", "pipeline_parallel", "data_parallel"]
+    prompt = ["divide", ["multiply", "tensor_parallel", "burst_step_time", "new_tokens"],
+              "burst_tokens"]
+    answer = ["divide", ["multiply", "tensor_parallel", "output_tokens", step],
+              ["multiply", "decode_batch", "tokens_per_step"]]
+    beside = ["multiply", "request_throughput", prompt]
+    own = {"paid_cards": ["add", cards, of_pools(beside, 0)],
+           "prompt_card_time": of_pools(beside, prompt),
+           "answer_card_time": of_pools(cards, answer)}
     priced = of_notebook(load_formulas(), COST)
     return own | {name: priced[name].tree for name in ("prompt_cost_share", *MONEY)}
 

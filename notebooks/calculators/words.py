@@ -93,6 +93,10 @@ WORDS: dict[str, Text] = {
              "all cards together {rate} token/s (80%: {rateRange}).",
              "每输出 token {tpot}（80% 区间 {tpotRange}），首 token {ttft}（80% 区间 "
              "{ttftRange}）；全部卡合计 {rate} token/s（80% 区间 {rateRange}）。"),
+    "fastApart": ("A token every {tpot} (80%: {tpotRange}); all cards of this pool together {rate} "
+                  "token/s (80%: {rateRange}). Prompts have a pool of their own.",
+                  "每输出 token {tpot}（80% 区间 {tpotRange}）；本池全部卡合计 {rate} token/s（80% "
+                  "区间 {rateRange}）。预填充在另一个池中。"),
     "whatIf": ("The cards lack the memory for it: these are the times of cards that have enough.",
                "显存不足：以下是显存足够时的时间。"),
     "stepCaption": ("The time per output token, taken apart.", "每输出 token 时间的构成。"),
@@ -133,6 +137,13 @@ WORDS: dict[str, Text] = {
     "boundBy": ("bound by", "受限于"),
     "bandwidth": ("memory bandwidth", "显存带宽"),
     "compute": ("arithmetic", "算力"),
+    # what is set besides
+    "also": ("Also set, as the deployment has it:", "另有设定（取自该部署）："),
+    "colon": (": ", "："),
+    "yes": ("yes", "是"),
+    "no": ("no", "否"),
+    "takeBack": ("take back: {name}", "取消设定：{name}"),
+    "takeAllBack": ("Take all back", "全部取消"),
     # refusals
     "badLink": ("The link cannot be read at '{text}'; the usual state is shown.",
                 "链接在“{text}”处无法识别，显示默认状态。"),
@@ -153,6 +164,17 @@ WORDS: dict[str, Text] = {
                 "{model}（{precision}）在 TP {tp} × DP {dp} 下不能用 EP {ep}，可用的 EP：{list}。"),
     "tensor": ("TP {tp} does not divide {model} in {precision}; TP may be {list}.",
                "TP {tp} 不能整除 {model}（{precision}），可用的 TP：{list}。"),
+    "noExperts": ("{model} has no experts to copy; take the redundant experts back.",
+                  "{model} 没有可冗余的专家，请取消冗余专家的设定。"),
+    "noneApart": ("{apart} ranks for shared experts alone need a model with shared experts, TP 1 "
+                  "and the low-latency exchange.",
+                  "{apart} 个只放共享专家的 rank 要求模型有共享专家、TP 为 1，且采用低延迟通信。"),
+    "tooMany": ("More than {most} further inputs are set, expected at most {most}.",
+                "另设的输入超过 {most} 项，最多 {most} 项。"),
+    "bothLengths": ("The file states context_tokens beside input_tokens or output_tokens; the "
+                    "calculators take one or the other.",
+                    "文件同时写了 context_tokens 与 input_tokens 或 output_tokens，"
+                    "计算器只接受其一。"),
     "kept": ("The last picture that could be computed is shown.", "仍显示上一个可以计算的结果。"),
     "tooLarge": ("The file is larger than 10 MB, expected a scenario file.",
                  "文件超过 10 MB，应为部署文件。"),

@@ -58,11 +58,15 @@ def glance(deployed: Deployed) -> None:
 
 
 def move(deployed: Deployed) -> None:
-    """A link into the calculators in the state of the deployment, where they can hold it."""
-    if in_book() and (state := link(deployed.scenario)) is not None:
-        address = html.escape(f"{CALCULATORS}#{state}")
-        show(f'<a href="{address}">Move it in the calculators</a>',
-             f'<a href="{address}">在计算器中调整这个部署</a>')
+    """A link into the calculators in the state of the deployment, and what of it they lack."""
+    if not in_book() or (found := link(deployed.scenario)) is None:
+        return
+    address = html.escape(f"{CALCULATORS}#{found.state}")
+    ends = (". ", "。") if found.without else ("", "")
+    en, zh = (ends[lang] + (" ", "")[lang].join(said[lang] for said in found.without)
+              for lang in range(len(ends)))
+    show(f'<a href="{address}">Move it in the calculators</a>{en}',
+         f'<a href="{address}">在计算器中调整这个部署</a>{zh}')
 
 
 def _to(label: str) -> str:

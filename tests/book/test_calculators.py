@@ -9,6 +9,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,18 +27,21 @@ from calc.costing.tokens import token_costs
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import token_parts
+from calculators.extras import COPIES, MOST, WAYS, extras
 from calculators.links import link
-from calculators.offers import contents, deployed
+from calculators.offers import card_of, contents, deployed, precisions
 from calculators.samples import state
 from calculators.scripts import start
 from calculators.views import RANGED
-from catalogue import load_scenario, read_scenario
+from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
+from workbench.entries.deployments import rounded
 from workbench.formulas.javascript import HELPERS, function
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
 
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = "chapters/calculators.html"
 COUNT = int(os.environ.get("CALCULATORS", "40"))
 EDGES = max(20, COUNT // 5)
@@ -50,6 +57,16 @@ ALL = """JSON.stringify(STATES.map((state) => {
           values: Object.fromEntries(formulas.names.map((name) => [name, found.get(name)])),
           cost: found.cost, text, back: {...state, ...fromYaml(data, words, text)}};
 }))"""
+
+OF_LINKS = ("tpot", "ttft", "output_throughput", "max_concurrency")
+OPENED = """JSON.stringify(LINKS.map((link) => {
+  const {data, formulas, Engine, fromLink, toLink, problem} = willItFit, words = data.words.en;
+  globalThis.tested ??= new Engine(data, formulas);
+  const state = fromLink(data, words, link), get = tested.glance(state);
+  return {problem: problem(data, words, state),
+          kept: toLink(data, fromLink(data, words, toLink(data, state))) === toLink(data, state),
+          ...Object.fromEntries(NAMES.map((name) => [name, get(name)]))};
+}))""".replace("NAMES", json.dumps(OF_LINKS))
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +125,8 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize(("edge", "count"), [(False, COUNT), (True, EDGES)])
 def test_every_number_is_that_of_the_runtime(page: Browser, edge: bool, count: int) -> None:
-    states = [state(seed, edge) for seed in range(count)]
-    found = json.loads(page.evaluate(ALL.replace("STATES", json.dumps(states))))
+    asked_of = json.dumps([state(seed, edge) for seed in range(count)])
+    found, states = json.loads(page.evaluate(ALL.replace("STATES", asked_of))), json.loads(asked_of)
     for asked, answer in zip(states, found, strict=True):
         assert answer["problem"] is None, asked
         assert list(differences(asked, answer)) == [], asked
@@ -144,9 +161,15 @@ REFUSAL = """(() => {{ try {{
   willItFit.{}(willItFit.data, willItFit.data.words.en, {}); return null;
 }} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()"""
 REFUSED_LINKS = [
-    "card=no-such-card", "tp=5", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
+    "card=no-such-card", "tp=7", "users=1e9", "users=0", "users=-1", "users=1.5", "users=",
     "users=1&users=2", "__proto__=1", "constructor=x", "tp=8=8", "card=%3Cscript%3E", "card=%",
     "users=99999999999999999999", "price=NaN", "<img src=x onerror=alert(1)>=1",
+    "set.nothing=1", "set.__proto__=1", "set.=1", "set.micro_batches=3", "set.micro_batches=1.5",
+    "set.collective_alpha=-1", "set.collective_alpha=1e400", "set.collective_alpha=0",
+    "set.collective_alpha=2e-6~3e-6~4e-6", "set.collective_alpha=2e-6~1e-6",
+    "set.collective_alpha=1~<b>~2", "set.balancing=<script>", "set.graphs=1~1~1",
+    "set.graphs=false&set.graphs=false",
+    "&".join(f"set.{name}=1" for name in [*extras()][len(WAYS):][:MOST + 1]),
 ]
 
 
@@ -173,7 +196,12 @@ workload:
 """
 REFUSED_FILES = [
     "", "model: [deepseek-v3]", "a: &a [*a]", "[" * 100_000, "{" * 500,
-    GOOD + "mechanisms:\n", GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
+    GOOD + "mechanisms:\n", GOOD + "mechanisms:\n  collective_alpha: 5\n",
+    GOOD + "mechanisms:\n  nothing: 1\n", GOOD + "graphs: <img src=x onerror=alert(1)>\n",
+    GOOD + "mechanisms:\n  routing_skew: {value: 1, range: [2, 3]}\n",
+    GOOD + "mechanisms:\n  routing_skew: {value: 1, note: {en: no, zh: no}}\n",
+    GOOD + "  context_tokens: 9 token\n  input_tokens: 8 token\n",
+    GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
     GOOD.replace("tensor_parallel: 8", "tensor_parallel: 7"), GOOD + "model: deepseek-v3\n",
     GOOD.replace("nodes: 1", "nodes: 2"), GOOD.replace("deepseek-v3", "<script>alert(1)</script>"),
     GOOD.replace("deepseek-v3", "!!js/function 'function(){alert(1)}'"),
@@ -216,6 +244,29 @@ def test_a_slider_moves_every_answer_and_the_link(page: Browser, site: Path) -> 
     assert page.errors == []
 
 
+def test_what_is_set_besides_can_be_taken_back_and_goes_with_its_card(
+        page: Browser, site: Path) -> None:
+    found = link(load_scenario("wide-lmsys-decode"))
+    assert found is not None
+    page.open("about:blank")
+    page.open(f"{site.as_uri()}/{PAGE}#{found.state}")
+    told = "[...document.querySelectorAll('.also li')].map((one) => one.textContent)"
+    page.wait_for(f"{told}.length === {found.state.count('set.')}")
+    copies, latency = (extras()[name].words[0] for name in (COPIES, "collective_alpha"))
+    assert f"{copies}: 32×" in page.evaluate(told)
+    assert f"{latency}: 5.2 µs (4.7 µs to 5.8 µs)×" in page.evaluate(told)
+    page.evaluate("[...document.querySelectorAll('.also li')].find((one) => one.textContent"
+                  f".startsWith({json.dumps(copies)})).querySelector('button').click()")
+    assert not any(one.startswith(copies) for one in page.evaluate(told))
+    assert "TP 1 × DP 72" in page.evaluate("document.querySelector('.refusal').textContent")
+    page.evaluate("""(() => { const choice = document.querySelector('select[name=card]');
+        choice.value = 'nvidia-b200'; choice.dispatchEvent(new Event('change')); })()""")
+    assert not any(one.startswith(latency) for one in page.evaluate(told))
+    page.wait_for("location.hash.includes('nvidia-b200')")
+    assert "set.separate_pools=1" in page.evaluate("location.hash")
+    assert "collective" not in page.evaluate("location.hash")
+
+
 def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser, site: Path
                                                                    ) -> None:
     page.open("about:blank")
@@ -229,12 +280,69 @@ def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser
     assert page.evaluate("document.querySelector('.memory').innerHTML") == before
 
 
-def test_a_deployment_links_to_its_own_state() -> None:
-    scenario = load_scenario("s0-scenario-3-prefill")
-    found = link(scenario)
+def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser) -> None:
+    scenarios = [load_scenario(name) for name in deployment_names()]
+    links = [found for scenario in scenarios if (found := link(scenario))]
+    assert len(links) == len(scenarios)
+    opened = json.loads(page.evaluate(OPENED.replace("LINKS", json.dumps(
+        [found.state for found in links]))))
+    for scenario, found, answer in zip(scenarios, links, opened, strict=True):
+        inputs = scenario.inputs()
+        known = inputs | calc.evaluate(inputs, scenario.model.attention)
+        assert (answer["problem"], answer["kept"]) == (None, True)
+        same = not any(far(answer[name], float(known[name])) for name in OF_LINKS)
+        assert same == (not found.without), scenario.id
+        assert bool(found.without) == (scenario.file.offload is not None
+                                       or scenario.precision.id not in precisions(card_of(scenario))
+                                       ), scenario.id
+
+
+SHOWN = re.compile(r"([\d,.]+) (ms|s|token/s) \(80%: ([\d,.]+)(?: \w+)? to ([\d,.]+)(?: \w+)?\)")
+UNITS = {"ms": 1e-3, "s": 1.0, "token/s": 1.0}
+FAST = ("tpot", "ttft", "output_throughput")  # in the order of the answer
+
+
+def test_a_deployment_is_the_same_in_the_page_its_file_and_the_notebook(
+        browser: Browser, site: Path, tmp_path: Path) -> None:
+    """Its link opens; what the page shows and writes is what command line and Papermill say."""
+    found = link(load_scenario("h200-v32-vllm-dp8"))
     assert found is not None
-    assert f"card={scenario.device.id}" in found
-    assert link(load_scenario("s3-hybrid-910b4")) is None
+    assert "set.exchange_gathered=1" in found.state
+    browser.open("about:blank")
+    browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.open(f"{site.as_uri()}/{PAGE}#{found.state}")
+    browser.wait_for("document.querySelector('.speed .answer')?.textContent.length > 0")
+    shown = SHOWN.findall(browser.evaluate("document.querySelector('.speed .answer').textContent"))
+    exact = json.loads(browser.evaluate("""JSON.stringify((() => {
+      const {data, formulas, Engine, fromLink} = willItFit;
+      const state = fromLink(data, data.words.en, location.hash);
+      return new Engine(data, formulas).compute(state).ranges;
+    })())"""))
+    browser.evaluate("[...document.querySelectorAll('.panel .buttons button')][1].click()")
+    written = tmp_path / "nvidia-h200-sxm-deepseek-v3.2.yml"
+    for _ in range(100):
+        if written.is_file() and written.stat().st_size:
+            break
+        time.sleep(0.1)
+    said = json.loads(_run(tmp_path, sys.executable, "-m", "calc", "estimate", written.name,
+                           "--json"))["quantities"]
+    papermill = str(Path(sys.executable).with_name("papermill"))
+    _run(tmp_path, papermill, str(ROOT / "notebooks" / "scenario.ipynb"), "out.ipynb",
+         "-p", "scenario", written.name, "-p", "lang", "en")
+    printed = (tmp_path / "out.ipynb").read_text(encoding="utf-8")
+    for name, (value, unit, *ends) in zip(FAST, shown, strict=True):
+        for side, text in zip(("value", "low", "high"), (value, *ends), strict=True):
+            assert not far(exact[name][side], said[name][side]), (name, side)
+            number = float(text.replace(",", "")) * UNITS[unit]
+            assert number == pytest.approx(said[name][side], rel=5e-3), (name, side)
+        assert f"**{rounded(said[name]['value'], said[name]['unit'])}**" in printed
+
+
+def _run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                          timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 def test_the_first_state_is_one_that_runs() -> None:

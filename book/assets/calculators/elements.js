@@ -50,9 +50,13 @@
         if (!card.prices[state.way]) state.way = Object.keys(card.prices)[0] ?? "yours";
         state.block = card.block;
       }
+      if (part.card || part.engine) state.set = fit.kept(state.set, (name) => !data.extras[name].knob);  // measured of another
       if (part.model) {
         if (!model.drafts) state.drafts = 0;
-        if (!model.experts) state.ep = 1;
+        if (!model.experts) {
+          state.ep = 1;
+          state.set = fit.kept(state.set, (name) => data.extras[name].section !== "parallelism");
+        }
       }
       this.state = state;
       this.refused = "";
@@ -117,7 +121,7 @@
   const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
   const ranged = {
-    users: { low: 1, high: 2048, log: true }, input: { low: 16, high: 131072, log: true },
+    users: { low: 1, high: 32768, log: true }, input: { low: 16, high: 131072, log: true },
     output: { low: 1, high: 16384, log: true }, share: { low: 50, high: 100 }, use: { low: 1, high: 100 },
   };
 
@@ -126,11 +130,10 @@
       choice("card", () => named(data.cards)), choice("model", () => named(data.models)),
       choice("precision", (state) => named(data.precisions, data.cards[state.card].precisions)),
       choice("engine", (state) => named(data.engines, data.cards[state.card].engines)),
-      ...["tp", "pp", "dp", "ep"].map(listed),
-    ];
+    ], degrees = ["tp", "pp", "dp", "ep"].map(listed);
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
     const others = [number("share", ranged.share), ...["drafts", "chunk", "block"].map(listed)];
-    const cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
+    const more = fit.also(() => store, words), cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
     const done = make("span", { class: "done", "aria-live": "polite" });
     const button = (key, press) => {
       const found = make("button", { type: "button" }, words[key]);
@@ -152,10 +155,11 @@
       file.value = "";
     });
     root.append(
-      make("div", { class: "fields" }, ...controls.map(({ node }) => node)), cluster,
+      make("div", { class: "fields" }, ...controls.map(({ node }) => node)),
+      make("div", { class: "fields degrees" }, ...degrees.map(({ node }) => node)), cluster,
       make("div", { class: "fields" }, ...sliders.map(({ node }) => node)),
       make("details", {}, make("summary", {}, words.more), make("div", { class: "fields" }, ...others.map(({ node }) => node))),
-      refusal,
+      more.node, refusal,
       make("p", { class: "buttons" },
         button("link", async () => {
           history.replaceState(null, "", fit.toLink(data, store.state));
@@ -168,12 +172,12 @@
         }),
         button("download", () => {
           const address = URL.createObjectURL(new Blob([fit.toYaml(data, store.state)], { type: "text/yaml" }));
-          make("a", { href: address, download: `${store.state.card}-${store.state.model}.yml` }).click();
+          make("a", { href: address, download: `${data.cards[store.state.card].device}-${store.state.model}.yml` }).click();
           URL.revokeObjectURL(address);
         }),
         button("load", () => file.click()), file, done));
     return (result, state, problem, refused) => {
-      for (const { fill } of [...controls, ...sliders, ...others]) fill(state);
+      for (const { fill } of [...controls, ...degrees, ...sliders, ...others, more]) fill(state);
       const card = data.cards[state.card], count = state.tp * state.pp * state.dp;
       cluster.textContent = say(words, "cards", { count, nodes: Math.ceil(count / card.perNode), node: card.node });
       refusal.textContent = [refused, problem, (problem || refused) && words.kept].filter(Boolean).join(" ");
@@ -195,7 +199,7 @@
       const spare = ranges.headroom_per_device, most = Math.floor(ranges.max_concurrency.value);
       const values = {
         spare: bytes(spare.value), short: bytes(-spare.value), usable: bytes(get("usable_memory")),
-        range: range(bytes, spare), most, users: state.users,
+        range: range(bytes, spare), most: digits(most, 9), users: digits(state.users, 9),
         mostRange: range((end) => digits(Math.max(0, Math.floor(end)), 9), ranges.max_concurrency),
       };
       const ends = spare.value >= 0 ? "" : most < 1 ? words.noRequest : say(words, "cacheEnds", values);
@@ -229,7 +233,7 @@
         values[key] = format(ranges[name].value);
         values[`${key}Range`] = range(format, ranges[name]);
       }
-      said.textContent = say(words, "fast", values) + (ranges.headroom_per_device.value < 0 ? ` ${words.whatIf}` : "");
+      said.textContent = say(words, state.set.separate_pools ? "fastApart" : "fast", values) + (ranges.headroom_per_device.value < 0 ? ` ${words.whatIf}` : "");
       const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);

@@ -76,26 +76,41 @@
     /* Inputs of a state, what has a range, and the formulas' own errors. */
     resolve(state) {
       const { data, slots } = this, places = this.places(state);
-      const v = new Float64Array(slots.size), groups = new Map(), found = {};
-      for (const [name, axes, values, at] of data.columns) {
+      const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {} };
+      const read = ([name, axes, values, at]) => {
         let place = 0;
         for (const axis of axes) place = place * this.sizes[axis] + places[axis];
         if (axes.length) place = typeof at === "string" ? DIGITS.indexOf(at[place]) : at[place];
-        const number = values[place] ?? null;
-        if (number === null) continue;
+        const number = values[place];
+        if (number === undefined) return;
         const space = name.indexOf(" "), kind = name.slice(0, space), rest = name.slice(space + 1);
         if (kind === "value") v[slots.get(rest)] = number;
-        else (found[kind] ??= {})[rest] = number;
+        else if (number === null) delete found[kind][rest];
+        else found[kind][rest] = number;
+      };
+      data.columns.forEach(read);
+      for (const [way, columns] of Object.entries(data.switched)) {
+        const [name, of] = way.split("=");
+        if (state.set[name] === of) columns.forEach(read);
       }
-      for (const [symbol, group] of Object.entries(found.knob ?? {})) {
-        if (!groups.has(group)) groups.set(group, { slots: [], low: found.low[symbol], high: found.high[symbol] });
-        groups.get(group).slots.push(slots.get(symbol));
+      for (const [symbol, name] of Object.entries(found.knob)) {
+        if (!groups.has(name)) groups.set(name, { slots: [], low: found.low[symbol], high: found.high[symbol] });
+        groups.get(name).slots.push(slots.get(symbol));
+      }
+      for (const [name, knob] of groups) {
+        const told = state.set[name] ?? state.set[data.otherwise[name]];
+        if (!told) continue;
+        [, knob.low, knob.high] = told;
+        for (const slot of knob.slots) [v[slot]] = told;
       }
       const set = (name, number) => { if (slots.has(name)) v[slots.get(name)] = number; };
       for (const [name, number] of Object.entries(data.models[state.model].shapes)) set(name, number);
-      const numbers = { ...state, longest: state.input + state.output, share: state.share / 100 };
+      for (const [name, told] of Object.entries(state.set)) {
+        if (typeof told !== "string" && !data.extras[name].knob) set(name, told[0]);
+      }
+      const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
-      return { v, knobs: [...groups.values()], own: found.own ?? {} };
+      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: found.own };
     }
 
     run(v, program) {

@@ -54,7 +54,8 @@
       wanted = Number(size.value);
       seek();
     });
-    const controls = [choice("card", () => named(data.cards)), null, choice("model", () => named(data.models)),
+    const usual = Object.keys(data.cards).filter((name) => data.cards[name].device === name);
+    const controls = [choice("card", () => named(data.cards, usual)), null, choice("model", () => named(data.models)),
       choice("precision", (state) => named(data.precisions, data.cards[state.card].precisions))];
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
     const said = answer(), none = make("p", { class: "refusal", role: "alert" });

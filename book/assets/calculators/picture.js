@@ -3,6 +3,7 @@
 (() => {
   const fit = (globalThis.willItFit ??= {});
   const SVG = "http://www.w3.org/2000/svg";
+  const BESIDE = [[8, -10], [-8, -10], [8, 10], [-8, 10], [9, 0], [-9, 0]];  // of a dot, for its label
   const USUAL = 720;  // CSS pixels, of a picture that was not laid out yet
 
   /* An element with attributes and children; a string becomes text. */
@@ -24,7 +25,7 @@
     return value.toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 10), minimumFractionDigits: 0 });
   };
   const bytes = (value) => `${(value / 1e9).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} GB`;
-  const time = (value) => (value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`);
+  const time = (value) => (value >= 1 ? `${digits(value)} s` : value >= 1e-4 || value === 0 ? `${digits(value * 1e3)} ms` : `${digits(value * 1e6)} µs`);
 
   /* A picture keeps its height, and is as wide as the page leaves it: its letters stay as large. */
   const picture = (label, height, redraw) => {
@@ -78,7 +79,7 @@
   /* Lines, dots and limits over two axes. `lines`: {points: [[x, y]], class}; `dots`: {x, y, low,
      high, class, label}; `limits`: {x}; `x` and `y`: {low, high, log, title, format}. */
   const chart = (node, { x, y, lines = [], dots = [], limits = [] }) => {
-    const { width, height } = node.size, left = 52, right = 12, top = 26, bottom = 44;
+    const { width, height } = node.size, left = 52, right = 22, top = 26, bottom = 44;
     const scaled = ({ low, high, log }, from, to) => (value) => {
       const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
       return from + Math.min(Math.max(share, -0.05), 1.05) * (to - from);
@@ -105,10 +106,16 @@
         .map(([a, b], place) => `${place ? "L" : "M"}${atX(a).toFixed(1)} ${atY(b).toFixed(1)}`).join("");
       if (path) children.push(svg("path", { d: path, class: `line ${kind}` }));
     }
+    const taken = dots.map(({ x: a, y: b }) => [atX(a), atY(b)]);
     for (const { x: a, y: b, low, high, kind = "", label } of dots) {
       if (low !== undefined) children.push(svg("line", { x1: atX(a), x2: atX(a), y1: atY(low), y2: atY(high), class: "interval" }));
       children.push(svg("circle", { cx: atX(a), cy: atY(b), r: 5, class: `dot ${kind}` }));
-      if (label) children.push(svg("text", { x: atX(a) + 8, y: atY(b) - 7, class: "tick" }, label));
+      if (label) {  // beside its dot, where no other dot or label stands
+        const free = ([right, down]) => !taken.some(([u, w]) => Math.abs(u - atX(a) - 1.4 * right) < 9 && Math.abs(w - atY(b) - down) < 10);
+        const [right, down] = BESIDE.find(free) ?? BESIDE[0];
+        taken.push([atX(a) + 1.4 * right, atY(b) + down]);
+        children.push(svg("text", { x: atX(a) + right, y: atY(b) + down + 4, class: `tick ${right < 0 ? "end" : ""}` }, label));
+      }
     }
     node.setAttribute("viewBox", `0 0 ${width} ${height}`);
     node.replaceChildren(...children);

@@ -4,7 +4,8 @@
 (() => {
   const fit = (globalThis.willItFit ??= {});
   const MOST_BYTES = 10 * 2 ** 20, MOST_LINE = 1000;
-  const NUMBER = /^\d{1,9}(\.\d{1,6})?$/;
+  const NUMBER = /^\d{1,9}(\.\d{1,6})?$/, EXACT = /^\d{1,15}(\.\d{1,25})?(e[+-]?\d{1,2})?$/;
+  const SET = "set.";
 
   class Refusal extends Error {}  // its message is a sentence for the reader
 
@@ -32,8 +33,35 @@
     return number;
   };
 
+  /* One of what a state sets besides its fields: one of a few ways, or its value with the ends of its range. */
+  const setting = (data, words, name, texts) => {
+    const known = Object.hasOwn(data.extras, name) ? data.extras[name] : null;
+    if (!known) throw new Refusal(say(words, "unknownKey", { key: short(name) }));
+    const wrong = (key) => new Refusal(say(words, key, { key: name, text: short(texts.join(" ")),
+      low: known.low, high: known.high ?? data.largest }));
+    if (known.of) {
+      if (texts.length !== 1 || !Object.hasOwn(known.of, texts[0])) throw wrong("unknownValue");
+      return texts[0];
+    }
+    const [middle, low = middle, high = middle] = texts.map((text) => (EXACT.test(text) ? Number(text) : NaN));
+    const fine = (number) => number >= known.low && !(known.more && number === known.low) && number <= (known.high ?? data.largest)
+      && (number === 0 || number >= data.smallest) && !(known.step && !Number.isInteger(number));
+    if (texts.length === 2 || texts.length > 3 || ![middle, low, high].every(fine) || low > middle || middle > high) throw wrong("outOfRange");
+    return [middle, low, high];
+  };
+
+  /* A state with one more thing set. */
+  const withSet = (data, words, state, name, texts) => {
+    const set = { ...state.set, [name]: setting(data, words, name, texts) };
+    if (Object.keys(set).length > data.most) throw new Refusal(say(words, "tooMany", { most: data.most }));
+    return { ...state, set };
+  };
+
+  const ends = (told) => (typeof told === "string" ? [told] : told[1] < told[2] ? told : told.slice(0, 1)).map(String);
+
   const fromLink = (data, words, hash) => {
-    const state = { ...data.usual }, seen = new Set();
+    let state = { ...data.usual, set: {} };
+    const seen = new Set();
     for (const pair of hash.replace(/^#/, "").split("&")) {
       const [key, text, ...more] = pair.split("=");
       if (text === undefined || more.length || seen.has(key)) throw new Refusal(say(words, "badLink", { text: short(pair) }));
@@ -44,13 +72,23 @@
       } catch {
         throw new Refusal(say(words, "badLink", { text: short(pair) }));
       }
-      state[key] = value(data, words, key, plain);
+      if (key.startsWith(SET)) state = withSet(data, words, state, key.slice(SET.length), plain.split("~"));
+      else state[key] = value(data, words, key, plain);
     }
     return state;
   };
 
-  const toLink = (data, state) => `#${Object.keys(data.fields)
-    .map((key) => `${key}=${encodeURIComponent(state[key])}`).join("&")}`;
+  const toLink = (data, state) => `#${[
+    ...Object.keys(data.fields).map((key) => `${key}=${encodeURIComponent(state[key])}`),
+    ...Object.entries(state.set).map(([name, told]) => `${SET}${name}=${ends(told).map(encodeURIComponent).join("~")}`),
+  ].join("&")}`;
+
+  /* Of how long a prompt and an answer a request is counted; where only the longest context is known, a
+     token from its end. */
+  const lengths = ({ input, output, set }) => (set.context_only ? { input: input + output - 1, output: 1 } : { input, output });
+
+  /* Experts that are copied, and ranks that are apart from them, as a state sets it. */
+  const spread = ({ set }) => ({ copies: set.redundant_experts?.[0] ?? 0, apart: set.shared_expert_ranks?.[0] ?? 0 });
 
   /* Why a state cannot be laid out, as a sentence; null if it can. */
   const problem = (data, words, state) => {
@@ -64,7 +102,10 @@
     }
     if (state.drafts && !model.drafts) return say(words, "noDrafts", known);
     if (state.pp > model.layers) return say(words, "stages", { ...known, layers: model.layers });
-    const can = (tp, dp, ep) => Boolean(
+    const { copies, apart } = spread(state), { exchange_normal: normal, exchange_gathered: gathered } = state.set;
+    if (copies && !model.experts) return say(words, "noExperts", known);
+    if (apart && (!model.shared || state.tp > 1 || normal || gathered)) return say(words, "noneApart", { ...known, apart });
+    const can = (tp, dp, ep) => ep > apart && (model.routed + copies) % (ep - apart) === 0 && Boolean(
       (model.divided[sizes.indexOf(tp)][sizes.indexOf(dp)] >> sizes.indexOf(ep))
       & (model.loaded[state.precision][sizes.indexOf(tp)] >> sizes.indexOf(ep)) & 1);
     if (can(state.tp, state.dp, state.ep)) return null;
@@ -74,27 +115,40 @@
     return say(words, "tensor", { ...known, list: list((tp) => sizes.some((ep) => can(tp, state.dp, ep))) });
   };
 
+  /* Lines of a scenario file for what a state sets in one of its sections. */
+  const told = (data, state, section) => Object.entries(state.set)
+    .filter(([name]) => data.extras[name].section === section)
+    .map(([name, found]) => {
+      const { unit } = data.extras[name];
+      const [middle, ...range] = ends(found).map((end) => (unit ? `${end} ${unit}` : end));
+      return `${name}: ${range.length ? `{value: ${middle}, range: [${range.join(", ")}]}` : middle}`;
+    });
+
   /* A scenario file of a state, as `python -m calc estimate` and papermill take it. */
   const toYaml = (data, state) => {
     const card = data.cards[state.card], devices = state.tp * state.pp * state.dp;
-    const nodes = Math.ceil(devices / card.perNode);
-    const title = `${devices} × ${state.card}, ${state.model}, ${state.precision}`;
+    const nodes = Math.ceil(devices / card.perNode), mechanisms = told(data, state, "mechanisms");
+    const title = `${devices} × ${card.device}, ${state.model}, ${state.precision}`;
     return [
       "# yaml-language-server: $schema=../schema/scenarios.json",
       `title: {en: "${title}", zh: "${title}"}`,
       `defaults: {source: "${data.source}", kind: assumed}`,
-      `model: ${state.model}`, `device: ${state.card}`,
+      `model: ${state.model}`, `device: ${card.device}`,
       ...(state.engine === "none" ? [] : [`engine: ${state.engine}`]),
+      ...told(data, state, ""),
       "cluster:", `  node: ${card.node}`, `  nodes: ${nodes}`,
       ...(devices === nodes * card.perNode ? [] : [`  devices: ${devices}`]),
       `precision: ${state.precision}`,
       "parallelism:", `  tensor_parallel: ${state.tp}`, `  pipeline_parallel: ${state.pp}`,
       `  data_parallel: ${state.dp}`, `  expert_parallel: ${state.ep}`,
-      "workload:", `  concurrency: ${state.users} request`, `  input_tokens: ${state.input} token`,
-      `  output_tokens: ${state.output} token`,
+      ...told(data, state, "parallelism").map((line) => `  ${line}`),
+      "workload:", `  concurrency: ${state.users} request`,
+      ...(state.set.context_only ? [`  context_tokens: ${state.input + state.output} token`]
+        : [`  input_tokens: ${state.input} token`, `  output_tokens: ${state.output} token`]),
       ...(state.drafts ? [`  draft_tokens: ${state.drafts}`] : []),
       `  max_num_batched_tokens: ${state.chunk} token`, `  block_size: ${state.block} token`,
-      `  memory_utilization: ${state.share / 100}`, "",
+      `  memory_utilization: ${state.share / 100}`,
+      ...(mechanisms.length ? ["mechanisms:", ...mechanisms.map((line) => `  ${line}`)] : []), "",
     ].join("\n");
   };
 
@@ -105,16 +159,22 @@
       draft_tokens: "drafts", max_num_batched_tokens: "chunk", block_size: "block",
       memory_utilization: "share" },
     cluster: { node: null, nodes: null, devices: null },
+    mechanisms: {},
   };
   const IGNORED = ["title", "defaults", "note"];  // they move no number
-  const LINE = /^( {2})?([a-z_]+):(?: +(.*))?$/;
+  const LINE = /^( {2})?([a-z_][a-z_0-9.]*):(?: +(.*))?$/;
+  const RANGED = /^\{value: ([^,{}[\]]+), range: \[([^,{}[\]]+), ([^,{}[\]]+)\]\}$/;
+
+  /* The texts of a quantity and of the ends of its range, without their unit. */
+  const quantities = (written, unit) => (RANGED.exec(written)?.slice(1) ?? [written])
+    .map((text) => (unit && text.endsWith(` ${unit}`) ? text.slice(0, -unit.length - 1) : unit ? "" : text));
 
   /* The deployment of a scenario file: of YAML just the form that toYaml writes, anything else is
      refused with its line. No library: a reader of all of YAML would take more than can be shown. */
   const fromYaml = (data, words, text) => {
     if (text.length > MOST_BYTES) throw new Refusal(say(words, "tooLarge"));
-    const state = { ...data.usual, engine: "none", drafts: 0, ep: 1, pp: 1, dp: 1 }, cluster = {}, seen = new Set();
-    let section = null;
+    const cluster = {}, seen = new Set();
+    let state = { ...data.usual, engine: "none", drafts: 0, ep: 1, pp: 1, dp: 1, set: {} }, section = null;
     text.split(/\r?\n/).forEach((line, index) => {
       const at = (key, values = {}) => new Refusal(say(words, key, { ...values, line: index + 1 }));
       if (line.length > MOST_LINE) throw at("badLine", { text: short(line) });
@@ -130,10 +190,16 @@
       if (IGNORED.includes(section)) return;
       const field = indent ? INSIDE[section]?.[key] : ROOTS[key];
       if (!indent && INSIDE[key] && !written) return;
-      if (field === undefined) throw at("otherKey", { key: short(path) });
+      const extra = Object.hasOwn(data.extras, key) && data.extras[key].section === (indent ? section : "") && data.extras[key];
+      const alone = path === "workload.context_tokens";
+      if (field === undefined && !extra && !alone) throw at("otherKey", { key: short(path) });
       const plain = written.replace(/ (request|token)s?$/, "").replace(/^"([^"\\]*)"$/, "$1");
       try {
-        if (field === null) cluster[key] = plain;
+        if (alone) {
+          state = { ...withSet(data, words, state, "context_only", ["true"]), output: 1,
+            input: value(data, words, "input", String(Number(plain) - 1)) };
+        } else if (extra) state = withSet(data, words, state, key, extra.of ? [plain] : quantities(written, extra.unit));
+        else if (field === null) cluster[key] = plain;
         else if (field === "share") state.share = value(data, words, field, String(Math.round(Number(plain) * 1e6) / 1e4));
         else state[field] = value(data, words, field, plain);
       } catch (error) {
@@ -144,15 +210,22 @@
     for (const key of ["model", "device", "precision", "parallelism.tensor_parallel"]) {
       if (!seen.has(key)) throw new Refusal(say(words, "missing", { key }));
     }
+    for (const key of Object.keys(INSIDE)) {
+      if (seen.has(key) && ![...seen].some((path) => path.startsWith(`${key}.`))) throw new Refusal(say(words, "missing", { key }));
+    }
+    if (state.set.context_only && (seen.has("workload.input_tokens") || seen.has("workload.output_tokens"))) {
+      throw new Refusal(say(words, "bothLengths"));
+    }
+    state.card = Object.keys(data.cards).find((name) => data.cards[name].device === state.card && data.cards[name].node === cluster.node) ?? state.card;
     const card = data.cards[state.card], devices = state.tp * state.pp * state.dp;
     const nodes = Math.ceil(devices / card.perNode);
     const stated = Number(cluster.devices ?? cluster.nodes * card.perNode);
     if (cluster.node !== card.node || Number(cluster.nodes) !== nodes || stated !== devices) {
       throw new Refusal(say(words, "otherCluster", { node: card.node, nodes, devices }));
     }
-    const { way, price, use, ...told } = state;  // no deployment's
-    return told;
+    const { way, price, use, ...deployment } = state;
+    return deployment;
   };
 
-  Object.assign(fit, { Refusal, say, fromLink, toLink, problem, toYaml, fromYaml, MOST_BYTES });
+  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, problem, toYaml, fromYaml, MOST_BYTES });
 })();

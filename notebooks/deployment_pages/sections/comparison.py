@@ -174,6 +174,7 @@ def variant(page: Page, identifier: str) -> None:
         show("The one that this page shows in full.", "即本页完整列出的部署。")
         return
     _say(member)
+    card.move(member)
     _noted(member)
     _three_views(member, brief=True)
     measurements.rows_of(member)
