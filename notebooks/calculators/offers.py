@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from calc.choosing.advice import ON_PROCESSORS, changed
-from calc.searching.choices import BLOCKS, UTILIZATION
+from calc.searching.choices import BLOCKS, DUMPER, UTILIZATION
 from calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 from catalogue import Scenario, load_device, load_model, load_node, names, read_scenario
 from catalogue.deployments.fabric import scale_up_domain
@@ -165,7 +165,8 @@ def deployed(state: dict[str, Any]) -> Scenario:
 
     Raises ParamsError for a state that no file can hold.
     """
-    return read_scenario(yaml.safe_dump(contents(state), allow_unicode=True), Path("state.yml"))
+    return read_scenario(yaml.dump(contents(state), Dumper=DUMPER, allow_unicode=True),
+                         Path("state.yml"))
 
 
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
