@@ -13,7 +13,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, finding, languages, outlines, passes, pipeline
-from .setting import formulas
+from .setting import formulas, quotes, sidebar, trees
 from .taking import edition, portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
@@ -93,7 +93,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     passes.setup(app)
     downloads.setup(app)
     languages.setup(app)
+    trees.setup()
     formulas.setup(app)
+    quotes.setup(app)
+    sidebar.setup(app)
     outlines.setup(app)
     finding.setup(app)
     portable.setup(app)

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,9 @@ FIRST = 300  # before Sphinx collects images and downloads of a page, at 500
 translate = get_translation("sphinx")
 
 
-def _outputs(notebook: str) -> Iterator[dict[str, Any]]:
-    for cell in json.loads(notebook)["cells"]:
-        yield from cell.get("outputs", ())
+@lru_cache(maxsize=1)  # of the page that is read
+def _outputs(notebook: str) -> list[dict[str, Any]]:
+    return [output for cell in json.loads(notebook)["cells"] for output in cell.get("outputs", ())]
 
 
 def carried(notebook: str) -> Iterator[tuple[str, str]]:

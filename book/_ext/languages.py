@@ -42,8 +42,12 @@ def _is_foreign(tags: list[str], tag: str) -> bool:
 
 
 def filter_notebook(text: str, tag: str) -> str:
+    """The text of an executed notebook as `filtered` leaves it."""
+    return json.dumps(filtered(json.loads(text), tag), ensure_ascii=False)
+
+
+def filtered(notebook: dict[str, Any], tag: str) -> dict[str, Any]:
     """Blank the cells and outputs of an executed notebook that are not in the language `tag`."""
-    notebook = json.loads(text)
     for cell in notebook["cells"]:
         foreign = _is_foreign(cell["metadata"].get("tags", []), tag)
         if foreign:
@@ -56,7 +60,7 @@ def filter_notebook(text: str, tag: str) -> str:
         ]
         if foreign:
             cell["metadata"]["tags"].append("remove-cell")
-    return json.dumps(notebook, ensure_ascii=False)
+    return notebook
 
 
 def filter_page(text: str, tag: str) -> str:

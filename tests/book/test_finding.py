@@ -65,3 +65,8 @@ def test_an_everyday_word_is_not_marked() -> None:
     entry = {"en": "goal", "zh": "目标", "at": "which"}
     assert terms.marked({"goal": entry}, "en") == {"goal": "goal"}
     assert terms.marked({"goal": entry | {"everyday": True}}, "en") == {}
+
+
+def test_names_that_a_text_cannot_hold_are_left_out() -> None:
+    names = {"KV cache": "kv", "MoE": "moe", "rank": "rank"}
+    assert terms.said("One kv\n cache; frankly", names) == {"KV cache": "kv", "rank": "rank"}

@@ -13,12 +13,15 @@ from html.parser import HTMLParser
 
 ARTICLE = re.compile(r'<article class="bd-article".*?</article>', re.DOTALL)
 CODE = re.compile(r'<details class="admonition hide above-input">.*?</details>', re.DOTALL)
+MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
+TEX = re.compile(r"<annotation\b[^>]*>(.*?)</annotation>", re.DOTALL)
+DRAWN = re.compile(r'<span class="katex-html"')  # a formula once more, for the eye
+SPAN = re.compile(r"<(/?)span\b")
 BLOCKS = frozenset({"p", "li", "dt", "dd", "figcaption", "summary", "h1", "h2", "h3", "h4"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 LEFT_OUT = frozenset({"script", "style", "svg", "pre"})
-CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "toctree-wrapper", "eqno",
-                              "katex-html"})
+CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "toctree-wrapper", "eqno"})
 SPLIT = re.compile(r"\\(?:begin|end)\{split\}")  # which Sphinx puts around several lines
 MADE_UP = re.compile(r"id\d+$")  # what Sphinx calls a heading without Latin letters
 ACCENT = re.compile(r"\\(bar|hat)\s*\{?((?:\\[A-Za-z]+|[A-Za-z]))\}?")
@@ -76,7 +79,6 @@ class _Reader(HTMLParser):
         self.page = Page()
         self._open: list[tuple[str, str]] = []  # tags, and what ends with each
         self._silent = 0
-        self._mathml = False  # in MathML only its annotation is read, which is TeX
         self._text: list[str] = []
         self._cells: list[str] | None = None
         self._row = ""
@@ -92,11 +94,7 @@ class _Reader(HTMLParser):
         own = {name: value or "" for name, value in attrs}
         classes = set(own.get("class", "").split())
         ends = ""
-        if tag == "math":
-            self._mathml, ends = True, "mathml"
-        elif tag == "annotation":
-            self._mathml, ends = False, "annotation"
-        elif "eqno" in classes and self._formula:
+        if "eqno" in classes and self._formula:
             ends = "number"
         elif self._silent or tag in LEFT_OUT or classes & CLASSES_LEFT_OUT:
             self._silent += 1
@@ -139,7 +137,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Take text."""
-        if not self._silent and not self._mathml:
+        if not self._silent:
             self._text.append(data)
 
     def _taken(self) -> str:
@@ -160,12 +158,6 @@ class _Reader(HTMLParser):
 
     def _end_silence(self, tag: str) -> None:
         self._silent -= 1
-
-    def _end_mathml(self, tag: str) -> None:
-        self._mathml = False
-
-    def _end_annotation(self, tag: str) -> None:
-        self._mathml = True
 
     def _end_number(self, tag: str) -> None:
         self._number = self._taken().partition(")")[0].lstrip("(")
@@ -201,10 +193,29 @@ class _Reader(HTMLParser):
             self._sections[-1].rows.append(" · ".join(cell for cell in cells if cell))
 
 
+def _tex(mathml: re.Match[str]) -> str:
+    """The TeX that MathML has with it."""
+    return "".join(TEX.findall(mathml[0]))
+
+
+def _undrawn(html: str) -> str:
+    """The page with formulas as their TeX only: most tags of a page draw formulas."""
+    parts, at = [], 0
+    for drawn in DRAWN.finditer(html):
+        depth = 0
+        for span in SPAN.finditer(html, drawn.start()):
+            depth += -1 if span[1] else 1
+            if not depth:
+                parts.append(html[at:drawn.start()])
+                at = html.index(">", span.end()) + 1
+                break
+    return MATHML.sub(_tex, "".join(parts) + html[at:])
+
+
 def read(html: str) -> Page:
     """Read a built page."""
     article = ARTICLE.search(html)
     reader = _Reader()
-    reader.feed(CODE.sub("", article[0]) if article else "")
+    reader.feed(_undrawn(CODE.sub("", article[0])) if article else "")
     reader.close()
     return reader.page

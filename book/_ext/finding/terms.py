@@ -36,6 +36,12 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
                       re.ASCII)
 
 
+def said(text: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Those of the names that a text may hold: few, which are then soon looked for in it."""
+    folded = " ".join(text.lower().split())
+    return {name: key for name, key in names.items() if name.lower() in folded}
+
+
 def split(text: str, names: Mapping[str, str], seen: set[str]) -> Iterator[tuple[str, str]]:
     """A text in parts, each with the term that it is, or none; `seen` are not marked again.
 
@@ -80,11 +86,15 @@ class MarkTerms(SphinxPostTransform):
         names = getattr(self.app, MARKED)
         for part in self._parts():
             seen: set[str] = set()
+            here = said(" ".join(text.astext() for text in part), names)
             for text in part:
+                held = said(text.astext(), here)
+                if seen.issuperset(held.values()):
+                    continue
                 shown = [nodes.reference("", word, refuri=f"{page}#{documents.term_anchor(key)}",
                                          internal=True, classes=["term"]) if key
                          else nodes.Text(word)
-                         for word, key in split(text.astext(), names, seen) if word]
+                         for word, key in split(text.astext(), held, seen) if word]
                 if len(shown) > 1 or (shown and not isinstance(shown[0], nodes.Text)):
                     text.parent.replace(text, shown)
 
@@ -94,7 +104,6 @@ class MarkTerms(SphinxPostTransform):
         if title is None:
             return
         sections = [node for node in title.children if isinstance(node, nodes.section)]
-        inner = {id(text) for section in sections for text in section.findall(nodes.Text)}
-        for texts in ([text for text in title.findall(nodes.Text) if id(text) not in inner],
-                      *(list(section.findall(nodes.Text)) for section in sections)):
-            yield [text for text in texts if _open(text)]
+        beginning = [node for node in title.children if not isinstance(node, nodes.section)]
+        for part in (beginning, *([section] for section in sections)):
+            yield [text for node in part for text in node.findall(nodes.Text) if _open(text)]

@@ -26,6 +26,7 @@ PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
 PACKAGED = ("params", "catalogue", "calc", "notebooks")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements.in",
                   "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
+PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
@@ -124,7 +125,8 @@ def stamp(site: Path, shown: Edition) -> None:
 def package(root: Path, site: Path) -> Path:
     """Write the engine into the site, as the one file that pip installs; return it.
 
-    Made anew where a file that goes into it has changed. Raises RuntimeError with what pip said.
+    Made anew where a file that goes into it has changed. Raises RuntimeError with what
+    setuptools said.
     """
     sources = [root / name for name in PACKAGED_FILES]
     sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
@@ -139,9 +141,7 @@ def package(root: Path, site: Path) -> Path:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check",
-             "--no-deps", "--no-build-isolation", "--wheel-dir", "wheels", "."],
-            cwd=place, capture_output=True, text=True, check=False)
+            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False)
         made = sorted((Path(place) / "wheels").glob("*.whl"))
         if done.returncode or not made:
             raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")

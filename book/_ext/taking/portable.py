@@ -49,14 +49,15 @@ SAID = {
 
 
 @functools.cache
-def _glued(path: Path, changed: float, kind: str) -> dict[str, str]:
-    """Name -> content of all that an executed notebook keeps for its prose, of a MIME type."""
-    found = {}
+def _glued(path: Path, changed: float) -> dict[str, dict[str, str]]:
+    """MIME type -> name -> content of all that an executed notebook keeps for its prose."""
+    found: dict[str, dict[str, str]] = {TEXT: {}, DRAWING: {}}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-            if text := "".join(output.get("data", {}).get(f"{PREFIX}{kind}", "")):
-                found[name] = text
+            for kind, known in found.items():
+                if text := "".join(output.get("data", {}).get(f"{PREFIX}{kind}", "")):
+                    known[name] = text
     return found
 
 
@@ -76,7 +77,7 @@ def spoken(text: str, page: Path, source: Path) -> str:
         path = source / posixpath.normpath(place) if place else page
         if not path.is_file():
             path = page.parent / place
-        known = _glued(path, path.stat().st_mtime, TEXT) if path.is_file() else {}
+        known = _glued(path, path.stat().st_mtime)[TEXT] if path.is_file() else {}
         return _plain(known[name]) if name in known else match[0]
 
     def words(match: re.Match[str]) -> str:
@@ -100,13 +101,12 @@ def _attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
 
 def portable(page: Path, source: Path, tag: str) -> str:
     """The JSON of the notebook in the language `tag`, with a first cell that brings the engine."""
-    notebook: dict[str, Any] = json.loads(
-        languages.filter_notebook(page.read_text(encoding="utf-8"), tag))
+    notebook = languages.filtered(json.loads(page.read_text(encoding="utf-8")), tag)
     install: dict[str, Any] = {
         "cell_type": "code", "execution_count": None, "id": "engine", "metadata": {}, "outputs": [],
         "source": INSTALL.format(version=version("will-it-fit"), **SAID[tag])}
     kept = [cell for cell in notebook["cells"] if "".join(cell["source"]).strip()]
-    drawings = _glued(page, page.stat().st_mtime, DRAWING)
+    drawings = _glued(page, page.stat().st_mtime)[DRAWING]
     for cell in kept:
         if cell["cell_type"] == "markdown":
             cell["source"] = spoken("".join(cell["source"]), page, source)
