@@ -52,9 +52,10 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
         drawing.label(LEFT + 8, y + 18, name)
         held = (of["host_expert_weights"], of["storage_expert_weights"])
         size = dict(zip(names[1:], held, strict=True)).get(name)
-        text = fmt_percent(share, 0) + (f", {fmt_bytes(size, 'GB', 0)}" if size else "")
-        drawing.label(LEFT + 8, y + 18 + 1.35 * SMALL, (f"{text} of the experts", f"专家的 {text}"),
-                      small=True, muted=True)
+        part, held_there = fmt_percent(share, 0), fmt_bytes(size, "GB", 0) if size else ""
+        drawing.label(LEFT + 8, y + 18 + 1.35 * SMALL, (
+            f"{part} of the experts" + f", {held_there}" * bool(size),
+            f"专家的 {part}" + f"，{held_there}" * bool(size)), small=True, muted=True)
         y += BOX
     drawing.note(LEFT, y + 20, WIDTH - 2 * LEFT, (
         "Ways as wide as they are fast; the bar in each box is its share of the experts.",
