@@ -68,15 +68,15 @@ WORDS: dict[str, Text] = {
     # does it fit
     "fits": ("It fits: {spare} of {usable} to spare on the fullest card (80%: {range}). The cache "
              "has room for {most} such requests at once (80%: {mostRange}).",
-             "放得下：最满的卡在可用的 {usable} 中余 {spare}（80% 区间 {range}）。KV 缓存最多容纳"
+             "装得下：最满的卡在可用的 {usable} 中余 {spare}（80% 区间 {range}）。KV 缓存最多容纳"
              " {most} 个这样的并发请求（80% 区间 {mostRange}）。"),
     "fitsNot": ("It does not fit: the fullest card is {short} short of the {usable} that the "
                 "engine may use (80% interval of what is left: {range}).",
-                "放不下：引擎可用 {usable}，最满的卡还差 {short}（余量的 80% 区间 {range}）。"),
+                "装不下：引擎可用 {usable}，最满的卡还差 {short}（余量的 80% 区间 {range}）。"),
     "cacheEnds": ("The weights fit, but the cache is exhausted at {most} of the {users} requests.",
-                  "权重放得下，但 KV 缓存到第 {most} 个请求就已用尽（共 {users} 个）。"),
+                  "权重装得下，但 KV 缓存到第 {most} 个请求就已用尽（共 {users} 个）。"),
     "noRequest": ("Not even one request fits beside the weights.",
-                  "除权重外，连一个请求也放不下。"),
+                  "除权重外，连一个请求也装不下。"),
     "memoryCaption": ("Memory of the fullest card. The line marks what the engine may use.",
                       "最满的卡的显存构成。竖线是引擎可用的上限。"),
     "weights": ("weights", "权重"),
