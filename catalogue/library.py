@@ -154,11 +154,17 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
 
     Raises ParamsError, one sentence with file and line, or with the origin of an override.
     """
-    path = file.path if file else locate(kind, reference, beside)
     if overrides or file:
+        path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process
-    key = (kind, path.absolute(), words.pages_are_made())
+    for_pages = words.pages_are_made()
+    if not is_path(str(reference)):  # looked for only if it is not known, or no longer there
+        known = _known.get((kind, _file(kind, str(reference)), for_pages))
+        if known and yamlfile.unchanged(known[0]):
+            return known[1]
+    path = locate(kind, reference, beside)
+    key = (kind, path.absolute(), for_pages)
     files, entry = _known.get(key, ({}, None))
     if entry is None or not yamlfile.unchanged(files):
         with yamlfile.following() as files:

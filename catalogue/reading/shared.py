@@ -10,6 +10,8 @@ from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 
+_FOLDER = ROOT / "sources"
+
 
 class Symbol(NamedTuple):
     """The one name of a quantity: letter, SI unit, English and Chinese."""
@@ -23,9 +25,8 @@ class Symbol(NamedTuple):
 
 def sources() -> dict[str, dict[str, str]]:
     """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
-    folder = ROOT / "sources"
-    cited, paths = _sources(folder)
-    if record(folder, listing=True):
+    cited, paths = _sources(_FOLDER)
+    if record(_FOLDER, listing=True):
         for path in paths:
             record(path)
     return cited
