@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ MODELS = ("deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5",
           "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256)  # of each degree
 CHUNK, PERCENT = 8192, 100
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 DRAFTS = (0, 1, 2, 3)
 ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
 FEW, MANY, LONG, SHORT = 1, 32, 2048, 512  # requests and tokens where nobody says
@@ -66,11 +66,13 @@ def precisions(card: str) -> list[str]:
     return [entry.id for entry in nearest(load_device(card)) if entry.id not in ON_PROCESSORS]
 
 
+@functools.cache
 def engines(card: str) -> list[str]:
     """Engines that run on a card, and none."""
     return [NO_ENGINE, *fitting(load_device(card))]
 
 
+@functools.cache
 def per_node(card: str) -> int:
     """Cards of the server that a card stands in [1]."""
     return int(load_node(str(load_device(card).node)).devices_per_node.value)
@@ -93,15 +95,15 @@ def sort_of(model: str) -> tuple[Any, ...]:
     return entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry)
 
 
-def kinds(card: str, model: str) -> Iterator[tuple[int, int, int, int]]:
+@functools.cache
+def kinds(card: str, model: str) -> list[tuple[int, int, int, int]]:
     """Servers, exchange, replicas and drafts of the deployments of a model on a card."""
     entry, node = load_model(model), load_node(str(load_device(card).node))
     fabric = scale_up_domain(node) > per_node(card)
     beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
-    for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]:
-        for replicas in (0, 1):
-            for drafted in (0, 1) if drafts(entry) else (0,):
-                yield servers, exchange, replicas, drafted
+    return [(servers, exchange, replicas, drafted)
+            for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]
+            for replicas in (0, 1) for drafted in ((0, 1) if drafts(entry) else (0,))]
 
 
 def contents(state: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +136,8 @@ def deployed(state: dict[str, Any]) -> Scenario:
 
     Raises ParamsError for a state that no file can hold.
     """
-    return read_scenario(yaml.safe_dump(contents(state), allow_unicode=True), Path("state.yml"))
+    text = yaml.dump(contents(state), Dumper=DUMPER, allow_unicode=True)
+    return read_scenario(text, Path("state.yml"))
 
 
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE

@@ -33,7 +33,7 @@ from catalogue.reading.values import Value
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
+RESOLVED = 0.1  # share of the kinds that are resolved at first, at random: no pattern of the axes
 OWN = "own"  # the formulas' own error, by quantity and side
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
