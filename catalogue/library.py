@@ -66,7 +66,6 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 _known: dict[tuple[str, Path, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}
-_named: dict[tuple[str, str, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}  # by identifier
 
 
 def names(kind: str) -> list[str]:
@@ -159,18 +158,18 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
         path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process
-    asked = (kind, str(reference), words.pages_are_made())
-    if (named := _named.get(asked)) and yamlfile.unchanged(named[0]):
-        return named[1]
+    for_pages = words.pages_are_made()
+    if not is_path(str(reference)):  # looked for only if it is not known, or no longer there
+        known = _known.get((kind, _file(kind, str(reference)), for_pages))
+        if known and yamlfile.unchanged(known[0]):
+            return known[1]
     path = locate(kind, reference, beside)
-    key = (kind, path.absolute(), asked[-1])
+    key = (kind, path.absolute(), for_pages)
     files, entry = _known.get(key, ({}, None))
     if entry is None or not yamlfile.unchanged(files):
         with yamlfile.following() as files:
             entry = _validated(kind, path, {}, read(path))
         _known[key] = files, entry
-    if path == _file(*asked[:2]):  # an identifier means this file, wherever it is asked for
-        _named[asked] = _known[key]
     return entry
 
 

@@ -18,8 +18,7 @@ def record(path: Path, *, listing: bool = False) -> bool:
 
     Returns whether that was news.
     """
-    target = os.environ.get("PARAMS_RECORD")
-    if not target or (path, listing) in _noted:
+    if (path, listing) in _noted or not (target := os.environ.get("PARAMS_RECORD")):
         return False
     _noted.add((path, listing))
     path = path.resolve()

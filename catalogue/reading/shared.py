@@ -10,7 +10,7 @@ from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 
-SOURCES = ROOT / "sources"
+_FOLDER = ROOT / "sources"
 
 
 class Symbol(NamedTuple):
@@ -25,8 +25,8 @@ class Symbol(NamedTuple):
 
 def sources() -> dict[str, dict[str, str]]:
     """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
-    cited, paths = _sources(SOURCES)
-    if record(SOURCES, listing=True):
+    cited, paths = _sources(_FOLDER)
+    if record(_FOLDER, listing=True):
         for path in paths:
             record(path)
     return cited

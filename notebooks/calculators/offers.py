@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,11 +87,13 @@ def precisions(card: str) -> list[str]:
     return [entry.id for entry in nearest(placed(card)[0]) if entry.id not in ON_PROCESSORS]
 
 
+@functools.cache
 def engines(card: str) -> list[str]:
     """Engines that run on a card, and none."""
     return [NO_ENGINE, *fitting(placed(card)[0])]
 
 
+@functools.cache
 def per_node(card: str) -> int:
     """Cards of the server that a card stands in [1]."""
     return int(placed(card)[1].devices_per_node.value)
@@ -115,15 +116,15 @@ def sort_of(model: str) -> tuple[Any, ...]:
     return entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry)
 
 
-def kinds(card: str, model: str) -> Iterator[tuple[int, int, int, int]]:
+@functools.cache
+def kinds(card: str, model: str) -> list[tuple[int, int, int, int]]:
     """Servers, exchange, replicas and drafts of the deployments of a model on a card."""
     entry, (_, node) = load_model(model), placed(card)
     fabric = scale_up_domain(node) > per_node(card)
     beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
-    for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]:
-        for replicas in (0, 1):
-            for drafted in (0, 1) if drafts(entry) else (0,):
-                yield servers, exchange, replicas, drafted
+    return [(servers, exchange, replicas, drafted)
+            for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]
+            for replicas in (0, 1) for drafted in ((0, 1) if drafts(entry) else (0,))]
 
 
 def contents(state: dict[str, Any]) -> dict[str, Any]:

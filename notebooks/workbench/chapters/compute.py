@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,6 +24,7 @@ from workbench.showing.display import LANGUAGES, figure, number, show, source, s
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 from workbench.steps.operators import CLASSES, VECTOR, Operator
 from workbench.steps.phases import PHASES, Composition
+from workbench.steps.routing import drawn_excess
 
 Text = tuple[str, str]
 Values = Mapping[str, Any]  # inputs and quantities of a step by name
@@ -48,7 +48,7 @@ PARTS: dict[str, Text] = {
     "expanded": ("expanded again", "重新展开的位置")}
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
-TOKENS_OF_A_RANK, DRAWS = 128, 200
+TOKENS_OF_A_RANK = 128
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Text] = {
     "embedding": ("embedding", "嵌入"),
@@ -262,7 +262,7 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
     for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
         tokens = TOKENS_OF_A_RANK * ranks
         law, drawn = ([each(ranks, tokens, skew.value, spares, by_load) for by_load in (0, 1)]
-                      for each in (imbalance, _drawn_excess))
+                      for each in (imbalance, drawn_excess))
         numbered = not spares  # a spare without placement by load copies no one in particular
         rows.append({"ranks": ranks, "spares": spares,
                      "numbered": fmt_percent(law[0], 0) if numbered else "",
@@ -275,26 +275,6 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
          f"{source(skew)}.",
          f"256 个专家，每 token 选 8 个，每 rank {TOKENS_OF_A_RANK} 个 token，"
          f"$\\psi$ = {skew.value:g}：{source(skew)}。")
-
-
-def _drawn_excess(ranks: int, tokens: int, skew: float, spares: int, by_load: int) -> float:
-    """Mean excess of the fullest rank over draws; greedy placement, without a residual."""
-    draw, experts, chosen = np.random.default_rng(1), 256, 8
-    found = []
-    for _ in range(DRAWS):
-        share = draw.dirichlet(np.full(experts, 1 / skew))
-        copies = np.ones(experts, int)
-        for _ in range(spares):
-            copies[np.argmax(share / copies)] += 1
-        loads = np.repeat(share / copies, copies)
-        load, room = np.zeros(ranks), np.full(ranks, len(loads) // ranks)
-        for one in (-np.sort(-loads) if by_load else draw.permutation(loads)):
-            free = np.flatnonzero(room)
-            at = free[np.argmin(load[free])] if by_load else free[0]
-            load[at], room[at] = load[at] + one, room[at] - 1
-        counted = draw.poisson(load * tokens * chosen)
-        found.append(counted.max() / (tokens * chosen / ranks) - 1)
-    return float(np.mean(found))
 
 
 def _accounting(rows: Iterable[Operator], values: Values) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_tim
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
-Values = dict[str, Number]
+Values = Mapping[str, Number]
 PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
 PROMPT, ANSWER = 2048, 512
 FP8 = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token")
@@ -86,10 +86,9 @@ class Served:
     full: Values
 
 
-def quantities(derivation: Derivation, inputs: Inputs, **changed: float) -> Values:
-    """Inputs, some of them changed, and every quantity derived from them (SI)."""
-    inputs = inputs | changed
-    return inputs | derivation.values(inputs, "mla")
+def quantities(derivation: Derivation, inputs: Values, **changed: float) -> Values:
+    """Inputs, some of them changed, and every quantity derived from them (SI), as it is read."""
+    return derivation.quantities({**inputs, **changed}, "mla")
 
 
 def cases_of_reading() -> None:

@@ -16,9 +16,9 @@ from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import (
     FORMULAS,
     VARIANTS,
+    Evaluated,
     Formula,
     computable,
-    evaluate_all,
     load_formulas,
     save_formulas,
     select,
@@ -43,6 +43,7 @@ class Derivation:
         self.path = path
         self.formulas: dict[str, Formula] = {}
         self._stored = load_formulas(path)
+        self._computable: dict[tuple[str, frozenset[str]], dict[str, Formula]] = {}
 
     def export(self, name: str, expr: sympy.Expr | int, variant: str | None = None,
                anchor: str | None = None) -> sympy.Expr:
@@ -72,6 +73,7 @@ class Derivation:
         if clash := sorted((others | {formula.key}) & self.formulas.keys()):
             raise DerivationError(f"formula '{clash[0]}' is exported twice by {self.notebook}.")
         self.formulas[formula.key] = formula
+        self._computable.clear()
         return expr
 
     def values(self, inputs: Mapping[str, Number], attention: str,
@@ -80,9 +82,18 @@ class Derivation:
 
         This notebook's formulas as derived so far, those of other notebooks as stored.
         """
-        formulas = select({f.key: f for f in [*self._others(), *self.formulas.values()]},
-                          attention)
-        return evaluate_all(computable(formulas, inputs), inputs, stage)
+        values = self.quantities(inputs, attention, stage)
+        return {name: values[name] for name in values.formulas}
+
+    def quantities(self, inputs: Mapping[str, Number], attention: str,
+                   stage: int = 0) -> Evaluated:
+        """Inputs and the same values (SI), each evaluated when it is first asked for."""
+        of_inputs = attention, frozenset(inputs)
+        if of_inputs not in self._computable:
+            formulas = select({f.key: f for f in [*self._others(), *self.formulas.values()]},
+                              attention)
+            self._computable[of_inputs] = computable(formulas, inputs)
+        return Evaluated(self._computable[of_inputs], inputs, stage)
 
     def close(self) -> None:
         """Hold this notebook's formulas to the lock file, or rewrite its part of that file.

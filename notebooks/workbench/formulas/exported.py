@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -145,24 +145,50 @@ def computable(formulas: Mapping[str, Formula], inputs: Iterable[str]) -> dict[s
     return found
 
 
+class Evaluated(Mapping[str, Number]):
+    """Inputs and the value of every formula (SI), each evaluated when it is first asked for.
+
+    Numbers are carried as fractions, so that ceil and floor are right on exact multiples of bytes
+    too. Asking raises DerivationError naming a formula that has no value.
+    """
+
+    def __init__(self, formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
+                 stage: int = 0) -> None:
+        """Take formulas of one attention (``select``), the stage-wise ones at ``stage``."""
+        self.formulas, self._inputs = formulas, inputs
+        self._found: dict[str, Number] = {}
+        self._exact: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
+        self._exact["stage"] = stage
+
+    def __getitem__(self, name: str) -> Number:
+        if name not in self.formulas:
+            return self._inputs[name]
+        if name not in self._found:
+            for other in self.formulas[name].needs & self.formulas.keys():
+                self[other]
+            try:
+                self._found[name] = evaluate(self.formulas[name].tree, self._exact)
+            except ValueError as error:
+                raise DerivationError(f"formula '{name}' has no value: {error}.") from None
+            self._exact[name] = _exact(self._found[name])
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._inputs, **self.formulas})
+
+    def __len__(self) -> int:
+        return len({**self._inputs, **self.formulas})
+
+
 def evaluate_all(formulas: Mapping[str, Formula], inputs: Mapping[str, Number],
                  stage: int = 0) -> dict[str, Number]:
     """Value of every formula (SI), the stage-wise ones at ``stage``.
 
-    ``formulas`` are those of one attention (``select``). Numbers are carried as fractions, so that
-    ceil and floor are right on exact multiples of bytes too. Raises DerivationError naming the
-    formula that has no value.
+    ``formulas`` are those of one attention (``select``). Raises DerivationError naming the formula
+    that has no value.
     """
-    values: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
-    values["stage"] = stage
-    results: dict[str, Number] = {}
-    for name in order(formulas):
-        try:
-            results[name] = evaluate(formulas[name].tree, values)
-        except ValueError as error:
-            raise DerivationError(f"formula '{name}' has no value: {error}.") from None
-        values[name] = _exact(results[name])
-    return results
+    values = Evaluated(formulas, inputs, stage)
+    return {name: values[name] for name in order(formulas)}
 
 
 def _exact(number: Number) -> int | Fraction:

@@ -185,15 +185,32 @@ def _printer() -> _Printer:
     return _Printer({"symbol_names": letters, "mul_symbol": r"\,"})
 
 
-# Whenever a maximum or a minimum is built, SymPy factors its arguments to find out whether one is
-# never below the other. That depends on the two alone, and chapters build the same ones over and
-# over: most of their time.
-compared = functools.cache(MinMaxBase._is_connected.__func__)
+# Whenever a maximum or a minimum is built, SymPy asks of every two arguments whether one is never
+# below the other; if it cannot tell, it factors their difference and asks again, which was most of
+# the time of a chapter and tells of no two arguments of the book. So it is asked once, and of the
+# same two only once in a process.
+@functools.cache
+def compared(first: sympy.Expr, second: sympy.Expr) -> Any:
+    """Of two arguments the class that chooses the first, if it always does; True if they are one.
+
+    False if nothing is known, which leaves both to stand.
+    """
+    if first == second:
+        return True
+    for (left, right), (above, below) in (((first, second), (sympy.Max, sympy.Min)),
+                                          ((second, first), (sympy.Min, sympy.Max))):
+        try:
+            is_above = left >= right
+        except TypeError:  # one of them is not real
+            return False
+        if is_above in (sympy.true, sympy.false):
+            return above if is_above else below
+    return False
 
 
 def _is_connected(kind: Any, first: Any, second: Any) -> Any:
-    """What SymPy finds of two arguments of a maximum or minimum, found once in a process."""
-    return compared(kind, first, second)
+    """What is known of two arguments of a maximum or minimum."""
+    return compared(first, second)
 
 
 MinMaxBase._is_connected = classmethod(_is_connected)

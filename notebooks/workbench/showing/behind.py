@@ -33,7 +33,8 @@ def numbers(figure: Figure) -> str:
     for place, axes in enumerate(figure.axes, 1):
         title = axes.get_title() or axes.get_title(loc="left")
         panel = title or (str(place) if len(figure.axes) > 1 else "")
-        rows += [{"panel": panel, "name": _name(axes, row), **row} for row in _rows(axes)]
+        names = {along: _names(axis) for along, axis in (("x", axes.xaxis), ("y", axes.yaxis))}
+        rows += [{"panel": panel, "name": _name(names, row), **row} for row in _rows(axes)]
     if not rows:
         return ""
     shown = [name for name in COLUMNS if any(row.get(name) not in (None, "") for row in rows)]
@@ -93,17 +94,21 @@ def _label(artist: Artist, names: dict[int, str]) -> str:
     return "" if label.startswith("_") else label
 
 
-def _name(axes: Axes, row: Row) -> str:
+def _name(names: dict[str, dict[float, str]], row: Row) -> str:
     """The tick at a row, on an axis whose ticks are names."""
-    return " ".join(filter(None, (_tick(axes.xaxis, row["x"]), _tick(axes.yaxis, row["y"]))))
+    found = (_tick(labels, float(row[along])) for along, labels in names.items() if labels)
+    return " ".join(filter(None, found))
 
 
-def _tick(axis: Axis, at: float) -> str:
+def _names(axis: Axis) -> dict[float, str]:
+    """Ticks by their place, of an axis where they are names; of any other none."""
     labels = {float(tick.get_loc()): tick.label1.get_text() for tick in axis.get_major_ticks()}
-    if not any(_is_name(label) for label in labels.values()):
-        return ""
-    place = min(labels, key=lambda place: abs(place - float(at)))
-    return labels[place] if abs(place - float(at)) < NEAR else ""
+    return labels if any(_is_name(label) for label in labels.values()) else {}
+
+
+def _tick(labels: dict[float, str], at: float) -> str:
+    place = min(labels, key=lambda place: abs(place - at))
+    return labels[place] if abs(place - at) < NEAR else ""
 
 
 def _is_name(label: str) -> bool:

@@ -8,6 +8,7 @@ taken. Sizes are of ONE rank and one micro-batch; with ``count`` they are those 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -370,10 +371,17 @@ def counted(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
         attention: ``mla`` or ``gqa``.
         fixed: values of symbols that a case fixes, such as ``q_lora_rank=0``.
     """
+    for letter, formula in _in_shapes(attention):
+        expr = expr.xreplace({letter: formula})
+    return expr.xreplace({getattr(sym, name): sympy.sympify(value)
+                          for name, value in fixed.items()})
+
+
+@functools.cache
+def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
+    """Parameters and cache sizes with their formulas, each before those that it is made of."""
     stored = select(load_formulas(), attention)
     weights = ("attention_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
                "kv_layer_bytes_per_token_per_device", "kv_layer_bytes_per_token", "moe_layers")
-    for name in (*weights, *COUNTED):
-        expr = expr.subs(getattr(sym, name), from_tree(stored[name].tree))
-    return expr.subs({getattr(sym, name): value for name, value in fixed.items()})
+    return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
 
