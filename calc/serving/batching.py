@@ -183,11 +183,11 @@ class Engine:
         block. What is set aside for output to come is looked at in every step.
         """
         limits = self.limits
-        if self.preempted or self.waiting and (limits.policy != "mixed" or not self.tried):
+        if self.preempted or (self.waiting and (limits.policy != "mixed" or not self.tried)):
             return 0
         steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
         shared = (self.kept.idle or any(job.spans for job in self.running)
-                  or self.waiting and self.waiting[0].spans)
+                  or (self.waiting and self.waiting[0].spans))
         if shared or self.free < sum(
                 limits.blocks(job.known + steps) - job.blocks for job in self.running):
             steps = min(steps, *(job.room - job.known + 1 for job in self.running))
