@@ -43,8 +43,7 @@ def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
     found: dict[str, Listed] = {}
     problems: list[str] = []
     for path in paths:
-        for file in _parts(path, problems):
-            entry: Claims = load(KEY, path, file=file)
+        for file, entry in _parts(path, problems):
             for place, claim in enumerate(entry.claims):
                 at = file.where((KEY, place, "id"))
                 if claim.id in found:
@@ -55,7 +54,7 @@ def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:
     return sorted(found.values(), key=lambda each: (each.document, each.claim.id)), problems
 
 
-def _parts(path: Path, problems: list[str]) -> Iterator[YamlFile]:
+def _parts(path: Path, problems: list[str]) -> Iterator[tuple[YamlFile, Claims]]:
     """A file that can be used, or each of its claims that can as a file of its own."""
     try:
         file = read(path)
@@ -63,8 +62,8 @@ def _parts(path: Path, problems: list[str]) -> Iterator[YamlFile]:
         problems.append(str(error))
         return
     try:
-        load(KEY, path, file=file)
-        yield file
+        entry: Claims = load(KEY, path)
+        yield file, entry
         return
     except ParamsError as error:
         whole = str(error)
@@ -73,11 +72,9 @@ def _parts(path: Path, problems: list[str]) -> Iterator[YamlFile]:
     for number in range(len(entries) if isinstance(entries, list) else 0):
         part = _alone(file, number)
         try:
-            load(KEY, path, file=part)
+            usable.append((part, load(KEY, path, file=part)))
         except ParamsError as error:
             problems.append(str(error))
-            continue
-        usable.append(part)
     if len(problems) == found or not usable:  # what is wrong is not of a single claim
         problems[found:] = [whole]
         return

@@ -10,7 +10,6 @@ A step may draft a token, and overlap two half-batches; redundant experts are no
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -120,13 +119,14 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
                               cut) is None]
 
 
-def ways(scenario: Scenario, cut: Cut) -> list[Way]:
-    """How steps of a cut are tried: with the deployment's own drafts, none, and one where the model
+def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
+    """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
     has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
     """
     layers = scenario.model.num_nextn_predict_layers
-    drafts = {_own(scenario)[0], *((0, 1) if layers and layers.value else ())}
-    return list(itertools.product(sorted(drafts), (1, 2) if cut[3] > cut[0] else (1,)))
+    drafts = sorted({_own(scenario)[0], *((0, 1) if layers and layers.value else ())})
+    return [(cut, (drafted, batches)) for cut in cuts for drafted in drafts
+            for batches in ((1, 2) if cut[3] > cut[0] else (1,))]
 
 
 def _own(scenario: Scenario) -> Way:
@@ -185,8 +185,7 @@ class Tables:
     def decode(self, devices: int) -> _Groups:
         """Requests in flight, room and time per token of groups that only decode."""
         if devices not in self._decoded:
-            choices = [(cut, way) for cut in layouts(self.scenario, devices)
-                       for way in ways(self.scenario, cut)]
+            choices = ways(self.scenario, layouts(self.scenario, devices))
             counts = _requests(choices)
             found = self.sweep(devices, choices, counts, (
                 "headroom_per_device", "decode_step_time", "tokens_per_step", "draft_time"),
@@ -197,7 +196,8 @@ class Tables:
     def prefill(self, devices: int) -> _Groups:
         """Room and times of one prompt on every rank of groups that only prefill."""
         if devices not in self._prefilled:
-            choices = [(cut, _own(self.scenario)) for cut in layouts(self.scenario, devices)]
+            choices = list(dict.fromkeys(
+                layouts(self.scenario, devices), _own(self.scenario)).items())
             counts = np.array([[cut[2]] for cut, _ in choices], float)
             found = self.sweep(devices, choices, counts, (
                 "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
@@ -226,8 +226,8 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         own: whether steps are the deployment's own: neither drafts nor half-batches are tried.
         tables: of the deployment, where several answers share them.
     """
-    choices = [(cut, way) for cut in layouts(scenario, devices, narrow, mixed=True)
-               for way in ([_own(scenario)] if own else ways(scenario, cut))]
+    cuts = layouts(scenario, devices, narrow, mixed=True)
+    choices = list(dict.fromkeys(cuts, _own(scenario)).items()) if own else ways(scenario, cuts)
     if not choices:
         return None
     tables, counts = tables or Tables(scenario), _requests(choices)

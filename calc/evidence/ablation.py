@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calc.evidence.protocols import Predictions, calibrate, halves
+from calc.evidence.fitting import Calibration
+from calc.evidence.protocols import Predict, Predictions, Split, by_split, calibrate, halves
 from calc.evidence.systems import System
 
 SEEDS = 40
@@ -48,12 +49,13 @@ def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
 
 
 def _held_out(system: System, names: Sequence[str], rows: np.ndarray, seeds: int) -> Predictions:
-    found, held_rows, calibrations = [], [], []
-    for fitted, left_out in itertools.islice(halves(system, rows), seeds):
-        calibration = calibrate(system, "tpot", names, fitted)
-        calibrations.append(calibration)
-        found.append(system.predict("tpot", left_out, calibration.inputs))
-        held_rows.append(left_out)
-    row, centre = np.concatenate(held_rows), np.concatenate(found)
+    def held(split: Split, predict: Predict) -> tuple[Calibration, np.ndarray]:
+        fitted, left_out = split
+        calibration = calibrate(system, "tpot", names, fitted, predict)
+        return calibration, predict("tpot", left_out, calibration.inputs)
+
+    splits = list(itertools.islice(halves(system, rows), seeds))
+    calibrations, found = zip(*by_split(system, splits, held), strict=True)
+    row, centre = np.concatenate([left_out for _, left_out in splits]), np.concatenate(found)
     return Predictions(row, system.rows["tpot"][row], centre, centre, centre,
-                       tuple(calibrations), tuple(range(seeds)))
+                       calibrations, tuple(range(seeds)))

@@ -96,9 +96,9 @@ class Applied:
         """
         further = discrepancy().extrapolation * self._distance
         row = np.zeros(1, int)
-        _, low, high = predicted(self._deployment, self.metric, self._calibration, row, further)
-        intervals = {self.metric: (float(low[0]), float(high[0]))}
         fit = self._calibration
+        _, low, high = predicted(self._deployment.predict, self.metric, fit, row, further)
+        intervals = {self.metric: (float(low[0]), float(high[0]))}
         points = evaluate(self._deployment.inputs | neighbours(fit.knobs, fit.z),
                           self._deployment.scenario.model.attention)
         for name, value in values.items():

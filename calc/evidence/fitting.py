@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -22,6 +25,9 @@ LEAST_NOISE = 0.01  # documents print three digits; what is measured scatters mo
 FIRST_NOISE = 0.05
 NORMAL_MEDIAN = 1.4826  # standard deviation of a normal variable over its median distance
 
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 Predict = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
@@ -130,3 +136,53 @@ def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibr
     curvature = moves.T @ moves / noise**2 + np.eye(len(z))
     scatter = max(LEAST_NOISE, math.sqrt(float(np.mean(found**2))) * dilution)
     return Calibration(tuple(knobs), z, np.linalg.inv(curvature), scatter)
+
+
+def side_by_side(works: Sequence[Callable[[Callable[[Question], Answer]], Result]],
+                 answer: Callable[[list[Question]], Sequence[Answer]]) -> list[Result]:
+    """What functions return that run in lockstep: what they ask at a time is answered together.
+
+    A prediction of a few rows takes as long as one of a hundred times as many, and a fit asks for
+    one after the other; so fits that do not hang on each other take their steps side by side.
+
+    >>> def work(start):
+    ...     return lambda ask: [ask(start), ask(start + 1)]
+    >>> side_by_side([work(1), work(5)], lambda asked: [10 * each + len(asked) for each in asked])
+    [[12, 22], [52, 62]]
+
+    Args:
+        works: each is handed a function that takes a question and returns its answer.
+        answer: answers to questions, in their order.
+
+    Raises what a function or the answer raises.
+    """
+    said: SimpleQueue[tuple[Question, SimpleQueue[Any]] | None] = SimpleQueue()
+
+    def ask(question: Question) -> Answer:
+        reply: SimpleQueue[tuple[Future[Sequence[Answer]], int]] = SimpleQueue()
+        said.put((question, reply))
+        answers, place = reply.get()
+        return answers.result()[place]
+
+    def run(work: Callable[[Callable[[Question], Answer]], Result]) -> Result:
+        try:
+            return work(ask)
+        finally:
+            said.put(None)
+
+    with ThreadPoolExecutor(max(1, len(works))) as pool:
+        results, asked = [], []
+        for work in works:  # one at a time runs on to what it asks next, or to its end
+            results.append(pool.submit(run, work))
+            asked.append(said.get())
+        while waiting := [each for each in asked if each]:
+            answers: Future[Sequence[Answer]] = Future()
+            try:
+                answers.set_result(answer([question for question, _ in waiting]))
+            except BaseException as error:  # those who wait have to hear of it
+                answers.set_exception(error)
+            asked = []
+            for place, (_, reply) in enumerate(waiting):
+                reply.put((answers, place))
+                asked.append(said.get())
+    return [each.result() for each in results]

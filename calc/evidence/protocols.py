@@ -6,13 +6,14 @@ and metric; every held-out prediction of every split counts once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
-from calc.evidence.fitting import Calibration, fit, neighbours, slopes
-from calc.evidence.systems import VARIED, System
+from calc.evidence.fitting import Calibration, fit, neighbours, side_by_side, slopes
+from calc.evidence.systems import VARIED, Asked, System
 from calc.intervals.uncertainty import Sides, interval, interval_score, normal_interval, width
 from catalogue.deployments.physics_inputs import Knob
 
@@ -20,6 +21,8 @@ HALVES = 200
 FEW_REQUESTS, MORE_REQUESTS = 4, 6
 SHORT_INPUT = 1024
 Split = tuple[np.ndarray, np.ndarray]
+Predict = Callable[[str, np.ndarray, Mapping[str, np.ndarray | float]], np.ndarray]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,23 @@ def seeds_of(protocol: str) -> tuple[int, ...]:
     return tuple(range(HALVES)) if protocol in DRAWN else ()
 
 
-def calibrate(system: System, metric: str, names: Sequence[str],
-              rows: np.ndarray) -> Calibration:
+def by_split(system: System, splits: Iterable[Split],
+             work: Callable[[Split, Predict], Found]) -> list[Found]:
+    """What a function finds of each split, with predictions that are made for many splits at once.
+
+    Args:
+        system: what was measured.
+        splits: fitted and predicted rows.
+        work: of a split and what stands in for ``system.predict``.
+    """
+    def one(split: Split) -> Callable[[Callable[[Asked], np.ndarray]], Found]:
+        return lambda ask: work(split, lambda *asked: ask(asked))
+
+    return side_by_side([one(split) for split in splits], system.predict_all)
+
+
+def calibrate(system: System, metric: str, names: Sequence[str], rows: np.ndarray,
+              predict: Predict | None = None) -> Calibration:
     """Fit mechanisms of a system to some of its rows.
 
     Args:
@@ -125,15 +143,16 @@ def calibrate(system: System, metric: str, names: Sequence[str],
         metric: the quantity.
         names: mechanisms, at most four.
         rows: indices.
+        predict: what stands in for ``system.predict``.
 
     Protocols share splits, so a system remembers what was fitted to it.
 
     Raises ValueError for a mechanism that the system does not have, and as ``fitting.fit``.
     """
-    key = (metric, tuple(names), rows.tobytes())
+    key, rule = (metric, tuple(names), rows.tobytes()), predict or system.predict
     if key not in system.fits:
         chosen = [knob_of(system, name) for name in names]
-        system.fits[key] = fit(lambda overrides: system.predict(metric, rows, overrides), chosen,
+        system.fits[key] = fit(lambda overrides: rule(metric, rows, overrides), chosen,
                                system.rows[metric][rows])
     return system.fits[key]
 
@@ -171,7 +190,7 @@ def beyond(system: System, fitted: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return far
 
 
-def predicted(system: System, metric: str, calibration: Calibration, rows: np.ndarray,
+def predicted(predict: Predict, metric: str, calibration: Calibration, rows: np.ndarray,
               further: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Calibrated prediction of rows with its 80% interval.
 
@@ -179,7 +198,7 @@ def predicted(system: System, metric: str, calibration: Calibration, rows: np.nd
     for rows beyond those a further deviation.
 
     Args:
-        system: what was measured.
+        predict: that of a system.
         metric: the quantity.
         calibration: what was fitted.
         rows: indices.
@@ -188,7 +207,7 @@ def predicted(system: System, metric: str, calibration: Calibration, rows: np.nd
     Returns predicted, low and high.
     """
     points = neighbours(calibration.knobs, calibration.z)
-    logs = np.log(system.predict(metric, rows, points))
+    logs = np.log(predict(metric, rows, points))
     moves = slopes(logs)
     variance = np.einsum("ir,ij,jr->r", moves, calibration.covariance, moves)
     centre = np.exp(logs[0])
@@ -211,16 +230,20 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
     Raises ValueError if the protocol leaves nothing to fit or to predict.
     """
     rows = system.measured(metric) if rows is None else rows
-    found, calibrations = [], []
-    for fitted, left_out in PROTOCOLS[protocol](system, rows):
-        calibration = calibrate(system, metric, names, fitted)
-        calibrations.append(calibration)
+
+    def held(split: Split, predict: Predict) -> tuple[Calibration, tuple[np.ndarray, ...]]:
+        fitted, left_out = split
+        calibration = calibrate(system, metric, names, fitted, predict)
         further = extrapolation * beyond(system, fitted, left_out)
-        found.append((left_out, *predicted(system, metric, calibration, left_out, further)))
-    if not found:
+        return calibration, predicted(predict, metric, calibration, left_out, further)
+
+    splits = list(PROTOCOLS[protocol](system, rows))
+    if not splits:
         raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
-    row, centre, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
-    return Predictions(row, system.rows[metric][row], centre, low, high, tuple(calibrations),
+    calibrations, found = zip(*by_split(system, splits, held), strict=True)
+    row = np.concatenate([left_out for _, left_out in splits])
+    centre, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Predictions(row, system.rows[metric][row], centre, low, high, calibrations,
                        seeds_of(protocol))
 
 

@@ -8,7 +8,7 @@ a run that sends many requests at once goes through the scheduler, step by step.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, get_args
 
@@ -26,6 +26,7 @@ from catalogue.entries.calibrations import Metric
 from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)
+Asked = tuple[str, np.ndarray, Mapping[str, np.ndarray | float]]  # metric, rows, overrides
 VARIED = ("concurrency", "input_tokens", "output_tokens")
 
 
@@ -160,6 +161,26 @@ class System:
         quantities = latencies(self.scenario.model.attention, Inputs({
             name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}), (metric,))
         return np.asarray(quantities[metric], dtype=float)
+
+    def predict_all(self, asked: Sequence[Asked]) -> list[np.ndarray]:
+        """What :meth:`predict` gives for each of many arguments, those of a shape in one go.
+
+        Args:
+            asked: metric, rows and overrides, all of one shape, () or (n, 1).
+        """
+        alike: dict[tuple[str, int, tuple[int, ...], tuple[str, ...]], list[int]] = {}
+        for index, (metric, rows, overrides) in enumerate(asked):
+            shape = np.broadcast_shapes(*map(np.shape, overrides.values()))[:-1]
+            alike.setdefault((metric, len(rows), shape, tuple(overrides)), []).append(index)
+        found: dict[int, np.ndarray] = {}
+        for (metric, count, shape, names), places in alike.items():
+            some, many = [asked[place] for place in places], len(places)
+            found |= zip(places, self.predict(
+                metric,
+                np.reshape([rows for _, rows, _ in some], (many, *[1] * len(shape), count)),
+                {name: np.reshape([overrides[name] for *_, overrides in some], (many, *shape, 1))
+                 for name in names}), strict=True)
+        return [found[place] for place in range(len(asked))]
 
 
 def system(scenario: Scenario) -> System:

@@ -127,12 +127,12 @@ class Engine:
 
         Without ``prompts`` those are left for a later step, and the step may be empty.
         """
-        self.planned, self.preempted = [], []
         if self.still:
             self.still -= 1
             self.passed += 1
             self.contexts = self.contexts.next()
             return Step((), self.contexts)
+        self.planned, self.preempted = [], []
         self._book_passed()
         self.tried = prompts
         if self.limits.policy == "mixed":
@@ -179,17 +179,17 @@ class Engine:
         """How many steps from now only take every request a token further, if nothing arrives.
 
         None of them ends a request, or finds too few blocks; and who waits goes on waiting, for
-        what is free only becomes less. What prefixes share, and what is set aside for output to
-        come, is looked at in every step.
+        what is free only becomes less. What prefixes share changes no sooner than somebody takes a
+        block. What is set aside for output to come is looked at in every step.
         """
         limits = self.limits
-        if self.preempted or self.kept.idle or any(job.spans for job in self.running):
-            return 0
-        if self.waiting and (limits.policy != "mixed" or not self.tried or self.waiting[0].spans):
+        if self.preempted or (self.waiting and (limits.policy != "mixed" or not self.tried)):
             return 0
         steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
-        needed = sum(limits.blocks(job.known + steps) - job.blocks for job in self.running)
-        if needed > self.free:
+        shared = (self.kept.idle or any(job.spans for job in self.running)
+                  or (self.waiting and self.waiting[0].spans))
+        if shared or self.free < sum(
+                limits.blocks(job.known + steps) - job.blocks for job in self.running):
             steps = min(steps, *(job.room - job.known + 1 for job in self.running))
         return max(0, steps)
 

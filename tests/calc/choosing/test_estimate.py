@@ -309,7 +309,7 @@ class TestCalibrated:
         rows = calibrated_rows(system, chosen)
         made = calibrate(system, "tpot", chosen.mechanisms, rows)
         row = rows[7:8]
-        centre, low, high = predicted(system, "tpot", made, row)
+        centre, low, high = predicted(system.predict, "tpot", made, row)
         answer = self.estimate(calibrations[chosen.id], *(
             f"workload.{name}={int(system.rows[name][row[0]])}"
             for name in ("concurrency", "input_tokens", "output_tokens")))

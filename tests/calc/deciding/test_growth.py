@@ -71,10 +71,11 @@ def test_both_pools_hold_the_cards_and_the_slower_one_binds(scenario):
 
 
 def test_a_draft_is_tried_where_a_model_drafts_and_halves_where_ranks_exchange(scenario):
-    assert ways(scenario, (8, 1, 1, 1)) == [(0, 1), (1, 1)]
-    assert ways(scenario, (1, 1, 8, 8)) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    alone, exchanging = (8, 1, 1, 1), (1, 1, 8, 8)
+    assert ways(scenario, [alone, exchanging]) == [(alone, way) for way in ((0, 1), (1, 1))] + [
+        (exchanging, way) for way in ((0, 1), (0, 2), (1, 1), (1, 2))]
     dense = catalogue.load_scenario("h20-qwen3-8b")
-    assert ways(dense, (1, 1, 1, 1)) == [(0, 1)]
+    assert ways(dense, [(1, 1, 1, 1)]) == [((1, 1, 1, 1), (0, 1))]
     own, any_way = (best(scenario, 16, LIMITS, own=each) for each in (True, False))
     assert own.way == (0, 1)
     assert own.rate <= any_way.rate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,6 +128,30 @@ def test_a_fit_finds_the_values_that_the_rows_were_made_with(awq):
     found = fit(lambda overrides: awq.predict("tpot", rows, overrides), knobs, made)
     assert found.values == pytest.approx(truth, rel=0.02)
     assert found.inside
+
+
+def test_splits_side_by_side_are_what_each_is_alone(awq):
+    """The splits fit and predict in lockstep; nothing of one moves another, to the last digit."""
+    def held(split, predict):
+        fitted, left_out = split
+        found = protocols.calibrate(dataclasses.replace(awq), "tpot", MECHANISMS, fitted, predict)
+        return (found.z, *protocols.predicted(predict, "tpot", found, left_out),
+                predict("tpot", left_out, found.inputs))
+
+    splits = list(itertools.islice(protocols.halves(awq, awq.measured("tpot")), 3))
+    splits += itertools.islice(protocols.leave_one_out(awq, awq.measured("tpot")), 2)
+    for split, together in zip(splits, protocols.by_split(awq, splits, held), strict=True):
+        for one, other in zip(held(split, awq.predict), together, strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_an_error_of_one_split_ends_all(awq):
+    def work(split, predict):
+        return [predict("tpot", split[0], {}) for _ in range(split[1])]
+
+    splits = [(awq.measured("tpot"), 2), (awq.measured("tpot"), 1), (np.array([99]), 1)]
+    with pytest.raises(IndexError, match="99"):
+        protocols.by_split(awq, splits, work)
 
 
 def test_a_value_is_the_median_of_its_prior_and_a_range_holds_eighty_percent(awq):

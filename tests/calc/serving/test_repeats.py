@@ -9,7 +9,7 @@ from _engines import POLICIES, affine, engines_of_any_kind
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.serving.arrivals import ClosedLoop, poisson
+from calc.serving.arrivals import ClosedLoop, Prefixes, poisson
 from calc.serving.batching import Engine
 from calc.serving.requests import Limits, Request
 from calc.serving.scheduling import schedule
@@ -56,9 +56,11 @@ def test_a_simulation_is_that_of_single_steps(requests, engine, replicas, routin
         assert bits(simulate(requests, pool)) == bits(run)
 
 
-@given(engines_of_any_kind, st.integers(1, 9), st.integers(0, 3), st.sampled_from([0.0, 7.25]))
-def test_users_in_a_loop_see_the_same(engine, users, seed, thinking):
-    loop = ClosedLoop(users, max(users, 24), [(20, 40), (5, 11)], thinking, seed=seed)
+@given(engines_of_any_kind, st.integers(1, 9), st.integers(0, 3), st.sampled_from([0.0, 7.25]),
+       st.sampled_from([None, Prefixes(turns=3, longest=60)]))
+def test_users_in_a_loop_see_the_same(engine, users, seed, thinking, prefixes):
+    loop = ClosedLoop(users, max(users, 24), [(20, 40), (5, 11)], thinking, seed=seed,
+                      prefixes=prefixes)
     pool = Pool(fitting(engine), affine(0.5, 0.01), replicas=2)
     run = simulate(loop, pool)
     with step_by_step():
