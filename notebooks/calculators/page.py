@@ -32,6 +32,9 @@ BESIDE = (
     {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
     {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
 )
+WITHOUT: Text = ("The calculator of this page needs scripts. The table below answers for common "
+                 "cards without.",
+                 "本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。")
 Row = Sequence[str | Text]
 
 
@@ -132,9 +135,10 @@ def calculator(view: str) -> None:
 
 def front() -> None:
     """Glue the calculator of the front page, under ``front-answer_LANG``."""
-    for lang in LANGUAGES:
-        glue(f"front-answer_{lang}", HTML('<will-it-fit view="front"></will-it-fit>'),
-             display=False)
+    for place, lang in enumerate(LANGUAGES):
+        said = html.escape(WITHOUT[place])
+        glue(f"front-answer_{lang}", HTML(f'<will-it-fit view="front"><noscript><p>{said}</p>'
+                                          "</noscript></will-it-fit>"), display=False)
 
 
 def _plain(cell: str | Text, place: int) -> str:

@@ -54,10 +54,9 @@ WORDS: dict[str, Text] = {
     "tpotRow": ("time per output token (TPOT)", "每输出 token 时间（TPOT）"),
     "ttftRow": ("time to first token (TTFT)", "首 token 延迟（TTFT）"),
     "rateRow": ("all cards together, token/s", "全部卡合计，token/s"),
-    "millionRow": ("a million answer tokens, USD", "每百万输出 token，USD"),
-    "held": ("Of {rows} measured rows of this class ({kind}), {inside} lay inside such an "
-             "interval.",
-             "同类实测（{kind}）{rows} 行中，{inside} 行落在此类区间内。"),
+    "millionRow": ("a million output tokens, USD", "每百万输出 token，USD"),
+    "held": ("Of {rows} measured runs of this class ({kind}), {inside} lay inside their interval.",
+             "同类实测（{kind}）共 {rows} 组，{inside} 组落在各自区间内。"),
     "plan": ("Plan: {cut} on {count} cards, the fastest cut that fits.",
              "方案：{count} 卡，{cut}，能装下的切分中最快的一种。"),
     "noCut": ("No cut of {count} cards divides {model}.",
@@ -109,7 +108,7 @@ WORDS: dict[str, Text] = {
     "tpot": ("time per output token", "每输出 token 时间"),
     "floor": ("lower bound", "下界"),
     # what does it cost
-    "costs": ("A million answer tokens cost {output} USD (80%: {outputRange}), a million prompt "
+    "costs": ("A million output tokens cost {output} USD (80%: {outputRange}), a million prompt "
               "tokens {input} USD (80%: {inputRange}); a request {request} USD.",
               "每百万输出 token {output} USD（80% 区间 {outputRange}），每百万输入 token {input} "
               "USD（80% 区间 {inputRange}）；每请求 {request} USD。"),
@@ -118,9 +117,9 @@ WORDS: dict[str, Text] = {
     "priceSource": ("Price of a card: {value} USD/h ({range}), {source}.",
                     "卡价 {value} USD/h（{range}），来源：{source}。"),
     "yourPrice": ("Price of a card: {value} USD/h, yours.", "卡价 {value} USD/h，自定。"),
-    "costCaption": ("Cost of a million answer tokens against requests at once.",
+    "costCaption": ("Cost of a million output tokens against requests at once.",
                     "每百万输出 token 的成本随并发的变化。"),
-    "perOutput": ("USD per million answer tokens", "USD / 百万输出 token"),
+    "perOutput": ("USD per million output tokens", "USD / 百万输出 token"),
     # roofline
     "roof": ("Most of a {phase} step's arithmetic and reading goes to: {name}, at {intensity} "
              "FLOP/B and {reached} TFLOPS. The roof bends at {ridge} FLOP/B.",

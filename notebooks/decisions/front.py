@@ -13,8 +13,9 @@ from calc.searching.asking import load_goal
 from calc.searching.choices import scenario
 from decisions.goals import named
 from decisions.matrix import DRAWN, GOAL, PUBLISHED, Cell
+from workbench.entries.deployments import HELD, held
 from workbench.showing.display import LANGUAGES
-from workbench.showing.numbers import fmt_int, fmt_sig, fmt_time
+from workbench.showing.numbers import fmt_int, fmt_sig
 
 Text = tuple[str, str]
 CARDS = ("nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm", "nvidia-b200", "ascend-910b2",
@@ -23,7 +24,8 @@ EIGHT_BITS = (PUBLISHED, "w8a8-int8")  # the first that a card multiplies
 HEADINGS: tuple[Text, ...] = (
     ("card", "卡"), ("cards", "卡数"), ("weights, cut", "权重、切分"),
     ("per token (TPOT)", "每 token（TPOT）"), ("first token (TTFT)", "首 token（TTFT）"),
-    ("such intervals held", "同类区间命中"), ("a million output tokens", "每百万输出 token"))
+    HELD, ("a million output tokens", "每百万输出 token"))
+DIGITS = {"tpot": 2, "ttft": 3}  # significant, of the times by name
 NOTHING = "–"
 
 
@@ -49,13 +51,19 @@ def _row(cell: Cell, lang: int) -> str:
     own = own_errors(scenario(load_goal(GOAL), choice))["tpot"]
     cut = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data, "EP": choice.expert}
     weights = "FP8" if cell.precision == PUBLISHED else "INT8"
-    times = (f"<strong>{fmt_time(found[name], digits)}</strong> "
-             f"({'–'.join(fmt_time(end, digits) for end in ends[name])})"
-             for name, digits in (("tpot", 0), ("ttft", 1)))
-    held = (f"{own.inside} of {own.rows} rows", f"{own.rows} 行中 {own.inside} 行")[lang]
-    cost = f"{fmt_sig(found['cost'], 2)} {cell.currency}" if "cost" in found else NOTHING
+    times = (_time(found[name], ends[name], digits) for name, digits in DIGITS.items())
+    cost = (f"<strong>{fmt_sig(found['cost'], 2)}</strong> "
+            f"({'–'.join(fmt_sig(end, 2) for end in ends['cost'])}) {html.escape(cell.currency)}"
+            if "cost" in found else NOTHING)
     texts = (f'<a href="chapters/devices/{cell.device}.html">'
              f"{html.escape(named(cell.device)[lang])}</a>", fmt_int(choice.devices),
              f"{weights}, {'×'.join(f'{name}{size}' for name, size in cut.items() if size > 1)}",
-             *times, held, html.escape(cost))
+             *times, held(own.inside, own.rows)[lang], cost)
     return "".join(f"<td>{text}</td>" for text in texts)
+
+
+def _time(value: float, ends: tuple[float, float], digits: int) -> str:
+    """A time and its interval in one unit, the time's: ``232 ms (172–671 ms)``."""
+    factor, unit = (1e3, "ms") if value < 1 else (1, "s")
+    shown, *span = (fmt_sig(each * factor, digits) for each in (value, *ends))
+    return f"<strong>{shown} {unit}</strong> ({'–'.join(span)} {unit})"

@@ -17,6 +17,7 @@ from calculators.links import link
 from catalogue.reading.record import ROOT
 from deployment_pages.alternatives import in_words
 from deployment_pages.answers import Answer, Deployed
+from workbench.entries.deployments import HELD, held
 from workbench.entries.deployments import named as quantity_named
 from workbench.showing.display import in_book, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
@@ -50,7 +51,7 @@ def glance(deployed: Deployed) -> None:
     if rows:
         table(rows, {"what": "", "value": ("estimate", "估计"),
                      "reach": ("80% interval", "80% 区间"),
-                     "held": ("such intervals held", "同类区间的命中")})
+                     "held": HELD})
     if own := _own(deployed):
         kind = named(own.of)
         show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).",
@@ -75,10 +76,9 @@ def _to(label: str) -> str:
 
 def _row(deployed: Deployed, answer: Answer) -> dict[str, Any]:
     own = deployed.own_errors.get(answer.name)
-    held = ("not measured", "未实测") if own is None else (
-        f"{own.inside} of {own.rows} rows", f"{own.rows} 行中 {own.inside} 行")
+    inside = ("not measured", "未实测") if own is None else held(own.inside, own.rows)
     return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
-            "reach": answer.reach, "held": held}
+            "reach": answer.reach, "held": inside}
 
 
 def _own(deployed: Deployed) -> Own | None:

@@ -77,28 +77,41 @@ def link_inputs(server: str) -> Inputs:
             "network_bandwidth": network.device_bandwidth.value * min(1, ports / cards)}
 
 
-def fixed_inputs(device: str) -> Inputs:
+def collective_values(device: str) -> dict[str, Value]:
     """Latencies [s] and shares of the links that collectives reach, from a card's mechanisms."""
     mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
-    return plain({name: getattr(mechanisms, name) for name in (
-        "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency")})
+    return {name: getattr(mechanisms, name) for name in (
+        "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency")}
 
 
-def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
-    """Latency [s] and shares of links of an all-to-all in a mode, in a node or across several."""
+def exchange_values(device: str, mode: str) -> dict[str, Value]:
+    """Latencies [s] and shares of links of an all-to-all in a mode."""
     mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
     levels = getattr(mechanisms.all_to_all, mode)
     server = catalogue.load_node(SERVERS.get(device) or servers()[device])
-    added = getattr(catalogue.load_link(server.network_link).exchange_alpha, mode)
-    return {"exchange_network_alpha": added.value if across else 0} | plain({
+    return {
+        "exchange_network_alpha": getattr(
+            catalogue.load_link(server.network_link).exchange_alpha, mode),
         "exchange_alpha": levels.node.alpha, "exchange_efficiency": levels.node.efficiency,
-        "exchange_network_efficiency": levels.network.efficiency})
+        "exchange_network_efficiency": levels.network.efficiency}
+
+
+def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
+    """The same as inputs; in a node the network adds no latency."""
+    return plain(exchange_values(device, mode)) | ({} if across else {"exchange_network_alpha": 0})
+
+
+def fitted_to(values: Mapping[str, Value], across: bool) -> set[str]:
+    """Sources whose measurements gave such values, those of the network only across nodes."""
+    return {value.source for name, value in values.items()
+            if value.kind == "derived" and (across or "network" not in name)}
 
 
 @cache
 def card_inputs(name: str) -> Inputs:
     """Links and latencies of a card in its server, as input symbols (SI)."""
-    return link_inputs(SERVERS.get(name) or servers()[name]) | fixed_inputs(name)
+    return (link_inputs(SERVERS.get(name) or servers()[name])
+            | plain(collective_values(name)))
 
 
 def token_bytes() -> int:
@@ -129,7 +142,7 @@ def links(even: sympy.Expr) -> None:
     def row(name: str) -> dict[str, Any]:
         card = card_inputs(name)
         return {"card": card_name(name),
-                "how": ("pairwise", "两两直连") if card["full_mesh"] else ("switch", "交换芯片"),
+                "how": ("full mesh", "全互联") if card["full_mesh"] else ("switch", "交换芯片"),
                 "pair": fmt_sig(card["pair_bandwidth"] / GB),
                 "card_rate": fmt_sig(card["device_link_bandwidth"] / GB),
                 "share": fmt_percent(card["collective_efficiency"], 0),
@@ -139,9 +152,13 @@ def links(even: sympy.Expr) -> None:
                 "half": fmt_sig(halves[name] / KB, 2)}
 
     table(map(row, CARDS),
-          {"card": ("card", "卡"), "how": ("in a node", "节点内"), "pair": "$B_2^{l}$ (GB/s)",
-           "card_rate": "$B_l$ (GB/s)", "share": "$\\eta_l$", "network": "$B_n$ (GB/s)",
-           "alpha": "$\\alpha$", "network_alpha": "$\\alpha_n$",
+          {"card": ("card", "卡"), "how": ("in a node", "节点内"),
+           "pair": ("to one card, $B_2^{l}$ (GB/s)", "到一张卡 $B_2^{l}$（GB/s）"),
+           "card_rate": ("to all, $B_l$ (GB/s)", "到全部卡 $B_l$（GB/s）"),
+           "share": ("reached, $\\eta_l$", "实际可达 $\\eta_l$"),
+           "network": ("network port, $B_n$ (GB/s)", "网口 $B_n$（GB/s）"),
+           "alpha": ("latency, $\\alpha$", "延迟 $\\alpha$"),
+           "network_alpha": ("across nodes, $\\alpha_n$", "跨节点 $\\alpha_n$"),
            "half": ("$\\alpha\\,\\eta_l B_l$ (kB)", "$\\alpha\\,\\eta_l B_l$（kB）")}, wide=True)
     hccs = catalogue.load_link("hccs-910b")
     assert hccs.links_per_device
@@ -150,7 +167,6 @@ def links(even: sympy.Expr) -> None:
     number("links-quoted", hccs.links_per_device.value)
     number("links-pair", hccs.pair_bandwidth.value, rate_text)
     number("links-all", hccs.device_bandwidth.value, rate_text)
-    number("half-tokens", min(halves.values()) / token_bytes(), fmt_fixed, digits=0)
 
 
 def quoted_rate() -> float:
@@ -271,16 +287,16 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
     readable = {levels: sympy.Symbol(r"{\log_2 n}")}
 
     def row(name: Text, exprs: Sequence[sympy.Expr]) -> dict[str, Any]:
-        steps, port, pair = (f"${sympy.latex(expr.subs(readable))}$" for expr in exprs)
-        return {"name": name, "steps": steps, "port": port, "pair": pair,
-                "eight": " / ".join(fmt_sig(value(expr, {}, NODE), 3) for expr in exprs)}
+        return {"name": name} | {
+            key: f"${sympy.latex(expr.subs(readable))}$ ({value(expr, {}, NODE):g})"
+            for key, expr in zip(("steps", "port", "pair"), exprs, strict=True)}
 
     table([row(NAMES[key], exprs) for key, exprs in counts.items()],
           {"name": ("algorithm", "算法"), "steps": ("steps", "步数"),
-           "port": ("through a port", "每端口"), "pair": ("between two ranks", "一对卡之间"),
-           "eight": ("for $n = 8$", "$n = 8$ 时")})
-    show("Bytes are in units of $Q$. In a step of the tree at most half of the ranks send.",
-         "字节以 $Q$ 为单位。树的每一步至多一半 rank 在发送。")
+           "port": ("sent per rank ($Q$)", "每 rank 发送（$Q$）"),
+           "pair": ("between two ranks ($Q$)", "一对 rank 之间（$Q$）")})
+    show("In brackets for $n = 8$. In a step of the tree at most half of the ranks send.",
+         "括号内为 $n = 8$ 时的值。树的每一步至多一半 rank 在发送。")
 
 
 def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:

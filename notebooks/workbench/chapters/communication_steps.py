@@ -1,19 +1,16 @@
-"""What a step sends, how long it takes, and what collectives and exchanges were measured at."""
+"""What a step sends, and how long it takes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Callable
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.entries.hardware import Collective, ExpertExchange
 from workbench.chapters import communication_groups as groups
-from workbench.chapters.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text, Time
+from workbench.chapters.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text
 from workbench.formulas.derivation import Derivation
 from workbench.formulas.exported import evaluate_all
 from workbench.showing import figures
@@ -26,27 +23,21 @@ Line = tuple[float, float]  # latency, and time per token [s]
 Lines = Callable[[str, int, str], Line]  # of card, ranks and mode
 MODES = {"low_latency": 0, "normal": 1}
 NO_BYTES = 1e30  # bandwidth at which only latencies are left [B/s]
+LONGER = 1e-3  # of a latency: too little to turn to another method
 TENSOR, RANKS = (8, 16), (8, 16, 32, 64)  # of tensor, and of expert parallelism
 NODES, PROMPT = (1, 2, 4, 8, 16, 32), 4096
 DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
 DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
 TICKS = (1, 8, 64, 512, 4096)
-KINDS: dict[str, Text] = {
-    "all-reduce": ("all-reduce", "all-reduce"), "all-gather": ("all-gather", "all-gather"),
-    "low-latency": ("dispatch and combine, low latency", "分发与合并，低延迟"),
-    "normal": ("dispatch and combine, normal", "分发与合并，普通")}
 WAYS: dict[str, Text] = {
     "low-latency": ("low latency", "低延迟"), "normal": ("normal", "普通"), "ring": ("ring", "环")}
-PHASES: dict[str, Text] = {"dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
-                           "both": ("both ways", "往返")}
 # bytes of an element, with the scales that are sent along
 SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}
-MANY = 2**40  # payload where none is stated: latencies do not count [B]
 
 
 def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
              mode: str = "low_latency", **changed: float) -> Inputs:
-    """Inputs (SI) of DeepSeek-V3 in BF16, dispatch in FP8, on cards of one kind."""
+    """Inputs (SI) of DeepSeek-V3 in BF16, dispatch in eight bits, on cards of one kind."""
     card = groups.card_inputs(name)
     exchange = groups.exchange_inputs(name, mode, expert > card["devices_per_node"])
     return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
@@ -54,7 +45,12 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
             "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
             "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_ACT,
-            "dispatch_element_bytes": SCALED["fp8"], **changed}
+            "dispatch_element_bytes": SCALED[dispatched(name)], **changed}
+
+
+def dispatched(card: str) -> str:
+    """The eight bits in which tokens are dispatched: FP8, or INT8 where a card lacks it."""
+    return "fp8" if catalogue.load_device(card).matrix_peak.fp8 else "int8"
 
 
 def model_inputs() -> Inputs:
@@ -79,10 +75,11 @@ def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: fl
 
 
 def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
-    """All-reduces of a step on eight 910B2, and what of them is left without any bytes [s]."""
-    whole, latency = (times(A2, phase, tokens, **changed)["all_reduce_time"]
-                      for changed in ({}, {"pair_bandwidth": NO_BYTES}))
-    return whole, latency
+    """All-reduces of a step on eight 910B2, and what of them grows with the latency [s]."""
+    start = groups.card_inputs(A2)["collective_alpha"]
+    whole, longer = (times(A2, phase, tokens, **changed)["all_reduce_time"]
+                     for changed in ({}, {"collective_alpha": start * (1 + LONGER)}))
+    return whole, (longer - whole) / LONGER
 
 
 def sums(times: Seconds, count: int) -> None:
@@ -105,9 +102,12 @@ def sums(times: Seconds, count: int) -> None:
     opening, latency = whole_and_latency(times, "decode", FEW)
     payload = FEW * groups.token_bytes()
     number("open-count", count)
+    number("open-exchanges", 2 * moe_layers())
     number("open-tokens", FEW)
     number("open-time", opening, fmt_time)
     number("open-latency", latency, fmt_time)
+    number("open-empty", times(A2, "decode", FEW, pair_bandwidth=NO_BYTES)["all_reduce_time"],
+           fmt_time)
     number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
     number("tensor-share", latency / opening, fmt_percent, digits=0)
     chunk, latency = whole_and_latency(times, "prefill", CHUNK)
@@ -181,10 +181,11 @@ def modes(lines: Lines) -> None:
                  "s1": ("per token, low (µs)", "低延迟模式：每 token（µs）"),
                  "s2": ("per token, normal (µs)", "普通模式：每 token（µs）"),
                  "at": ("normal faster from (tokens)", "普通更快的起点（token）")})
-    show("Dispatch in FP8 and combine in BF16 of one layer of DeepSeek-V3, data-parallel attention "
-         "($t = 1$); tokens are those of a rank." + " A dash: normal mode is never faster." * never,
-         "DeepSeek-V3 一层的分发（FP8）与合并（BF16），注意力数据并行（$t = 1$）；token 数为每 "
-         "rank。" + "“–”表示普通模式始终不更快。" * never)
+    show("Dispatch in FP8 (910B2: INT8) and combine in BF16 of one layer of DeepSeek-V3, "
+         "data-parallel attention ($t = 1$); tokens are those of a rank."
+         + " A dash: normal mode is never faster." * never,
+         "DeepSeek-V3 一层的分发（FP8，910B2 为 INT8）与合并（BF16），注意力数据并行（$t = 1$）；"
+         "token 数为每 rank。" + "“–”表示普通模式始终不更快。" * never)
 
 
 def draw_modes(lines: Lines, lang: str) -> Figure:
@@ -218,8 +219,8 @@ def pipelines(times: Seconds) -> None:
             parts = {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
             row |= {f"{phase}-{key}": fmt_sig(time * 1e3) for key, time in parts.items()}
             if name == A2 and phase == "decode":
-                number("pipeline-wide", wide, fmt_time)
-                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
+                number("pipeline-wide", wide, fmt_time, digits=2)
+                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time, digits=2)
                 number("pipeline-own", parts["deep"], groups.microseconds)
         rows.append(row)
     headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
@@ -257,139 +258,3 @@ def transfers(derivation: Derivation) -> None:
            digits=0)
     number("transfer-one", transfer(A2, 1), fmt_time)
     number("transfer-eight", transfer(A2, 8), fmt_time)
-
-
-@dataclass(frozen=True)
-class Run:
-    """A measured collective or exchange beside what comes out here.
-
-    Attributes:
-        card, kind, what, library: where, and what was run by which library or in which mode.
-        ranks, nodes, size: of the group, and the payload as it is printed.
-        time, modelled, copied: measured, here, and if each copy were forwarded [s].
-        bus: bytes over which bus bandwidth is defined, of a collective.
-        stated: whether a payload was; else time is that of a large one.
-    """
-
-    card: str
-    kind: str
-    what: Text
-    library: str
-    ranks: int
-    nodes: int
-    size: str | Text
-    time: float
-    modelled: float
-    copied: float = 0.0
-    bus: float = 0.0
-    stated: bool = True
-
-    @property
-    def error(self) -> float:
-        """Of the time here [1]."""
-        return self.modelled / self.time - 1
-
-    def shown(self, time: float) -> str:
-        """A time of the run, or the rate where no payload is stated."""
-        if not self.stated:
-            return groups.rate_text(self.bus / time)
-        return groups.microseconds(time, 1 if time < 1e-3 else 0)
-
-
-def _collective(card: str, links: Inputs, run: Collective, times: Mapping[str, Time]) -> Run:
-    adding = run.operation == "all-reduce"
-    size = MANY if run.payload is None else run.payload.value
-    bus = (2 if adding else 1) * (run.ranks - 1) / run.ranks * size
-    modelled = times[run.operation](links | groups.fixed_inputs(card), run.ranks,
-                                    run.ranks // run.nodes, Q=size if adding else size / run.ranks)
-    time = run.time.value if run.time else bus / groups.rate_of(run)
-    return Run(card, run.operation, (run.operation, run.operation), run.algorithm or "–",
-               run.ranks, run.nodes, "–" if run.payload is None else run.payload.written,
-               time, modelled, bus=bus, stated=run.payload is not None)
-
-
-def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str, Time]) -> Run:
-    nodes = run.nodes or 1
-    sent_as = ("fp8", "bf16") if run.phase == "both" else (str(run.dtype),)
-    mode = run.mode.replace("-", "_")
-    inputs = links | groups.exchange_inputs(card, mode, nodes > 1) | {
-        "exchange_normal": MODES[mode], "num_experts_per_tok": run.experts_per_token}
-    assert run.time  # those with a bandwidth alone are left out
-    assert run.hidden_size
-    sizes = [run.hidden_size * SCALED[dtype] for dtype in sent_as]
-    modelled, copied = (
-        sum((times[key](inputs, run.ranks, run.ranks // nodes, U=run.tokens, z=size)
-             for size in sizes), start=0.0) for key in ("exchange", "copies"))
-    return Run(card, run.mode, PHASES[run.phase], run.mode, run.ranks, nodes,
-               groups.tokens_text(run.tokens), run.time.value, modelled, copied)
-
-
-def measured(times: Mapping[str, Time]) -> list[Run]:
-    """Every measured collective and exchange for which there is a formula, and a server.
-
-    Args:
-        times: by ``all-reduce``, ``all-gather``, ``exchange``, and ``copies``, which is an
-            exchange in normal mode if each copy were forwarded.
-    """
-    server_of, runs = groups.servers(), []
-    for name in catalogue.names("microbenchmarks"):
-        entry = catalogue.load("microbenchmarks", name)
-        if entry.device not in server_of:
-            continue
-        links = groups.link_inputs(server_of[entry.device])
-        runs += [_collective(entry.device, links, run, times) for run in entry.collectives
-                 if run.operation in times and run.algorithm != "NVLS"]
-        runs += [_exchange(entry.device, links, run, times) for run in entry.expert_exchange
-                 if run.time and (run.phase == "both" or run.dtype)]
-    return runs
-
-
-def signed(error: float) -> str:
-    """A deviation in whole percent, without a negative zero."""
-    return fmt_percent(round(error, 2) + 0.0, 0)
-
-
-def compared(runs: Sequence[Run]) -> None:
-    """Every run, and the errors of each kind."""
-    table([{"card": groups.card_name(run.card), "what": run.what,
-            "how": WAYS.get(run.library, run.library), "n": run.ranks, "nodes": run.nodes,
-            "size": run.size, "measured": run.shown(run.time),
-            "model": run.shown(run.modelled), "error": signed(run.error)} for run in runs],
-          {"card": ("card", "卡"), "what": ("operation", "操作"),
-           "how": ("library or mode", "通信库或模式"), "n": ("ranks", "rank 数"),
-           "nodes": ("nodes", "节点数"), "size": ("payload", "数据量"),
-           "measured": ("measured", "实测"), "model": ("here", "本页"),
-           "error": ("off by", "偏差")},
-          wide=True, folded=(f"All {len(runs)} comparisons", f"全部 {len(runs)} 项对照"))
-    errors = {kind: (label, [run.error for run in runs if run.kind == kind])
-              for kind, label in KINDS.items()}
-    errors["each"] = (("the same, if each copy were forwarded", "同上，若逐份转发"),
-                      [run.copied / run.time - 1 for run in runs if run.kind == "normal"])
-    for kind, (_, of_kind) in errors.items():
-        number(f"measured-{kind}", median(map(abs, of_kind)), signed)
-        number(f"measured-{kind}-worst", _worst(of_kind), signed)
-    table([{"kind": label, "count": len(of_kind), "median": signed(median(map(abs, of_kind))),
-            "half": signed(median(of_kind)), "worst": signed(_worst(of_kind))}
-           for label, of_kind in errors.values()],
-          {"kind": ("what", "对象"), "count": ("comparisons", "项数"),
-           "median": ("median size of the error", "偏差绝对值的中位数"),
-           "half": ("median error", "偏差中位数"), "worst": ("worst", "最差")})
-
-
-def _worst(errors: Sequence[float]) -> float:
-    """The error of the largest factor."""
-    return max(errors, key=lambda error: abs(math.log(1 + error)))
-
-
-def measured_numbers(runs: Sequence[Run]) -> None:
-    """Numbers of the list below the tables."""
-    calls = [run.error for run in runs
-             if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
-    large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
-             and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
-    low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
-    number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
-    number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
-    number("measured-large", max(large), signed)
-    number("measured-low-least", min(low_latency))
-    number("measured-low-most", max(low_latency))

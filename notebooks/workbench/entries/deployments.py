@@ -49,6 +49,7 @@ RESOURCES: dict[str, Text] = {
     "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
     "memory_capacity": ("memory capacity", "显存容量"),
 }
+HELD: Text = ("similar runs inside their interval", "同类实测落在区间内")
 SEEN = 0.003  # share of a bar from which a part is in the legend
 LABELLED = 0.05  # share of a bar from which a part bears its number
 
@@ -99,6 +100,11 @@ def reach(low: float, high: float, unit: str) -> str:
     if left_unit == right_unit:
         return f"{left}–{right} {right_unit}".rstrip()
     return " – ".join(ends)
+
+
+def held(inside: int, rows: int) -> Text:
+    """How many measured runs lay inside of their intervals, under ``HELD``."""
+    return f"{inside} of {rows}", f"{rows} 组中 {inside} 组"
 
 
 def named(name: str) -> Text:

@@ -35,7 +35,7 @@ CHAPTERS = ("architecture", "memory", "compute", "communication", "latency", "th
             "serving", "cost")
 VERDICTS: dict[str, Text] = {
     "right": ("right", "正确"),
-    "right-with-conditions": ("right under conditions", "有条件成立"),
+    "right-with-conditions": ("formula right under conditions", "公式有条件成立"),
     "wrong": ("wrong", "错误"),
     "undefined": ("undefined", "无定义"),
 }
@@ -44,7 +44,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "same": ("Document, and this book", "文档，与本书相同"),
     "reconstructed": (" (only the result is printed)", "（文中只给结果）"),
     "letters": ("Letters", "符号"), "printed": ("printed", "文中"),
-    "recomputed": ("recomputed", "重算"), "right number": ("right", "正确值"),
+    "recomputed": ("recomputed", "重算"), "right number": ("corrected", "改正后"),
 }
 _COLONS, _COMMAS, _SEMICOLONS = (": ", "："), (", ", "，"), ("; ", "；")
 _STOPS = (".", "。")

@@ -4,6 +4,7 @@ import pytest
 
 from workbench.chapters import communication_groups as groups
 from workbench.chapters import communication_steps as steps
+from workbench.chapters.measured import communication as exchanges
 
 
 @pytest.mark.parametrize("algorithm", groups.SCHEDULES)
@@ -42,7 +43,19 @@ def test_a_line_is_that_of_the_times():
 
 
 def test_a_run_without_a_payload_is_shown_as_a_rate():
-    run = steps.Run(groups.A2, "all-reduce", ("all-reduce", "all-reduce"), "HCCL", 8, 1, "–",
+    run = exchanges.Run(groups.A2, "all-reduce", ("all-reduce", "all-reduce"), "HCCL", 8, 1, "–",
                     time=2.0, modelled=1.0, bus=100e9, stated=False)
     assert run.shown(run.time) == "50.0 GB/s"
     assert run.error == -0.5
+
+
+def test_a_card_without_fp8_dispatches_int8():
+    """Both ways are then what one way and the other were measured at, added up."""
+    assert (steps.dispatched(groups.A2), steps.dispatched("nvidia-h800")) == ("int8", "fp8")
+
+
+def test_only_what_was_derived_from_a_source_counts_as_fitted_to_it():
+    inside, across = (groups.fitted_to(groups.exchange_values(groups.A2, "low_latency"), nodes)
+                      for nodes in (False, True))
+    assert inside == {"sgl-kernel-npu-176"}
+    assert across == inside  # what crosses the network is assumed

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbench.chapters import serving_measured
-from workbench.chapters.serving_measured import SHORT, Grid
+from workbench.chapters.measured import serving as serving_measured
+from workbench.chapters.measured.serving import SHORT, Grid
 
 
 @pytest.fixture(scope="module")

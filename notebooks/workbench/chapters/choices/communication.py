@@ -156,6 +156,7 @@ def advice(derivation: Derivation) -> None:
                        for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
     for ranks, (_, prompt) in zip(RANKS, told, strict=True):
         number(f"reach-prompt-{ranks}", prompt, fmt_time, digits=0)
+    number("reach-group", IN_GROUP)
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
     both = (
         (f"All-reduces on 910B2 in a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
@@ -164,5 +165,5 @@ def advice(derivation: Derivation) -> None:
         (f"In a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. Inside a server every "
          "pair of cards has a link, so more ranks use more links. Across servers they do not.",
          f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
-         "服务器内卡两两直连，rank 越多链路越多；跨服务器则不然。"))
+         "服务器内全互联，rank 越多链路越多；跨服务器则不然。"))
     documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})
