@@ -38,6 +38,7 @@ FLAGSHIP = "h200-r1-vllm-tp8"
 SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
           "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
 KILO = 1e3
+APART = 0.06  # utilisations that are nearer bear one label
 SERVICE, DAY = "deepseek-api", "azure-conversation"
 NAMES: dict[str, Text] = {"own": ("own", "自有"), "rent-always": ("rent for years", "长租"),
                           "rent-by-hour": ("rent by the hour", "按小时租")}
@@ -135,7 +136,7 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
     """Cost of a million output tokens, prompts included, against utilisation; the crossovers."""
     index = ("en", "zh").index(lang)
     drawing, axes = figures.axes(height=3.9)
-    used = np.linspace(0.03, 1, 200)
+    used, marked = np.linspace(0.03, 1, 200), list[float]()
     api = MILLION * page.api_per_output
     for place, ownership in enumerate(OWNERSHIPS):
         hour = card_hour(page.scenario.device.id, ownership)
@@ -158,6 +159,9 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
                       ha="right" if flat else "left", fontsize=9)
         if not flat and full < api:
             axes.plot([100 * full / api], [api], "o", color=colour, ms=7)
+            if any(abs(full / api - other) < APART for other in marked):
+                continue
+            marked.append(full / api)
             axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
                           xytext=(3, 8), textcoords="offset points", fontsize=9)
     axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
