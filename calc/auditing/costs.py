@@ -25,6 +25,7 @@ RUNS = ("precision=fp8-block", "parallelism.pipeline_parallel=4", "parallelism.d
         "parallelism.expert_parallel=1", "workload.max_num_batched_tokens=8192 token",
         "workload.concurrency=320 request", "workload.input_tokens=1024 token",
         "workload.output_tokens=1024 token", "workload.arrivals=closed-loop")
+DIVIDING = ("rate", "used")  # of the assumptions, those by which money is divided
 TOKEN = 1e-3  # thousand tokens, by which the document prices
 EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
             ("per_rate", "s1-f56"), ("revenue", "s1-f60"), ("payback", "s1-f62"),
@@ -113,8 +114,11 @@ def _corrected(scenario: Any, answer: Any, reached: Three, inputs: Mapping[str, 
 
 
 def weightiest(made: Plan) -> list[tuple[str, float]]:
-    """What each assumption alone makes of the document's cost of a token, the largest first [1]."""
-    doc, owned = made.recomputed, made.corrected.owned
+    """What each assumption alone makes of the document's cost of a token, the largest first [1].
+
+    Together they make all of the correction: see :func:`together`.
+    """
+    doc, owned, stated = made.recomputed, made.corrected.owned, made.inputs
     assert owned is not None
     years, used = made.inputs["years"], 1 / catalogue.load("loads", DAY).peak
     base = doc["hardware"] + years * doc["yearly"]
@@ -127,5 +131,20 @@ def weightiest(made: Plan) -> list[tuple[str, float]]:
         "rate": made.inputs["rate"] / float(made.rate.value), "used": 1 / used,
         "hardware": total(hardware=float(owned.capital)),
         "electricity": total(yearly=doc["yearly"] + (site - 1) * doc["electricity"]),
-        "upkeep": total(yearly=doc["yearly"] + float(owned.upkeep))}
+        "upkeep": total(yearly=doc["yearly"] + float(owned.upkeep)),
+        "people": total(yearly=doc["yearly"] + float(owned.people) - stated["cost_staff"]),
+        "hosting": total(yearly=doc["yearly"] + float(owned.hosting) - stated["cost_space"])}
     return sorted(factors.items(), key=lambda item: -abs(math.log(item[1])))
+
+
+def together(factors: Mapping[str, float]) -> tuple[float, float]:
+    """What all amounts of money make of a token's cost, and what everything does [1].
+
+    Amounts are terms of one sum, so what each adds to it adds up; throughput and utilisation divide
+    that sum.
+
+    Args:
+        factors: those of :func:`weightiest`.
+    """
+    money = 1 + sum(factor - 1 for name, factor in factors.items() if name not in DIVIDING)
+    return money, money * math.prod(factors[name] for name in DIVIDING)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import catalogue
-from calc.auditing.costs import Plan, example_of, plan, weightiest
+from calc.auditing.costs import Plan, example_of, plan, together, weightiest
 from calc.costing.rates import converted, prices_of, rate
 from calc.costing.spread import Three
 from catalogue.reading.units import YEAR
@@ -15,10 +15,10 @@ from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 __all__ = ["assumptions_table", "hybrid", "hybrid_table", "night", "plan", "plan_table",
-           "weightiest"]
+           "together", "weightiest"]
 Text = tuple[str, str]
 TITLES: dict[str, Text] = {
-    "hardware": ("hardware", "硬件"), "yearly": ("a year besides", "每年运营"),
+    "hardware": ("hardware", "硬件"), "yearly": ("annual operating cost", "每年运营"),
     "tco": ("three years, not discounted", "三年合计，未折现"),
     "rate": ("tokens per second", "每秒 token 数"),
     "per_rate": ("three years per token per second", "三年成本 ÷（token/s）"),
@@ -54,29 +54,35 @@ def plan_table(made: Plan) -> None:
     number("s1-corrected", fmt_fixed(float(corrected["per_million"].value), 2), str)
     number("s1-corrected-low", fmt_fixed(float(corrected["per_million"].low), 2), str)
     number("s1-corrected-high", fmt_fixed(float(corrected["per_million"].high), 2), str)
-    number("s1-roi", fmt_percent(made.printed["roi"], 0), str)
 
 
+ALL: Text = ("all of them", "全部修正")
 ASSUMPTIONS: dict[str, Text] = {
     "rate": ("throughput: what these users reach, instead of the printed one",
              "吞吐：这些用户实际可达的速率，取代文档所写"),
     "used": ("utilisation: a day's load instead of full rate every second",
              "利用率：按一天的负载曲线，取代全天满载"),
-    "hardware": ("servers: dealers' prices, with network and racks",
-                 "服务器：经销商报价，并计网络与机架"),
+    "hardware": ("servers: dealers' prices, with spares, network, racks and storage",
+                 "服务器：经销商报价，并计备机、网络、机架与存储"),
     "electricity": ("electricity: the whole site instead of the cards alone",
                     "电费：整个机房，取代仅计卡"),
-    "upkeep": ("repairs and spares, which the document leaves out", "维修与备机，文档未计")}
+    "upkeep": ("repairs, which the document leaves out", "维修，文档未计"),
+    "people": ("people: shared with other servers, instead of two for four servers",
+               "人员：与其他服务器分摊，取代四台服务器配两人"),
+    "hosting": ("space: by the power that is kept ready", "机房：按预留功率计")}
 
 
 def assumptions_table(made: Plan) -> None:
-    """By what factor each correction alone moves the cost of a token."""
+    """By what factor each correction alone moves the cost of a token, and all of them do."""
     found = weightiest(made)
-    table([{"what": ASSUMPTIONS[name], "factor": f"× {fmt_sig(factor, 3)}"}
-           for name, factor in found],
+    money, everything = together(dict(found))
+    rows = [(ASSUMPTIONS[name], factor) for name, factor in found] + [(ALL, everything)]
+    table([{"what": what, "factor": f"× {fmt_sig(factor, 3)}"} for what, factor in rows],
           {"what": ("only this corrected", "只修正这一项"),
            "factor": ("cost of a token", "每 token 成本")})
     number("s1-weight", fmt_sig(found[0][1], 3), str)
+    number("s1-money", fmt_sig(money, 2), str)
+    number("s1-together", fmt_sig(everything, 3), str)
 
 
 def night(made: Plan) -> None:
@@ -125,12 +131,13 @@ def hybrid() -> Compared:
 
 def hybrid_table(made: Compared) -> None:
     """Tokens per second for the price of a card: as printed, with hosts, at the most requests."""
-    rows = []
+    rows, ratios = [], []
     for title, rates in ((("one request", "单请求"), made.alone),
-                         (("as many as it takes", "最大吞吐"), made.most)):
+                         (("at its maximum concurrency", "最大并发"), made.most)):
         for host, named in ((0.0, ("cards only", "只计卡")),
                             (made.host.value, ("with a host", "计入主机"))):
             both = [rate_ / (count + host) for rate_, count in zip(rates, made.cards, strict=True)]
+            ratios.append(both[1] / both[0])
             rows.append({"case": (f"{title[0]}, {named[0]}", f"{title[1]}，{named[1]}"),
                          "hybrid": fmt_sig(both[0], 2), "cards": fmt_sig(both[1], 2),
                          "ratio": fmt_sig(both[0] / both[1], 2)})
@@ -141,5 +148,5 @@ def hybrid_table(made: Compared) -> None:
     number("s3-host", fmt_sig(made.host.value, 2), str)
     number("s3-host-low", fmt_sig(made.host.low, 2), str)
     number("s3-host-high", fmt_sig(made.host.high, 2), str)
-    number("s3-most", fmt_sig((made.most[1] / made.cards[1]) / (made.most[0] / made.cards[0]), 2),
-           str)
+    for ending, ratio in zip(("", "-with-host"), ratios[2:], strict=True):
+        number(f"s3-most{ending}", fmt_sig(ratio, 2), str)

@@ -12,8 +12,16 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.choosing.answers import Estimate, estimate
 from calc.costing.answer import Asked, Cost, cost
-from calc.costing.power import BUSY, busy_times, powers_of
-from calc.costing.rates import Rate, card_hour, prices_of
+from calc.costing.power import (
+    BUSY,
+    around,
+    busy_times,
+    heat_of_server,
+    own_cards,
+    powers_of,
+    site_power,
+)
+from calc.costing.rates import Rate, card_hour, prices_of, rate
 from calc.costing.spread import Three
 from calc.costing.tokens import MILLION
 from calc.costing.ways import api_request
@@ -22,13 +30,15 @@ from catalogue import Scenario
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
 from workbench.showing import figures
-from workbench.showing.display import cited, number, table
+from workbench.showing.display import cited, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 Text = tuple[str, str]
 FLAGSHIP = "h200-r1-vllm-tp8"
 SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
           "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
+KILO = 1e3
+APART = 0.06  # utilisations that are nearer bear one label
 SERVICE, DAY = "deepseek-api", "azure-conversation"
 NAMES: dict[str, Text] = {"own": ("own", "自有"), "rent-always": ("rent for years", "长租"),
                           "rent-by-hour": ("rent by the hour", "按小时租")}
@@ -88,6 +98,13 @@ def headline(page: Priced) -> None:
         for ending, value in zip(("", "-low", "-high"), amounts[name], strict=True):
             number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
     number("c-used", fmt_percent(page.asked.utilisation, 0), str)
+    for ending, value in zip(("", "-low", "-high"), page.rate, strict=True):
+        number(f"c-rate{ending}", fmt_int(round(value)), str)
+    sold = page.asked.sold.sold if page.asked.sold else None
+    assert sold is not None
+    for key, price in (("in", sold.input), ("out", sold.output)):
+        number(f"c-api-{key}", fmt_fixed(rate(price).per("USD/Mtoken")[0]), str)
+    number("c-api-date", str(sold.output.date), str)
     for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
                       ("answer", "output_tokens")):
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
@@ -99,6 +116,9 @@ def hours() -> None:
         if amount is None:
             return "not found", "未找到"
         value, low, high = amount.per(f"{amount.currency}/h")
+        if low == high:
+            only = f"{value:.2f} {amount.currency}"
+            return f"{only} (one quote)", f"{only}（仅一家报价）"
         return f"{value:.2f} ({low:.2f}–{high:.2f}) {amount.currency}"
 
     rows: list[Mapping[str, Any]] = []
@@ -116,7 +136,7 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
     """Cost of a million output tokens, prompts included, against utilisation; the crossovers."""
     index = ("en", "zh").index(lang)
     drawing, axes = figures.axes(height=3.9)
-    used = np.linspace(0.03, 1, 200)
+    used, marked = np.linspace(0.03, 1, 200), list[float]()
     api = MILLION * page.api_per_output
     for place, ownership in enumerate(OWNERSHIPS):
         hour = card_hour(page.scenario.device.id, ownership)
@@ -139,6 +159,9 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
                       ha="right" if flat else "left", fontsize=9)
         if not flat and full < api:
             axes.plot([100 * full / api], [api], "o", color=colour, ms=7)
+            if any(abs(full / api - other) < APART for other in marked):
+                continue
+            marked.append(full / api)
             axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
                           xytext=(3, 8), textcoords="offset points", fontsize=9)
     axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
@@ -167,6 +190,10 @@ def energy_numbers() -> list[energy.Held]:
     return found
 
 
+TASKS: dict[str, Text] = {"b200-energy-chat": ("chat", "聊天"),
+                          "b200-energy-gpqa": ("long answers", "长回答")}
+MODELS = {"b200-energy-chat": ("V3.1",),
+          "b200-energy-gpqa": ("R1", "V3.1")}  # one after the other, requests rising for each
 FEW = 130  # requests up to which the steps are those of decode alone
 
 
@@ -174,16 +201,20 @@ def energy_table(found: list[energy.Held]) -> None:
     """Every row: throughput, power and energy, measured, predicted and the error."""
     rows = []
     for held in found:
+        models = iter(MODELS[held.table])
         for row, requests in enumerate(held.concurrency):
+            if row == 0 or requests < held.concurrency[row - 1]:
+                model = next(models)
             cells: dict[str, Any] = {"requests": fmt_int(round(float(requests))),
-                                     "task": held.table.rpartition("-")[2]}
+                                     "task": TASKS[held.table], "model": model}
             for name, digits in (("output_throughput", 0), ("power", 0), ("energy_per_token", 2)):
                 made = held.predicted[name].value[row]
                 cells |= {name: fmt_fixed(held.measured[name][row], digits),
                           f"{name}-p": fmt_fixed(float(made), digits),
                           f"{name}-e": fmt_percent(float(held.errors(name)[row]), 0)}
             rows.append(cells)
-    columns: dict[str, Any] = {"task": ("answers", "任务"), "requests": ("requests", "并发")}
+    columns: dict[str, Any] = {"task": ("task", "任务"), "model": ("model", "模型"),
+                               "requests": ("requests", "并发")}
     for name, (en, zh) in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
                            "energy_per_token": ("J/token", "J/token")}.items():
         columns |= {name: (f"{en}, measured", f"{zh}（实测）"),
@@ -199,8 +230,8 @@ def energy_picture(found: list[energy.Held], lang: str) -> Figure:
     ends = np.array([0.15, 16])
     axes.plot(ends, ends, color=figures.INK, lw=0.8)
     axes.fill_between(ends, 0.75 * ends, 1.25 * ends, color=figures.INK, alpha=0.12, lw=0)
-    for place, (held, name) in enumerate(zip(found, (
-            ("chat", "聊天"), ("long answers", "长回答")), strict=True)):
+    for place, held in enumerate(found):
+        name = TASKS[held.table]
         made, at = held.predicted["energy_per_token"], held.measured["energy_per_token"]
         colour = figures.PALETTE[place]
         axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
@@ -230,6 +261,21 @@ def kinds_table() -> None:
                  **{device: (name["en"], name["zh"]) for device, name in names.items()}})
 
 
+def meter_numbers(page: Priced) -> None:
+    """What stands between the cards and the meter at full load, of the page's one server."""
+    rest = around(page.scenario, prices_of(page.scenario.device.id))
+    assert rest is not None
+    assert own_cards(page.scenario.inputs()) == rest.cards
+    cards = page.cost.amounts["cards_power"].value
+    heat, fans = heat_of_server(cards, 1, rest)
+    meter = site_power(cards, rest.cards, rest)
+    for key, watts in (("cards", cards), ("host", rest.host + rest.network), ("fans", fans),
+                       ("site", meter)):
+        number(f"m-{key}", fmt_fixed(watts / KILO, 1), str)
+    number("m-supply", fmt_percent(float((heat + fans) * rest.pue / meter), 0), str)
+    number("m-pue", fmt_fixed(rest.pue, 1), str)
+
+
 def step_table(page: Priced) -> None:
     """How long kernels of each kind run in a decode step of the page's deployment."""
     inputs, quantities = page.scenario.inputs(), page.answer.everything
@@ -240,5 +286,8 @@ def step_table(page: Priced) -> None:
     left = step - sum(float(time) for time in times.values())
     rows.append({"kind": KINDS["awake"], "time": fmt_fixed(1e3 * left, 2),
                  "share": fmt_percent(left / step, 0)})
-    table(rows, {"kind": ("while it is", "工作类型"), "time": ("ms of a step", "每步（ms）"),
+    table(rows, {"kind": ("a decode step of this server", "这台服务器的一个解码步"),
+                 "time": ("ms", "ms"),
                  "share": ("share", "占比")})
+    show("Dense matmuls that wait for their weights count as streaming weights.",
+         "等待读取权重的稠密矩阵乘计入读权重。")

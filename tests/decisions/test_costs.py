@@ -39,6 +39,14 @@ def test_the_throughput_outweighs_every_other_assumption(plan):
     assert weight > product
 
 
+def test_the_corrections_together_are_the_whole_correction(plan):
+    money, everything = cost_documents.together(dict(cost_documents.weightiest(plan)))
+    amounts = plan.amounts()
+    assert money == pytest.approx(amounts["tco"].value / plan.recomputed["tco"])
+    assert everything == pytest.approx(
+        amounts["per_million"].value / plan.recomputed["per_million"])
+
+
 def test_two_cards_and_a_host_are_even_where_the_break_even_says():
     found = cost_documents.hybrid()
     both = [rate / (cards + found.break_even)

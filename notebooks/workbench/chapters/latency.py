@@ -139,7 +139,7 @@ def law_beside_measured(classes: Classes) -> None:
 
 
 def numbers_of_measured(classes: Classes) -> None:
-    """The two classes about the ridge point, and what is hidden near it."""
+    """The two classes about the ridge point; what is hidden near it, and as the H20 is fitted."""
     middle = [c for c in classes["910b-bf16"] if c.rows in ([256, 256], [512, 512])]
     number("measured-serial", max(abs(c.serial) for c in middle), fmt_percent, digits=0)
     for place, c in enumerate(middle):
@@ -149,6 +149,9 @@ def numbers_of_measured(classes: Classes) -> None:
         near = sorted(c.hidden for c in classes[key]
                       if not c.last and 1 / 4 < c.m / c.ridge < 4)
         number(f"measured-hidden-{key}", near[len(near) // 2], fmt_fixed, digits=1)
+    fitted = catalogue.load("mechanisms", "nvidia-h20").load_overlap
+    for ending, value in (("", fitted.value), ("-low", fitted.low), ("-high", fitted.high)):
+        number(f"measured-fitted-h20{ending}", value, fmt_sig, digits=1)
     v3 = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
     ranks = 8  # of a tensor-parallel group, which share the heads
     shapes = [(v3["hidden_size"], v3["num_attention_heads"] * v3["v_head_dim"] / ranks),

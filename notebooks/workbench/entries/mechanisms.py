@@ -62,7 +62,8 @@ def operators_by_model(kernels: sympy.Expr) -> None:
                      "attention": model.attention.upper(),
                      **{priors.id: fmt_fixed(count, 1)
                         for priors, count in zip(families, counts, strict=True)}})
-    table(rows, {"model": ("model", "模型"), "attention": ("attention", "注意力"),
+    table(rows, {"model": ("operators per layer, mean of all layers", "每层算子数，全部层平均"),
+                 "attention": ("attention", "注意力"),
                  **{priors.id: (priors.name["en"], priors.name["zh"]) for priors in families}})
 
 

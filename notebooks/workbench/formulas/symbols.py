@@ -17,6 +17,8 @@ from sympy.printing.latex import LatexPrinter
 import catalogue
 from workbench.formulas.errors import DerivationError
 
+EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
+LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one
 # Plain numbers that need not be integers.
 _FRACTIONAL = frozenset({
     "memory_utilization", "hbm_efficiency", "distinct_experts",
@@ -120,8 +122,12 @@ def letter(name: str) -> str:
 class _Printer(LatexPrinter):
     """LaTeX without words, so that an equation reads the same in both languages.
 
-    What is subtracted stands after what it is subtracted from.
+    What is subtracted stands after what it is subtracted from. Euler's number stands upright: e is
+    also the expert-parallel size.
     """
+
+    def _print_ExpBase(self, expr: sympy.Expr, exp: str | None = None) -> str:
+        return self._do_exponent(rf"\mathrm{{e}}^{{{self._print(expr.args[0])}}}", exp)
 
     def _as_ordered_terms(self, expr: sympy.Add, order: str | None = None) -> list[sympy.Expr]:
         terms = super()._as_ordered_terms(expr, order)
@@ -167,10 +173,15 @@ def latex_terms(expr: sympy.Basic) -> list[str]:
 
 
 def _in_order(expr: sympy.Basic | int) -> sympy.Basic:
-    """The expression with symbols renamed so that SymPy's own sorting gives the file's order."""
+    """The expression with symbols renamed so that SymPy's own sorting gives the file's order.
+
+    Powers of exp(gamma) are given back their letter.
+    """
     expr = sympy.Integer(expr) if isinstance(expr, int) else expr
+    letters = {power: sympy.exp(times * sympy.EulerGamma) for power in expr.atoms(sympy.exp)
+               if power.exp.is_Rational and (times := power.exp / EULER).q <= LARGEST_DENOMINATOR}
     return expr.xreplace({s: proxy for s in expr.atoms(sympy.Symbol)
-                          if (proxy := _proxies().get(s.name))})
+                          if (proxy := _proxies().get(s.name))} | letters)
 
 
 @functools.cache

@@ -28,7 +28,8 @@ def fmt_bytes(value: float, unit: str = "GB", digits: int = 2) -> str:
 
 def fmt_fixed(value: float, digits: int = 2) -> str:
     """A number with so many decimals and thousands separators; halves are rounded up."""
-    return f"{value * (1 + 1e-12):,.{digits}f}".replace("-", "−")  # 3.675 is 3.68, 120.5 is 121
+    # 3.675 is 3.68, 120.5 is 121, -0.3 is 0
+    return f"{value * (1 + 1e-12):z,.{digits}f}".replace("-", "−")
 
 
 def fmt_sig(value: float, digits: int = 3) -> str:

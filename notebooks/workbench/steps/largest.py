@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sympy
 
+from workbench.formulas.symbols import EULER
+
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
-LARGEST = sympy.exp(-sympy.Rational("0.5772156649015329"))
+LARGEST = sympy.exp(-EULER)
 TUKEY = sympy.Rational(491, 100), sympy.Rational(14, 100)
 
 

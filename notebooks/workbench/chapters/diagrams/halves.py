@@ -53,16 +53,18 @@ def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -
     times = [of["decode_step_time"] for of in (whole, split, streams)]
     printed = [f"{fmt_fixed(MS * time, 1)} ms" for time in times]
     hidden = fmt_fixed(MS * split["decode_hidden_time"], 1)
-    again = fmt_fixed(MS * (split["decode_compute_time"] - whole["decode_compute_time"]), 1)
+    again, resent = (fmt_fixed(MS * (split[name] - whole[name]), 1)
+                     for name in ("decode_compute_time", "decode_communication_time"))
     drawing = Drawing(
         "halves-in-time", lang, ("A step in one batch, two half-batches and two streams",
                                  "整批、双半批与两路：同一步的三种排法"),
         (f"One batch computes and communicates in turn, {printed[0]}. Two half-batches compute "
-         f"{again} ms longer, because each reads the weights, and hide {hidden} ms of "
-         f"communication: {printed[1]}. In two streams each half goes through all its parts: "
-         f"{printed[2]}.",
-         f"整批时计算与通信先后进行，{printed[0]}。双半批各读一遍权重，计算多 {again} ms，"
-         f"掩盖通信 {hidden} ms：{printed[1]}。两路各走完自己的全部步骤：{printed[2]}。"),
+         f"{again} ms longer, because each reads the weights, communicate {resent} ms longer, "
+         f"because each pays the latencies, and hide {hidden} ms: {printed[1]}. In two streams "
+         f"each half goes through all its parts: {printed[2]}.",
+         f"整批时计算与通信先后进行，{printed[0]}。双半批各读一遍权重、各付一遍延迟，"
+         f"计算多 {again} ms，通信多 {resent} ms，掩盖 {hidden} ms：{printed[1]}。"
+         f"两路各走完自己的全部步骤：{printed[2]}。"),
         height=338)
     scale = (WIDTH - 2 * LEFT) / max(times)
     gap = [of["decode_step_time"] - of["decode_device_time"] for of in (whole, split, streams)]
@@ -73,8 +75,8 @@ def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -
     _in_turn(drawing, 102, split, gap[1], scale)
     saved = fmt_percent(split["decode_hidden_time"] / split["decode_communication_time"], 0)
     drawing.label(LEFT, 160, (
-        f"{again} ms more computation; {saved} of the communication is hidden",
-        f"计算多 {again} ms；{saved} 的通信被掩盖"), small=True, muted=True)
+        f"+{again} ms computation, +{resent} ms communication, {saved} hidden",
+        f"计算多 {again} ms，通信多 {resent} ms；{saved} 的通信被掩盖"), small=True, muted=True)
     _title(drawing, 190, ("two streams, a half each", "两路，各半批"), printed[2])
     half = [(colour, time / 2) for colour, time in parts(streams)]
     late = times[2] - gap[2] - sum(time for _, time in half)
