@@ -56,20 +56,21 @@ def glance(deployed: Deployed) -> None:
                      "held": ("such intervals held", "同类区间的命中")})
     if own := _own(deployed):
         kind = named(own.of)
-        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).",
-             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。")
-    _narrow(deployed)
+        narrow = _narrow(deployed)
+        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).{narrow[0]}",
+             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。{narrow[1]}")
 
 
-def _narrow(deployed: Deployed) -> None:
+def _narrow(deployed: Deployed) -> Text:
     """That intervals of its class held less often than they are meant to, where they did."""
     few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
            and (own := deployed.own_errors.get(name)) and own.inside < HELD * own.rows}
-    if few:
-        en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (
-            ("{0} of {1}", ", "), ("{1} 行中 {0} 行", "、")))
-        show(f"{en} rows are fewer than four in five: take these intervals as too narrow.",
-             f"{zh}，不足五分之四：这类区间偏窄。")
+    if not few:
+        return "", ""
+    en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (
+        ("{0} of {1}", ", "), ("{1} 行中 {0} 行", "、")))
+    return (f" {en} rows are fewer than four in five: take these intervals as too narrow.",
+            f"{zh}落入区间，不足五分之四，故这些区间偏窄。")
 
 
 def move(deployed: Deployed) -> None:

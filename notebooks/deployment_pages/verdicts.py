@@ -202,15 +202,15 @@ def _speed(deployed: Deployed) -> Text:
     rate = "output_throughput" if later else "input_throughput"
     en += (f"; together {_value(deployed, rate, 0)}{' of prompts' * (not later)}." if many
            else f": {_value(deployed, rate, 0)}.")
-    zh += (f"；合计{'' if later else '处理提示'} {_value(deployed, rate, 1)}。" if many
-           else f"，即 {_value(deployed, rate, 1)}。")
+    zh += (f"；合计{'' if later else '处理提示'} {_value(deployed, rate, 1).rstrip()}。" if many
+           else f"，即 {_value(deployed, rate, 1).rstrip()}。")
     return en, zh
 
 
 def _value(deployed: Deployed, name: str, lang: int) -> str:
     answer = deployed.best[name]
     if name in TABLED:
-        return f"**{answer.text}**"
+        return f"**{answer.text}**{' ' * lang}"
     left, right = (" (", ")") if lang == 0 else ("（", "）")
     return f"**{answer.text}**{left}{answer.reach}{right}"
 

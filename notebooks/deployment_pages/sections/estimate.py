@@ -99,7 +99,7 @@ def steps(page: Page) -> None:
     whole = float(page.quantities["prefill_tokens"]) == page.inputs["input_tokens"]
     labels = {"decode": ("time per output token", "每输出 token 时间"),
               "prefill": (f"prefill, {'one prompt' if whole else 'a chunk'} of {size} tokens",
-                          f"预填充，一{'条提示，' if whole else '块'} {size} token")}
+                          f"预填充，一{'条' if whole else '块'} {size} token{' 提示' * whole}")}
     taken = page.deployed.steps
     draw(deployments.bars([(labels[step.phase], step.parts) for step in taken]))
     hidden = max(-1e3 * sum(float(step.parts[name]) for name in deployments.HIDDEN)
@@ -107,17 +107,19 @@ def steps(page: Page) -> None:
     if hidden > 0:
         show("Hatched: time that overlap hides, or that the path for one token saves.",
              "斜线条：其中被重叠掩盖、或由单 token 路径省去的时间。")
+    to = f"(#{page.family.id}-floor)"
+    floor = (f"; the [floor]{to} has the reading alone", f"；[下界]{to}只含读取") if (
+        "tpot" in page.answers) else ("", "")
     binds = {step.binding: [PHASES[other.phase] for other in taken
                             if other.binding == step.binding] for step in taken}
     show("The largest share of the time is bound by " + ", and ".join(
              f"**{RESOURCES[by][0]}** in {' and in '.join(phase[0] for phase in of)}"
-             for by, of in binds.items()) + ". An operator counts whole for what it uses more of, "
-         f"reading or arithmetic; the [floor](#{page.family.id}-floor) has the reading alone.",
+             for by, of in binds.items()) + ". An operator counts whole for reading or for "
+         f"arithmetic, by its operations per byte{floor[0]}.",
          "耗时最多的瓶颈：" + "，".join(
              f"{'与'.join(phase[1] for phase in of)}为{' ' * RESOURCES[by][1][0].isascii()}"
              f"**{RESOURCES[by][1]}**" for by, of in binds.items())
-         + "。每个算子的用时整个计入读取与计算中占用较多的一方；"
-         f"[下界](#{page.family.id}-floor)只含读取。")
+         + f"。每个算子按每字节运算量整个计入读取或计算{floor[1]}。")
     table(deployments.binding([(PHASES[step.phase], step.bound) for step in taken]),
           {"what": ("bound by", "受限于")} | {
               key: heading for number, step in enumerate(taken) for key, heading in (
