@@ -172,7 +172,7 @@ def instead(deployed: Deployed) -> None:
         row |= {name: row.get(name, "–") for name in told}
     table(rows, {"kind": ("plan", "方案"), "change": ("change", "改动"), "cards": ("cards", "卡数"),
                  "spare": ("memory to spare", "显存余量")}
-          | {name: quantity_named(name) for name in told}, wide=True)
+          | {name: quantity_named(name) for name in told})  # not wide: contents cover the margin
     if any(_multiplies_slower(deployed, row["settings"]) for row in rows):
         show("4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower "
              "peak: the arithmetic of prefill takes longer.",
