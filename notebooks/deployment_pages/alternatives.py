@@ -31,8 +31,7 @@ def searched(deployed: Deployed) -> list[dict[str, Any]]:
     found = deployed.alternatives
     kinds = ((("its own precision", "原有精度"), found.own),
              (("any precision", "任意精度"), found.best),
-             ((f"published weights, `{found.official_precision}`",
-               f"官方权重 `{found.official_precision}`"), found.official))
+             (("published weights", "官方权重"), found.official))
     return [{"kind": kind,
              "change": tuple(in_words(deployed, advice.settings, lang) or ("as it is", "不变")[lang]
                              for lang in range(2)),

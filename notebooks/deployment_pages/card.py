@@ -27,6 +27,7 @@ PACE = ("tpot", "ttft", "output_throughput")
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
+HELD = 0.75  # share of a class's rows inside their 80% intervals below which the shortfall is told
 COMMAND = "python -m calc estimate"
 CALCULATORS = "../calculators.html"
 
@@ -49,13 +50,28 @@ def glance(deployed: Deployed) -> None:
     if (amount := price(deployed)) is not None:
         rows.append(amount)
     if rows:
-        table(rows, {"what": "", "value": ("estimate", "估计"),
+        short = deployed.headroom < 0
+        table(rows, {"what": "", "value": ("hypothetical, with enough memory", "假想：显存足够时")
+                     if short else ("estimate", "估计"),
                      "reach": ("80% interval", "80% 区间"),
                      "held": HELD})
     if own := _own(deployed):
         kind = named(own.of)
-        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).",
-             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。")
+        narrow = _narrow(deployed)
+        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).{narrow[0]}",
+             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。{narrow[1]}")
+
+
+def _narrow(deployed: Deployed) -> Text:
+    """That intervals of its class held less often than they are meant to, where they did."""
+    few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
+           and (own := deployed.own_errors.get(name)) and own.inside < HELD * own.rows}
+    if not few:
+        return "", ""
+    en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (
+        ("{0} of {1}", ", "), ("{1} 行中 {0} 行", "、")))
+    return (f" {en} rows are fewer than four in five: take these intervals as too narrow.",
+            f"{zh}落入区间，不足五分之四，故这些区间偏窄。")
 
 
 def move(deployed: Deployed) -> None:
@@ -156,9 +172,22 @@ def instead(deployed: Deployed) -> None:
         row |= {name: row.get(name, "–") for name in told}
     table(rows, {"kind": ("plan", "方案"), "change": ("change", "改动"), "cards": ("cards", "卡数"),
                  "spare": ("memory to spare", "显存余量")}
-          | {name: quantity_named(name) for name in told}, wide=True)
+          | {name: quantity_named(name) for name in told})  # not wide: contents cover the margin
+    if any(_multiplies_slower(deployed, row["settings"]) for row in rows):
+        show("4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower "
+             "peak: the arithmetic of prefill takes longer.",
+             "4 比特权重读取更快，但此处按 16 位相乘，峰值较低：预填充的计算更慢。")
     lines = [(row["kind"], command(deployed, row["settings"])) for row in rows if row["settings"]]
     show(_commands(lines, 0), _commands(lines, 1))
+
+
+def _multiplies_slower(deployed: Deployed, settings: Mapping[str, str | int]) -> bool:
+    """Whether a change reads fewer bits per weight of an expert and multiplies them slower."""
+    if "precision" not in settings:
+        return False
+    new, old = changed(deployed.scenario, dict(settings)).inputs(), deployed.inputs
+    return (new["routed_expert_weight_bytes"] < old["routed_expert_weight_bytes"]
+            and new["routed_expert_peak"] < old["routed_expert_peak"])
 
 
 def _commands(lines: list[tuple[Text, str]], lang: int) -> str:

@@ -33,6 +33,12 @@ def cut(scenario: Scenario) -> str:
                     if degree and (degree.value > 1 or name == "TP"))
 
 
+def stored(scenario: Scenario) -> Text:
+    """The precision of a deployment by its name, without what stands in brackets."""
+    name = scenario.precision.name
+    return name["en"].partition(" (")[0], name["zh"].partition("（")[0]
+
+
 def quantity(family: Sequence[Deployed]) -> str:
     """The quantity by which a family is compared: what is printed of most of its deployments.
 
@@ -64,7 +70,8 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
         size = fmt_bytes(deployed.headroom, digits=1)
         row: dict[str, Any] = {
             "what": title(deployed), "cards": fmt_int(deployed.scenario.devices),
-            "cut": cut(deployed.scenario), "precision": f"`{deployed.scenario.precision.id}`",
+            "cut": cut(deployed.scenario), "precision": stored(deployed.scenario),
+            "asked": fmt_int(deployed.inputs["concurrency"]),
             "fits": (f"{'fits' if fits else '**does not fit**'}, {size}",
                      f"{'装得下' if fits else '**装不下**'}，{size}"),
             "room": fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")}
@@ -87,8 +94,11 @@ def columns(family: Sequence[Deployed]) -> dict[str, Text]:
     name = named(quantity(family))
     claimed = any(of(deployed, quantity(family)) for deployed in family)
     document = {"printed": ("documented", "文档"), "ratio": ("documented / derived", "文档 / 推导")}
+    many = len({deployed.inputs["concurrency"] for deployed in family}) > 1
     return {"what": ("deployment", "部署"), "cards": ("cards", "卡数"), "cut": ("cut", "切分"),
-            "precision": ("precision", "精度"), "fits": ("verdict, headroom", "结论与余量"),
+            "precision": ("precision", "精度"),
+            **({"asked": ("requests at once", "并发请求数")} if many else {}),
+            "fits": ("verdict, headroom", "结论与余量"),
             "room": ("requests that fit", "可容纳请求数"),
             "ours": (f"{name[0]}, derived (80%)", f"{name[1]}，推导（80% 区间）"),
             **(document if claimed else {})}

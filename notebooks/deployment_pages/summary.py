@@ -23,7 +23,7 @@ from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
-from deployment_pages.families import cut
+from deployment_pages.families import cut, stored
 from deployment_pages.verdicts import result
 from deployment_pages.views import OF, printed
 from workbench.entries.deployments import RESOURCES, rounded
@@ -180,8 +180,8 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
             "cards": tuple(comma.join((
                 f"{fmt_int(scenario.devices)}×"
                 f"{re.sub('^(NVIDIA|Ascend|昇腾) ', '', scenario.device.name[lang])}",
-                cut(scenario), f"`{scenario.precision.id}`"))
-                for lang, comma in (("en", ", "), ("zh", "，"))),
+                cut(scenario), stored(scenario)[at]))
+                for at, (lang, comma) in enumerate((("en", ", "), ("zh", "，")))),
             "fits": tuple(f"{text}<br>{fmt_bytes(deployed.headroom, digits=1)}".replace(
                 " GB", "\u00a0GB") for text in word),
             "bound": (binding[0].partition(":")[0], binding[1].partition("（")[0])}

@@ -26,6 +26,7 @@ KINDS: dict[str, Text] = {
     "ttft": ("time to first token", "首 token 延迟")}
 SAME = 0.01  # relative difference below which no side is named
 FRACTION = 0.1  # ratio below which a fraction says it better
+TABLED = ("tpot", "ttft", "output_throughput")  # whose intervals stand in the table above
 RATES = ("output_throughput", "input_throughput", "tpot", "ttft")  # the first that both know
 
 
@@ -151,7 +152,7 @@ def _measured(gap: Gap) -> Text:
 
 
 def told(deployed: Deployed) -> Text:
-    """Room, and what a user gets, in sentences; intervals are of 80%."""
+    """Room, and what a user gets, in sentences; intervals are of 80%, once on a page."""
     scenario, inputs = deployed.scenario, deployed.inputs
     room = fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")
     length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
@@ -161,15 +162,18 @@ def told(deployed: Deployed) -> Text:
               f"{'is' if single else 'are'} asked for. ")
         zh = f"可同时容纳 {room} 个长 {length} token 的请求，要求是 {many} 个。"
     else:
-        en = "All times assume the same cut on cards that differ only in having enough memory. "
-        zh = "以下有关时间的数值，均假设换成显存足够、其余相同的卡，切分方式不变。"
+        en = ("Times of this deployment are hypothetical: they assume the same cut on cards that "
+              "differ only in having enough memory. ")
+        zh = "这一部署的各项时间均为假想值：假设卡的显存足够，其余不变，切分照旧。"
     speed = _speed(deployed)
     if scenario.file.workload.output_tokens is None:
-        speed = (speed[0] + " The plan does not say how long prompts and answers are: the first "
-                 "token assumes a prompt as long as the context, and the others count decode "
-                 "alone, without stalls from other requests' prefill.",
-                 speed[1] + "方案未说明提示与输出的长度：首 token 按提示与上下文等长计，"
-                 "此后只计解码，不含其他请求预填充造成的停顿。")
+        prompt = fmt_int(inputs["input_tokens"])
+        decoded = fmt_quantity(float(deployed.quantities["decode_context_tokens"]), "token")
+        speed = (speed[0] + " Prompt and answer lengths are not stated: the first token follows a "
+                 f"prompt of {prompt} tokens; decode is counted alone, at {decoded} tokens of "
+                 "context and without stalls from other requests' prefill.",
+                 speed[1] + f"提示与输出的长度未给出：首 token 按 {prompt} token 的提示计；"
+                 f"此后只计解码，上下文恒取 {decoded} token，不含其他请求预填充造成的停顿。")
     return en + speed[0] + _least(deployed)[0], zh + speed[1] + _least(deployed)[1]
 
 
@@ -198,13 +202,15 @@ def _speed(deployed: Deployed) -> Text:
     rate = "output_throughput" if later else "input_throughput"
     en += (f"; together {_value(deployed, rate, 0)}{' of prompts' * (not later)}." if many
            else f": {_value(deployed, rate, 0)}.")
-    zh += (f"；合计{'' if later else '处理提示'} {_value(deployed, rate, 1)}。" if many
-           else f"，即 {_value(deployed, rate, 1)}。")
-    return f"{en} In brackets: 80% intervals.", f"{zh}括号内为 80% 区间。"
+    zh += (f"；合计{'' if later else '处理提示'} {_value(deployed, rate, 1).rstrip()}。" if many
+           else f"，即 {_value(deployed, rate, 1).rstrip()}。")
+    return en, zh
 
 
 def _value(deployed: Deployed, name: str, lang: int) -> str:
     answer = deployed.best[name]
+    if name in TABLED:
+        return f"**{answer.text}**{' ' * lang}"
     left, right = (" (", ")") if lang == 0 else ("（", "）")
     return f"**{answer.text}**{left}{answer.reach}{right}"
 

@@ -18,7 +18,7 @@ from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.formulas import Letter
 from catalogue.entries.trees import symbols_of
 from deployment_pages.answers import Answer, Deployed
-from workbench.entries.deployments import named, reach
+from workbench.entries.deployments import named, reach, spread
 from workbench.formulas.exported import formula_of
 from workbench.formulas.treelatex import tree_latex
 from workbench.showing.display import SECTIONS, formula_link
@@ -111,6 +111,30 @@ def three(deployed: Deployed, brief: bool = False) -> Views:
     mistaken = [] if brief else differing(deployed).mistaken
     return Views(rows, _used(rows), _absent(deployed),
                  _notes(claim for claim in claims if not any(claim is item for item in mistaken)))
+
+
+def legend(columns: Mapping[str, Text], inputs: str) -> Text:
+    """What the columns of the table are, of those that it has.
+
+    Args:
+        columns: those of a table of the three views.
+        inputs: address of the section on the inputs.
+    """
+    words: dict[str, Text] = {
+        "printed": ("*Documented* is what a document prints.", "“文档”是文档给出的数。"),
+        "own": ("*Its formula, its inputs* is what the document's own formula gives on its own "
+                "inputs.", "“其公式代入其输入”是文档自己的公式代入自己的输入所得。"),
+        "ours": (f"*Derived* is what this book's formulas give on [sourced inputs]({inputs}), with "
+                 "an 80% interval.",
+                 f"“推导”是把[有来源的输入]({inputs})代入本书公式所得，附 80% 区间。"),
+        "seen": ("*Measured* is of the same workload.", "“实测”取同一负载。"),
+        "ratio": ("*Given / derived* is the {0} number over the derived one.",
+                  "“给出 / 推导”是{0}的数除以推导值。")}
+    given = [("documented", "文档"), ("measured", "实测")]
+    given = [name for key, name in zip(("printed", "seen"), given, strict=True) if key in columns]
+    kept = [words[key] for key in words if key in columns]
+    return (" ".join(text[0] for text in kept).format(" or ".join(name[0] for name in given)),
+            "".join(text[1] for text in kept).format("或".join(name[1] for name in given)))
 
 
 def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
@@ -245,7 +269,7 @@ def _interval(deployed: Deployed, ours: Answer, low: float, high: float,
         exact = kinds(deployed.inputs).get(ours.name) == EXACT
         return ("exact", "精确") if exact else ("no range", "无区间")
     if written is None:
-        return reach(low, high, ours.unit)
+        return spread(low, high, ours.unit)
     ends = [fmt_like(_three(end), written) for end in (low, high)]
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
     ends[0] = ends[0].removesuffix(unit).strip()
@@ -258,28 +282,23 @@ def _absent(deployed: Deployed) -> list[Text]:
     """Which view is missing, and what it would need."""
     scenario, found = deployed.scenario, []
     if scenario.documented is None or not scenario.documented.claims:
-        found.append(("Documented: absent; the document prints no result of it.",
-                      "文档口径：无；文档没有给出它的结果。") if scenario.file.document else
-                     ("Documented: absent; no document describes it (`documented` in its file).",
-                      "文档口径：无；没有文档描述它（其文件中的 `documented`）。"))
+        found.append(("The document prints no result for this deployment.",
+                      "文档没有给出这一部署的结果。") if scenario.file.document else
+                     ("No document describes this deployment.", "没有文档描述这一部署。"))
     if scenario.file.workload.output_tokens is None:
-        found.append(("Derived: end-to-end latency is absent; it needs `input_tokens` and "
-                      "`output_tokens`, and only the longest context is stated.",
-                      "推导口径：缺端到端延迟；它需要 `input_tokens` 与 `output_tokens`，"
-                      "而方案只给出最大上下文。"))
+        found.append(("End-to-end latency cannot be derived: prompt and answer lengths are not "
+                      "stated.", "端到端延迟无法推导：提示与输出的长度未给出。"))
     elif "ttft" not in deployed.questions:
-        found.append(("Derived: the first token is absent; this is a decode pool, and prompts are "
-                      "prefilled elsewhere.",
-                      "推导口径：缺首 token 延迟；这里是解码池，提示在别处预填充。"))
+        found.append(("A decode pool has no first token: prompts are prefilled elsewhere.",
+                      "解码池没有首 token 延迟：提示在别处预填充。"))
     elif "tpot" not in deployed.questions:
-        found.append(("Derived: decode is absent; the run ends with the first token.",
-                      "推导口径：缺解码；运行到首 token 为止。"))
+        found.append(("There is no decode: the run ends with the first token.",
+                      "没有解码：运行到首 token 为止。"))
     if scenario.measured is None:
-        found.append(("Measured: absent; we know of no published measurement of it.",
-                      "实测口径：无；目前未见这一部署的公开实测。"))
+        found.append(("We know of no published measurement of it.",
+                      "目前未见这一部署的公开实测。"))
     elif deployed.seen is None:
-        found.append(("Measured: absent; what was measured is of another card.",
-                      "实测口径：无；已有的实测用的是另一种卡。"))
+        found.append(("What was measured is of another card.", "已有的实测用的是另一种卡。"))
     return found
 
 

@@ -51,15 +51,31 @@ def test_every_printed_number_has_a_row_and_what_is_derived_an_interval(deployed
             assert row["formula"], row
 
 
-def test_a_view_that_is_absent_says_what_it_needs(deployed):
+def test_what_is_absent_is_said_without_names_of_ours(deployed):
     absent = views.three(deployed["s0-scenario-1"]).absent
-    assert ["`input_tokens`" in text[0] for text in absent].count(True) == 1
-    assert any(text[0].startswith("Measured: absent") for text in absent)
+    assert ["lengths are not stated" in text[0] for text in absent].count(True) == 1
+    assert any("no published measurement" in text[0] for text in absent)
+    assert not any("`" in text for both in absent for text in both)
     assert views.three(deployed["s2-910b1-awq"]).absent == []
     other = Deployed(catalogue.load_scenario("s2-910b1-awq", device="ascend-910b2"), own=False)
     assert ["another card" in text[0] for text in views.three(other).absent] == [True]
     alone = Deployed(catalogue.load_scenario("h200-r1-sglang-tp8"))
-    assert views.three(alone).absent[0][0].startswith("Documented: absent")
+    assert views.three(alone).absent[0][0].startswith("No document")
+
+
+def test_the_legend_speaks_of_the_columns_that_are_there(deployed):
+    for name in ("s1-launch-single", "s0-scenario-1", "s2-910b1-awq"):
+        columns = views.three(deployed[name]).columns
+        en, zh = views.legend(columns, "#inputs")
+        assert ("*Measured*" in en, "“实测”" in zh) == ("seen" in columns,) * 2
+        assert ("*Given" in en, "“给出" in zh) == ("ratio" in columns,) * 2
+    assert "documented or measured" not in views.legend({"printed": "", "ratio": ""}, "#inputs")[0]
+
+
+def test_an_interval_with_a_negative_end_is_told_in_words(deployed):
+    row = next(iter(rows(deployed["s1-launch-single"], "headroom on the fullest device")))
+    assert row["reach"][0].count(" to −") == row["reach"][1].count(" 至 −") == 1
+    assert "–" not in "".join(row["reach"])
 
 
 def test_a_brief_table_has_what_is_printed_and_what_answers(deployed):

@@ -18,9 +18,14 @@ def answer(page: Page) -> None:
     if page.family.pools:
         show(*families.pools(page.family, *map(Deployed, page.family.pools)))
     _say(page.deployed,
-         (f"*{title['en']}:* ", f"**{title['zh']}**：") if page.several else ("", ""))
-    card.glance(page.deployed)
-    card.instead(page.deployed)
+         (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
+         if page.several else ("", ""))
+    if page.deployed.headroom < 0:  # what runs stands before the times of cards that nobody has
+        card.instead(page.deployed)
+        card.glance(page.deployed)
+    else:
+        card.glance(page.deployed)
+        card.instead(page.deployed)
     card.move(page.deployed)
     show(*verdicts.told(page.deployed))
     if any(promise := alternatives.full(page.deployed)):
@@ -50,6 +55,7 @@ def _noted(deployed: Deployed) -> None:
 
 def documented_and_derived(page: Page) -> None:
     """The document beside ours, the model it states, and the formulas that go wrong."""
+    show(*views.legend(views.three(page.deployed).columns, f"#{page.family.id}-inputs"))
     _three_views(page.deployed)
     _rate_and_pace(page)
     if (documented := page.deployment.documented) and documented.model:
@@ -134,15 +140,16 @@ def _searched(deployed: Deployed) -> None:
 
 def _instead(deployed: Deployed, brief: bool = False) -> None:
     if deployed.answer.fits:
-        show("It runs as it is written.", "按所写即可运行。")
+        show("Memory and precision allow it as it is written.",
+             "按所写配置，显存装得下，精度也支持。")
     elif changes := alternatives.rows(deployed):
         show("What would run:", "可以运行的改动：") if brief else show(
             "The runtime tried every valid cut of the same cards in every precision they multiply, "
             "shorter chunks, fewer requests, a shorter context, and more cards of the same kind. "
             "These changes run, the nearest first; where cards are added, it is the fewest on "
             "which the requested precision runs.",
-            "运行时试过同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、更少的请求、"
-            "更短的上下文，以及更多同型号的卡。"
+            "本书程序枚举了同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、"
+            "更少的请求、更短的上下文，以及更多同型号的卡。"
             "以下改动可以运行，改动小者在前；增加卡数的一行，是按原精度运行所需的最少卡数。")
         table(changes, alternatives.columns(deployed), wide=True,
               folded=None if brief else ("Every change that was found", "找到的全部改动"))

@@ -96,8 +96,10 @@ def _measured(page: Page) -> None:
 def steps(page: Page) -> None:
     """What a decode step and a chunk of prefill are made of, and what binds them."""
     size = fmt_quantity(float(page.quantities["prefill_tokens"]), "token")
+    whole = float(page.quantities["prefill_tokens"]) == page.inputs["input_tokens"]
     labels = {"decode": ("time per output token", "每输出 token 时间"),
-              "prefill": (f"prefill, a chunk of {size} tokens", f"预填充，一块 {size} token")}
+              "prefill": (f"prefill, {'one prompt' if whole else 'a chunk'} of {size} tokens",
+                          f"预填充，一{'条' if whole else '块'} {size} token{' 提示' * whole}")}
     taken = page.deployed.steps
     draw(deployments.bars([(labels[step.phase], step.parts) for step in taken]))
     hidden = max(-1e3 * sum(float(step.parts[name]) for name in deployments.HIDDEN)
@@ -105,14 +107,19 @@ def steps(page: Page) -> None:
     if hidden > 0:
         show("Hatched: time that overlap hides, or that the path for one token saves.",
              "斜线条：其中被重叠掩盖、或由单 token 路径省去的时间。")
+    to = f"(#{page.family.id}-floor)"
+    floor = (f"; the [floor]{to} has the reading alone", f"；[下界]{to}只含读取") if (
+        "tpot" in page.answers) else ("", "")
     binds = {step.binding: [PHASES[other.phase] for other in taken
                             if other.binding == step.binding] for step in taken}
     show("The largest share of the time is bound by " + ", and ".join(
              f"**{RESOURCES[by][0]}** in {' and in '.join(phase[0] for phase in of)}"
-             for by, of in binds.items()) + ".",
+             for by, of in binds.items()) + ". An operator counts whole for reading or for "
+         f"arithmetic, by its operations per byte{floor[0]}.",
          "耗时最多的瓶颈：" + "，".join(
              f"{'与'.join(phase[1] for phase in of)}为{' ' * RESOURCES[by][1][0].isascii()}"
-             f"**{RESOURCES[by][1]}**" for by, of in binds.items()) + "。")
+             f"**{RESOURCES[by][1]}**" for by, of in binds.items())
+         + f"。每个算子按每字节运算量整个计入读取或计算{floor[1]}。")
     table(deployments.binding([(PHASES[step.phase], step.bound) for step in taken]),
           {"what": ("bound by", "受限于")} | {
               key: heading for number, step in enumerate(taken) for key, heading in (
@@ -138,7 +145,7 @@ def memory(page: Page) -> None:
         ("weights, replicated", "权重（每卡一份）", replicated),
         *(part for part in added if part[-1] > 0),
         ("activations", "激活", float(found["activations_per_device"])),
-        ("runtime", "运行时", float(page.inputs["runtime_reserve"])),
+        ("runtime reserve", "运行时预留", float(page.inputs["runtime_reserve"])),
         ("KV cache asked for", "所需 KV 缓存", float(found["kv_per_device"])),
     ]
     draw(lambda lang: _memory_bar(parts, float(found["usable_memory"]), capacity, lang))
@@ -149,7 +156,7 @@ def memory(page: Page) -> None:
     if not page.inputs["activations_in_share"]:
         show("The engine's share covers weights and cache; activations, buffers and the runtime's "
              "own lie outside of it and are counted as usable here.",
-             "引擎的可用比例只包括权重与缓存；激活、缓冲与运行时占用在此比例之外，这里一并计入可用显存。")
+             "引擎的可用比例只包括权重与缓存；激活、缓冲与运行时预留在此比例之外，这里一并计入可用显存。")
 
 
 def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: float, lang: str

@@ -43,8 +43,9 @@ def _engine(deployment: Scenario) -> tuple[str, str]:
                 "stated.",
                 f"引擎：{named['zh']} {engine.release}，未写明之处取其默认做法。")
     names = [load_profile(name).name for name in fitting(deployment.device)]
-    return (f"No engine named: values between those of {', '.join(n['en'] for n in names)}.",
-            f"未指明引擎：取值介于 {'、'.join(n['zh'] for n in names)} 之间。")
+    return ("No release of an engine is stated: values between those of "
+            f"{', '.join(n['en'] for n in names)} are used.",
+            f"未指明引擎版本：取值介于 {'、'.join(n['zh'] for n in names)} 之间。")
 
 
 def _with_letter(name: str) -> tuple[str, str]:

@@ -107,6 +107,16 @@ def held(inside: int, rows: int) -> Text:
     return f"{inside} of {rows}", f"{rows} 组中 {inside} 组"
 
 
+def spread(low: float, high: float, unit: str) -> str | Text:
+    """An interval as ``reach`` has it; with a negative end in words: ``−21.33 to −17.00 GB``."""
+    if low >= 0:
+        return reach(low, high, unit)
+    ends = [rounded(end, unit) for end in (low, high)]
+    if ends[0].partition(" ")[2] == ends[1].partition(" ")[2]:
+        ends[0] = ends[0].partition(" ")[0]
+    return " to ".join(ends), " 至 ".join(ends)
+
+
 def named(name: str) -> Text:
     """A quantity's name in both languages, with its abbreviation or letter."""
     symbol = catalogue.symbols()[name]

@@ -63,7 +63,7 @@ def draw(formulas: Mapping[str, Formula], lang: str) -> Drawing:
             drawing.box(LEFT, rows[name], WIDE, TALL, [title, about])
     drawing.arrow(LEFT + WIDE / 2, bottom - 8, LEFT + WIDE / 2, bottom + 10)
     drawing.label(LEFT + WIDE / 2, bottom + 26, (
-        "computed a second time by an independent program", "由独立的程序再算一遍"), "middle",
+        "computed a second time by an independent program", "由独立程序再算一遍"), "middle",
         small=True)
     for number, (name, title) in enumerate(AFTER.items()):
         with drawing.link(f"chapters/{name}.html"):
