@@ -115,6 +115,12 @@ class Answer:
                 drawn(self.found, self.found.rows(self.found.front, self.told)))
         return groups(self.found, told)
 
+    @property
+    def front_size(self) -> int:
+        """Deployments on the front, of which some are told [1]."""
+        return len(self.sure.front if self.sure else
+                   np.atleast_1d(self.found.front.rows["base"]))
+
     @cached_property
     def sure(self) -> Sure | None:
         """Those that keep the limits in the share that is asked; None where none is."""
@@ -308,7 +314,7 @@ class Answer:
                 for each in self.verified]}
         rows = {"official": self.official, "runner_up": self.runner_up}
         return answer | pools | {
-            "front": groups_, "front_size": len(np.atleast_1d(self.found.front.rows["base"])),
+            "front": groups_, "front_size": self.front_size,
             "first_sure": self._told(self.first_sure) if self.first_sure else None,
             **{name: row.as_json() if row else None for name, row in rows.items()},
             "official_precision": self.official_precision,

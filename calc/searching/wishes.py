@@ -184,8 +184,9 @@ def _too_fast(space: Space, users: int, wanted: float) -> None:
     choice, deployed = least.choice, least.deployed
     binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
     raise ParamsError(
-        f"{goal.id}: {users:,} users at {human(wanted, 'token/s')} each need a token every "
-        f"{human(users / wanted, 's')}; the least that any of these cards gives them is one every "
+        f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
+        f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
+        "is one every "
         f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
         f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
         f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "

@@ -58,7 +58,8 @@ class Printed:
         if text.endswith(PERCENT):
             return f"{_shown(number * 100, DIGITS)} {PERCENT}"
         mantissa, unit = units.split(text)
-        counted = len(mantissa.lower().partition("e")[0].replace(".", "").strip("+-").lstrip("0"))
+        whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
+        counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
         shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
         return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 

@@ -106,7 +106,9 @@ def _s3() -> None:
     number("a-s3-eight", made.most[1], fmt_quantity, unit="token/s")
     number("a-s3-even", made.break_even, fmt_sig, digits=2)
     number("a-s3-host", made.host.value, fmt_sig, digits=2)
-    number("a-s3-share", made.most[0] / made.most[1], fmt_percent, digits=0)
+    two_each, eight_each = (most / cards
+                            for most, cards in zip(made.most, made.cards, strict=True))
+    number("a-s3-share", two_each / eight_each, fmt_percent, digits=0)
     number("a-s3-room", float(two.quantities["max_concurrency"]), fmt_int)
 
 

@@ -11,6 +11,8 @@ from calc.auditing.audit import Audit, Audited, audit
 from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
+from calc.costing.spread import Three
+from catalogue.reading.printed import Printed
 
 Text = tuple[str, str]
 VERDICTS: dict[str, Text] = {
@@ -75,9 +77,14 @@ def right(row: Audited) -> Text:
     case, truth = row.case, row.case.truth
     if truth is None or group(row) != WRONG or case.printed is None:
         return "–", "–"
-    three, like = truth.three, case.printed.like
-    spread = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
-    return (like(three.value) + spread,) * 2
+    return (spread(truth.three, case.printed),) * 2
+
+
+def spread(three: Three, printed: Printed) -> str:
+    """A value with its interval, in the unit of a printed one."""
+    like = printed.like
+    ends = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
+    return like(three.value) + ends
 
 
 def called(row: Audited) -> Text:

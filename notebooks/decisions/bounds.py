@@ -80,10 +80,12 @@ def stages(page: Page) -> None:
                   default=1)
     systems = measured_systems()
     staged = sum(case.scenario.inputs()["pipeline_parallel"] > 1 for case in systems)
-    show(f"The longest pipeline among the best deployments here has {longest} stages; {staged} of "
-         f"the {len(systems)} measured systems in this book use pipeline stages.",
-         f"此处各种卡的最优部署中，最长的流水线为 {longest} 级；本书 {len(systems)} 个实测系统中，"
-         f"{staged} 个用了流水线。")
+    assert not staged  # the sentence says that no measured pipeline stands behind these
+    show(f"None of the {len(systems)} measured systems in this book uses pipeline stages, so rows "
+         f"with `PP` rest on formulas alone. The longest pipeline here has {longest}; list the "
+         "lengths you trust under `space.pipeline`.",
+         f"本书 {len(systems)} 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。"
+         f"此处最长的流水线为 {longest} 级；可用 `space.pipeline` 只列出信得过的级数。")
 
 
 def _sampled(answer: Answer) -> list[Row]:
@@ -180,35 +182,43 @@ def _files(goal: Any) -> Iterator[Scenario | None]:
 
 
 def told_apart(page: Page) -> None:
-    """Two neighbours of a front whose intervals overlap, and how often one is faster."""
+    """Two neighbours of a front on the same cards: their intervals overlap, their draws do not."""
     number("which-draws", DRAWS)
     number("which-apart", SURE, fmt_percent, digits=0)
     pair = next(_overlapping([page.main, *page.answers]), None)
     if pair is None:
-        show("No two neighbours on a front here differ in their cards and overlap.",
-             "此处前沿上没有卡数不同而区间重叠的相邻部署。")
+        show("Here no two neighbours on a front are on the same cards, overlap and are told apart.",
+             "此处前沿上没有卡相同、区间重叠而又分得出快慢的相邻部署。")
         return
-    slow, fast = sorted(pair, key=lambda each: -each.row.quantities["tpot"])
-    share = float(np.mean(fast.quantities["tpot"] < slow.quantities["tpot"]))
+    slow, fast = pair
     english, chinese = ([f"{cards(each.row.choice)[lang]} {around[0]}{plan(each.row.choice)[lang]}"
                          f"{around[1]}" for each in (slow, fast)]
                         for lang, around in enumerate((("(", ")"), ("（", "）"))))
     show(f"Of two neighbours on a front, {english[0]} takes {cell(slow, 'tpot')} per token and "
          f"{english[1]} takes {cell(fast, 'tpot')}. The intervals overlap, but the latter is "
-         f"faster in {fmt_percent(share, 0)} of {DRAWS} draws.",
+         f"faster in {fmt_percent(_faster(fast, slow), 0)} of {DRAWS} draws.",
          f"前沿上相邻的两个部署：{chinese[0]}每 token {cell(slow, 'tpot')}，{chinese[1]}为 "
-         f"{cell(fast, 'tpot')}。两个区间有重叠，但 {DRAWS} 次抽样中有 {fmt_percent(share, 0)} "
-         "是后者更快。")
+         f"{cell(fast, 'tpot')}。两个区间有重叠，但 {DRAWS} 次抽样中有 "
+         f"{fmt_percent(_faster(fast, slow), 0)} 是后者更快。")
+
+
+def _faster(fast: Drawn, slow: Drawn) -> float:
+    """In which share of draws one is faster than another [1]."""
+    return float(np.mean(fast.quantities["tpot"] < slow.quantities["tpot"]))
 
 
 def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[Drawn, Drawn]]:
-    """Neighbours on a front of other numbers of cards, whose intervals overlap."""
+    """Neighbours on a front on the same cards, laid out otherwise, whose intervals overlap and of
+    which the second is faster in enough draws."""
     for answer in answers:
         firsts = [group[0] for group in answer.front] if answer.found.front.rows else []
         for one, other in pairwise(firsts):
             (_, left), (right, _) = sorted((one.intervals["tpot"], other.intervals["tpot"]))
-            if left > right and cards(one.row.choice) != cards(other.row.choice):
-                yield one, other
+            first, second = one.row.choice, other.row.choice
+            slow, fast = sorted((one, other), key=lambda each: -each.row.quantities["tpot"])
+            if (left > right and cards(first) == cards(second) and plan(first) != plan(second)
+                    and _faster(fast, slow) >= SURE):
+                yield slow, fast
 
 
 def misses() -> None:

@@ -14,7 +14,7 @@ from calc.searching.search import Row
 from calc.searching.sure import drawn, groups
 from catalogue.reading.units import HOUR
 from decisions import goal_figures
-from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, named, plan
+from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, headed, named, plan
 from workbench.entries.deployments import RESOURCES
 from workbench.showing.display import figure, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -25,7 +25,9 @@ FIRST = 5  # rows of a long table that are not folded
 
 
 def picture(page: Page) -> None:
-    """The front of the page's goal by device, with what binds where."""
+    """The page's goal, and its front by device, with what binds where."""
+    place = page.answers.index(page.main) + 1
+    show(*headed(page.main, f"{place}. " if len(page.answers) > 1 else ""))
     lines = lines_of(page.main)
     if not lines:
         show("Nothing meets the goal, so there is no front to draw.",
@@ -146,7 +148,7 @@ def break_even(page: Page) -> None:
         "throughput": ("most per card", "每卡最高吞吐"),
         "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
         "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
-        "equal": (f"as cheap as the cheapest at, {currency}/h",
+        "equal": (f"price at which it would match the cheapest, {currency}/h",
                   f"打平最低成本的价格，{currency}/h"),
     }, wide=True, folded=("Every other card", "其余各卡"), first=FIRST)
 
@@ -163,6 +165,9 @@ def front_table(page: Page) -> None:
              **{name: cell(group[0], name) for name in (*TOLD, "cost")},
              "kept": fmt_percent(share, 0) if (share := answer.keeps(group[0])) is not None else "",
              "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
+    first, size = sum(map(len, answer.front)), answer.front_size
+    told = ((f"the best {first} of {size}", f"前 {first} 个，共 {size} 个") if first < size else
+            (f"all {size}", f"全部 {size} 个"))
     costed = any("cost" in group[0].row.quantities for group in answer.front)
     table(rows, {
         "cards": ("cards", "卡"), "plan": ("weights and layout", "权重与切分"),
@@ -172,4 +177,5 @@ def front_table(page: Page) -> None:
         **({"cost": ("cost (80%)", "成本（80%）")} if costed else {}),
         **({"kept": ("limits kept", "守住限制")} if answer.found.wishes.limits else {}),
         "alike": ("others like it", "不可区分的其他方案")}, wide=True,
-        folded=("The front of this goal, group by group", "本目标的前沿，逐组列出"))
+        folded=(f"The front of this goal in groups: {told[0]}",
+                f"本目标的前沿，分组列出：{told[1]}"))

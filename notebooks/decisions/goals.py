@@ -19,6 +19,7 @@ from calc.searching.search import Row, search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
 from calc.searching.wishes import MEAN
 from catalogue.planning.goals import OBJECTIVES, Goal
+from catalogue.reading.amounts import human
 from workbench.entries.deployments import RESOURCES, reach, rounded
 from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -32,6 +33,13 @@ LIMITS: dict[str, Text] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": ("latency", "端到端延迟"),
     "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
     MEMORY: ("memory capacity", "显存容量")}
+BEST: dict[str, Text] = {  # what an objective wants
+    "throughput_per_card": ("most tokens per card", "每卡吞吐最高"),
+    "throughput": ("most tokens", "吞吐最高"), "tpot": ("least TPOT", "TPOT 最短"),
+    "ttft": ("least TTFT", "TTFT 最短"), "e2e": ("least latency", "端到端延迟最短"),
+    "cards": ("fewest cards", "卡数最少"), "cost": ("least cost per token", "每 token 成本最低"),
+    "energy": ("least energy per token", "每 token 能耗最低"),
+    "power": ("least power", "功率最低")}
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
@@ -139,9 +147,8 @@ def cell(each: Drawn, name: str) -> str:
 def summary(page: Page) -> None:
     """The answer to each goal: the best, the first that is sure, the published weights."""
     for place, answer in enumerate(page.answers, 1):
-        title, several = goal_of(answer).title, len(page.answers) > 1
-        show(*(f"**{place}. {title[lang]}**" if several else f"**{title[lang]}**"
-               for lang in ("en", "zh")))
+        first = f"{place}. " if len(page.answers) > 1 else ""
+        show(*headed(answer, first))
         lines = _lines(answer)
         table([_stacked(line) for line in lines], {
             "which": ("which", "取哪个"), "deployment": ("deployment", "部署"),
@@ -151,8 +158,33 @@ def summary(page: Page) -> None:
             if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
             "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
     sure = page.main.sure
+    number("which-kept", _kept(page), str)
     number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
     number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+
+
+def headed(answer: Answer, first: str = "") -> Text:
+    """The title of a goal with its limits, its lengths, and what is best."""
+    goal, limits = goal_of(answer), answer.found.wishes.limits
+    best = BEST[next(iter(answer.found.wishes.chosen))]
+    signs = [f"{LIMITS[name][lang]} {'≤' if OBJECTIVES[name] < 0 else '≥'} "
+             f"{human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit)}"
+             for lang in range(2) for name, limit in limits.items()]
+    english, chinese = signs[:len(limits)], signs[len(limits):]
+    taken, given = (fmt_int(length) for length in (goal.demand.input_tokens,
+                                                   goal.demand.output_tokens))
+    return (f"**{first}{goal.title['en']}** · " + "; ".join([*filter(None, [", ".join(english)]),
+            f"{taken} tokens in, {given} out", f"best: {best[0]}"]),
+            f"**{first}{goal.title['zh']}** · " + "；".join([*filter(None, ["，".join(chinese)]),
+            f"输入 {taken}、输出 {given} token", f"最优：{best[1]}"]))
+
+
+def _kept(page: Page) -> str:
+    """In which share of draws the best of each goal keep all limits: ``59% to 85%``."""
+    shares = [share for answer in page.answers if answer.found.front.rows and answer.front
+              if (share := answer.keeps(answer.front[0][0])) is not None]
+    ends = sorted({fmt_percent(end(shares), 0) for end in (min, max)} if shares else {"–"})
+    return "–".join(ends)
 
 
 def certainty(page: Page) -> None:

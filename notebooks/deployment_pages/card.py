@@ -27,7 +27,7 @@ PACE = ("tpot", "ttft", "output_throughput")
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
-HELD = 0.75  # share of a class's rows inside their 80% intervals below which the shortfall is told
+FEW = 0.75  # share of a class's rows inside their 80% intervals below which the shortfall is told
 COMMAND = "python -m calc estimate"
 CALCULATORS = "../calculators.html"
 
@@ -65,7 +65,7 @@ def glance(deployed: Deployed) -> None:
 def _narrow(deployed: Deployed) -> Text:
     """That intervals of its class held less often than they are meant to, where they did."""
     few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
-           and (own := deployed.own_errors.get(name)) and own.inside < HELD * own.rows}
+           and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
     if not few:
         return "", ""
     en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (

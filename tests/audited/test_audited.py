@@ -120,3 +120,12 @@ def test_what_is_recommended_of_a_search_is_what_its_command_computes():
     assert float(again.everything["output_throughput"]) == pytest.approx(
         best.quantities["output_throughput"])
     assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at
+
+
+def test_a_contradiction_marks_the_value_that_holds_and_is_right_in_its_unit(said):
+    shown, _ = said
+    overview.contradictions()
+    english = "\n".join(text for lang, text in shown if lang == "en")
+    ports = next(line for line in english.splitlines() if line.startswith("| InfiniBand HDR"))
+    assert "**200 Gb/s**" in ports
+    assert ports.rstrip("| ").endswith("200 Gb/s")

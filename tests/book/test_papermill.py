@@ -132,12 +132,12 @@ def test_a_goal_of_the_readers_own(tmp_path):
         assert "**Twenty users**" in words(notebook)
         assert says in words(notebook)
         assert shown(notebook, "zh") == []
-        assert "R1 for 80 users on 910B" not in words(notebook)
+        assert "R1 for 80 users on the fewest 910B" not in words(notebook)
 
 
 @pytest.mark.parametrize(("goal", "says"), [
     ("r1-80-users-910c", "the nearest names are"), ("nowhere.yml", "there is no such file."),
-    ("twice.yml", "80 users at 50,000 token/s each need a token every 1.6 ms")])
+    ("twice.yml", "to reach 50,000 token/s together, each needs a token every 1.6 ms")])
 def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path, goal, says):
     (tmp_path / "twice.yml").write_text(
         MY_GOAL.replace("users: 20", "users: 80").replace(

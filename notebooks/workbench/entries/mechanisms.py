@@ -27,7 +27,8 @@ LABELS: dict[str, Text] = {
     "sliced_gemm_efficiency": ("share of the peak of grouped matmuls on slices of the experts",
                                "专家切片分组矩阵乘的峰值利用率"),
     "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
-    "depth_latency": ("the same per input that its outputs sum over", "每个求和输入的时间"),
+    "depth_latency": ("additional fixed time of a matmul per element of its inner dimension",
+                      "矩阵乘的附加固定时间，按内维每个元素计"),
     "operators": ("counted operators", "算子计数"),
     "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
 }
@@ -40,6 +41,7 @@ PARTS: dict[str, Text] = {
     "shared_expert": ("shared expert", "共享专家"),
     "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
     "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
+    "wide": ("16-bit cache", "16 位缓存"), "narrow": ("cache of fewer bits", "低于 16 位的缓存"),
 }
 
 # models whose layers are made of different parts, and the families of cards
@@ -130,7 +132,8 @@ def _label(path: str) -> Text:
     symbol = catalogue.symbols().get(name)
     if symbol is not None and not inside:
         return f"{symbol.en}, ${symbol.latex}$", f"{symbol.zh} ${symbol.latex}$"
-    label = LABELS.get(name, (name.replace("_", " "),) * 2)
+    known = (symbol.en, symbol.zh) if symbol else (name.replace("_", " "),) * 2
+    label = LABELS.get(name, known)
     parts = [PARTS.get(part, (part.upper(),) * 2) for part in inside]
     if not parts:
         return label

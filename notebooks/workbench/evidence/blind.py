@@ -18,7 +18,7 @@ from workbench.evidence import error_figures
 from workbench.evidence.error_tables import BLIND, METRICS, Text, signed
 from workbench.showing import figures
 from workbench.showing.display import table
-from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 SYSTEMS: dict[str, Text] = {
     "wide-lmsys": ("96 H100, SGLang", "96 卡 H100，SGLang"),
@@ -158,7 +158,9 @@ def every_row(found: Sequence[Pair], link: Any) -> None:
 
     table([{"system": link(pair.system), "metric": METRICS[pair.metric],
             "length": fmt_int(pair.length),
-            "requests": fmt_fixed(pair.requests, 1) if pair.metric == "output_throughput" else "–",
+            "requests": (fmt_fixed(pair.requests, 1) if pair.requests >= 1 else
+                         fmt_sig(pair.requests, 2))
+            if pair.metric == "output_throughput" else "–",
             "measured": fmt_int(round(pair.measured)),
             "then": shown(pair.blind[0], pair.measured), "now": shown(pair.now, pair.measured)}
            for pair in found],

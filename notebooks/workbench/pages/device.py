@@ -67,6 +67,8 @@ def deployments(card: Device) -> None:
         show("No deployment of this book runs on it; [](#own) says how to compute one.",
              "本书尚无运行在这种卡上的部署；如何自行计算，见[](#own)。")
         return
+    show("Deployments in this book that name this card; their pages say whether they load.",
+         "本书中写明用这种卡的部署；能否加载，见各自的页面。")
     table(rows, {"title": ("deployment", "部署"), "cards": ("cards", "卡数"),
                  "model": ("model", "模型"), "stored": ("stored as", "存储精度")})
 
@@ -84,9 +86,9 @@ def _accelerator(card: Device, maker: str, by: str) -> None:
     rows = fmt_fixed(ridge * hardware.WEIGHT_BYTES[dtype] / 2, 0)
     what = "card" if card.dies is None else "package"
     show(f"A {what} by {maker}: **{memory}** of memory, read at **{speed}**, and **{peak}** of "
-         f"dense {dtype.upper()}. Reading all of the memory once takes at least {once} ms. In a "
-         f"{dtype.upper()} matmul of fewer than about {rows} tokens the memory is what limits, "
-         f"with more it is the matrix unit (ridge point: {fmt_fixed(ridge, 0)} FLOP/B).",
+         f"dense {dtype.upper()}. Reading all of the memory once takes at least {once} ms. Below "
+         f"about {rows} tokens, a {dtype.upper()} matmul is limited by memory; above, by the "
+         f"matrix unit (ridge point: {fmt_fixed(ridge, 0)} FLOP/B).",
          f"{by}出品：显存 **{memory}**，带宽 **{speed}**，{dtype.upper()} 稠密算力 **{peak}**。"
          f"把显存完整读一遍至少需要 {once} ms。做 {dtype.upper()} 矩阵乘时，一步少于约 "
          f"{rows} 个 token 受限于显存带宽，多于此数受限于矩阵单元（脊点 {fmt_fixed(ridge, 0)} "
@@ -139,9 +141,10 @@ def kernels(card: Device) -> None:
     if measured.rates:
         show("Rows are those of the activations: tokens per expert of a grouped matmul or MoE "
              "block, requests of MLA in decode, tokens of a prompt in prefill. The share is that "
-             "of the dense peak, or for rates in bytes that of the bandwidth.",
+             "of the dense peak of the row's dtype, or for rates in bytes that of the bandwidth.",
              "“行数”指激活矩阵的行数：分组矩阵乘与 MoE 块为每专家 token 数，MLA 解码为请求数，MLA "
-             "预填充为提示的 token 数。“占比”以稠密峰值为分母；以字节计的速率以相应带宽为分母。")
+             "预填充为提示的 token 数。“占比”以该行数据类型的稠密峰值为分母；"
+             "以字节计的速率以相应带宽为分母。")
         notes = Footnotes()
         marks = _marks(notes, (((rate.kernel, rate.dtype, rate.weights, rate.rate.unit), rate.rate)
                                for rate in measured.rates))
@@ -249,8 +252,8 @@ def priors_of_mechanisms(card: Device) -> None:
         return
     sharing = _sharing(priors.id)
     if card.mechanisms is None or sharing > 1:
-        show(f"They are those of a class: *{priors.name['en']}*, for {sharing} devices of the "
-             "catalogue.",
+        show(f"The values apply to the class *{priors.name['en']}*, which covers {sharing} devices "
+             "of the catalogue.",
              f"以下为一类设备共用的取值：{priors.name['zh']}，目录中有 {sharing} 种设备采用。")
     if priors.note:
         show(priors.note["en"], priors.note["zh"])

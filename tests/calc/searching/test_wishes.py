@@ -47,7 +47,7 @@ def test_nothing_that_is_refused_would_have_been_found(seed, monkeypatch):
     found = search(goal)
     if told is not None:
         assert not found.front.rows
-        assert "each need a token every" in told
+        assert "each needs a token every" in told
     if found.front.rows:
         assert told is None
 

@@ -38,6 +38,8 @@ def test_two_numbers_are_the_same_either_way_about(one, other):
 def test_another_number_is_written_in_its_unit():
     assert read("46.2 GiB").like(2 * 2**30) == "2 GiB"
     assert read("80 %").like(0.5) == "50 %"
+    assert read("51200 token/s").like(1711.1) == "1,710 token/s"  # zeros at the end claim nothing
+    assert read("1711.5 token/s").like(916.56) == "916.56 token/s"
     assert read("671e9").like(671e9) == "6.71×10¹¹"
     assert read(["30 %", "50 %"]).text == "30–50 %"
 

@@ -109,7 +109,8 @@ def _servers(drawing: Drawing, mesh: Mapping[str, float], switched: Mapping[str,
     share = fmt_fixed(here["device_link_bandwidth"] / here["network_bandwidth"], 0)
     drawing.label(8, y, (
         f"network, a port per card: {_rate(here['network_bandwidth'])}, 1/{share} of the inside",
-        f"网络，每卡一个网口：{_rate(here['network_bandwidth'])}，为节点内的 1/{share}"), small=True)
+        f"网络，每卡一个网口：{_rate(here['network_bandwidth'])}，为节点内的 1/{share}"),
+        small=True)
     share = fmt_fixed(other["device_link_bandwidth"] / other["network_bandwidth"], 0)
     drawing.label(8, y + 1.3 * SMALL, (
         f"{names[0][0]}: {_rate(other['network_bandwidth'])}, 1/{share}",
