@@ -136,6 +136,11 @@ def test_an_index_is_bound_and_unrolls_when_its_count_is_known():
     assert r"\max_{0 \le s < p}" in latex(body)
 
 
+def test_fractions_of_tens_are_printed_as_decimals_and_others_as_they_are():
+    fitted, exact = sympy.Rational("4.91"), sympy.Rational(1, 3)
+    assert latex(fitted * sym.tpot - exact * sym.ttft) == r"4.91\,\tau - \frac{\tau_{1}}{3}"
+
+
 def test_documents_may_subtract_and_divide():
     assert from_tree(["subtract", ["divide", "hidden_size", 2], 0.1]) == (
         sym.hidden_size / 2 - sympy.Rational(1, 10))

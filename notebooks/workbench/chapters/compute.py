@@ -49,6 +49,7 @@ PARTS: dict[str, Text] = {
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
 TOKENS_OF_A_RANK = 128
+FEW_EXPERTS = 144, 320  # ranks, each with one or two
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Text] = {
     "embedding": ("embedding", "嵌入"),
@@ -252,29 +253,32 @@ def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequenc
 
 
 def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
-    """The excess of the fullest rank by the law and by drawing, and where the skew is from.
+    """The excess of the fullest rank by the law and as simulated, and where the skew is from.
 
     Args:
         imbalance: of so many ranks, tokens, skew, spares and whether experts are placed by load.
         skew: of the popularity of experts, as the catalogue has it.
     """
-    rows = []
+    rows, left = [], {}
     for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
         tokens = TOKENS_OF_A_RANK * ranks
         law, drawn = ([each(ranks, tokens, skew.value, spares, by_load) for by_load in (0, 1)]
                       for each in (imbalance, drawn_excess))
+        left[ranks] = law[1]
         numbered = not spares  # a spare without placement by load copies no one in particular
         rows.append({"ranks": ranks, "spares": spares,
                      "numbered": fmt_percent(law[0], 0) if numbered else "",
                      "drawn": fmt_percent(drawn[0], 0) if numbered else "",
                      "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
     table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
-                 "numbered": ("index order", "按编号"), "drawn": ("drawn", "抽样"),
-                 "placed": ("by load", "按负载"), "placed_drawn": ("drawn", "抽样")})
-    show(f"256 experts, 8 per token, {TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: "
-         f"{source(skew)}.",
-         f"256 个专家，每 token 选 8 个，每 rank {TOKENS_OF_A_RANK} 个 token，"
-         f"$\\psi$ = {skew.value:g}：{source(skew)}。")
+                 "numbered": ("index order", "按编号"), "drawn": ("simulated", "抽样"),
+                 "placed": ("by load", "按负载"), "placed_drawn": ("simulated", "抽样")})
+    for ranks in FEW_EXPERTS:
+        number(f"fullest-{ranks}", left[ranks], fmt_percent, digits=0)
+    show("By how much the fullest rank exceeds the mean load. 256 experts, 8 per token, "
+         f"{TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: {source(skew)}.",
+         "最满的 rank 超出平均负载的比例。256 个专家，每 token 选 8 个，"
+         f"每 rank {TOKENS_OF_A_RANK} 个 token，$\\psi$ = {skew.value:g}：{source(skew)}。")
 
 
 def _accounting(rows: Iterable[Operator], values: Values) -> Iterator[dict[str, Any]]:

@@ -138,9 +138,10 @@ def when_decode_is_bound(cards: Mapping[str, Device], ridge: Ridge,
         "cut": ("core, 16 heads: $I/R$", "核心，16 头：$I/R$"),
         "heads": ("heads at the ridge", "脊点处的头数")})
     show("DeepSeek-V3 in BF16, uniform routing, nominal rates. Token counts are where arithmetic "
-         "takes as long as reading; above $I/R = 1$ the core is compute-bound.",
+         "takes as long as reading; above $I/R = 1$ the core is compute-bound. Only heads "
+         "that are needed are counted, not whole tiles.",
          "DeepSeek-V3，BF16，路由均匀，标称速率。token 数指计算与读取用时相等处；$I/R$ "
-         "大于 1 时核心受限于算力。")
+         "大于 1 时核心受限于算力；只计所需的头，不计凑满的整块。")
 
 
 def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
@@ -221,6 +222,8 @@ def gains_of_narrow_weights(cards: Mapping[str, Device], gain: Callable[[Device]
     sourced([(("$\\zeta$, L2 traffic per weight", "$\\zeta$，每个权重的 L2 读写量"), traffic)],
             folded=("Where $\\zeta$ comes from", "$\\zeta$ 的来源"))
     number("widened-hoped", ratio, fmt_fixed, digits=1)
+    number("widened-worst", min(one.counted for one in gains.values()), fmt_fixed, digits=1)
+    number("widened-best", max(one.least for one in gains.values()), fmt_fixed, digits=1)
     number("widened-gain", gains["ascend-910b1"].counted, fmt_fixed, digits=2)
     number("widened-kept", gains["ascend-910b1"].least, fmt_fixed, digits=2)
 

@@ -230,7 +230,7 @@ def pools(derivation: Derivation, systems: Mapping[Text, Inputs]
           ) -> dict[Text, dict[Shape, Values]]:
     """Quantities of each system by tokens of prompt and answer, decode replicas well filled."""
     def filled(inputs: Inputs, shape: Shape) -> Values:
-        inputs = inputs | lengths(*shape)
+        inputs = inputs | lengths(*shape) | {"separate_pools": 1}
         most = int(quantities(derivation, inputs, concurrency=1)["max_concurrency"])
         return quantities(derivation, inputs, concurrency=min(EACH, most))
 

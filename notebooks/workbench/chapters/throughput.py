@@ -94,9 +94,9 @@ def quantities(derivation: Derivation, inputs: Values, **changed: float) -> Valu
 def cases_of_reading() -> None:
     """What a batch that is bound by reading gains from more requests."""
     table([{"case": ("bandwidth ceiling, $B \\to \\infty$", "带宽上限，$B \\to \\infty$"),
-            "value": "$\\beta / q$"},
+            "value": "$B_m / q$"},
            {"case": ("compute takes over at", "算力成为瓶颈的批次"),
-            "value": "$B = \\dfrac{Q_0}{\\beta f / \\Pi - q}$"},
+            "value": "$B = \\dfrac{Q_0}{B_m f / \\Pi - q}$"},
            {"case": "$X(2B) / X(B)$", "value": "$1 + \\dfrac{Q_0}{Q_0 + 2 q B}$"},
            {"case": "$\\mathrm{d} \\ln X / \\mathrm{d} \\ln B$",
             "value": "$\\dfrac{Q_0}{Q_0 + q B}$"}], CASE)
@@ -104,9 +104,11 @@ def cases_of_reading() -> None:
 
 def deployment(scenario: str, *overrides: str, device: str | None = None) -> Replica:
     """A deployment of the catalogue with changes and the page's requests."""
-    chosen = catalogue.load_scenario(scenario, device=device, overrides=overrides)
-    lengths = {"input_tokens": PROMPT, "output_tokens": ANSWER, "context_tokens": PROMPT + ANSWER}
-    return Replica(chosen.inputs() | lengths, chosen.device)
+    lengths = {"input": PROMPT, "output": ANSWER, "context": PROMPT + ANSWER}
+    workload = (f"workload.{name}_tokens={count} token" for name, count in lengths.items())
+    # a scenario that states no answer counts as a decode pool, so they are set in it
+    chosen = catalogue.load_scenario(scenario, device=device, overrides=(*overrides, *workload))
+    return Replica(chosen.inputs(), chosen.device)
 
 
 def layout(tensor: int, pipeline: int = 1) -> tuple[str, ...]:
@@ -207,6 +209,7 @@ def ceiling_numbers(points: Sequence[Point], most: int) -> None:
     number("gain-worst-from", points[worst].batch)
     number("gain-worst-to", points[worst + 1].batch)
     number("gain-worst", ratios[worst], fmt_fixed)
+    number("gain-worst-estimate", points[worst + 1].estimate / points[worst].estimate, fmt_fixed)
     number("gain-worst-share", points[worst + 1].expert_share, fmt_percent, digits=0)
     number("gain-best-from", points[best].batch)
     number("gain-best-to", points[best + 1].batch)
@@ -297,6 +300,8 @@ def layout_numbers(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
     number("stages-again-910b2", 1 - _ratio(four_2, two_2), fmt_percent, digits=0)
     number("stages-links-flat", whole["decode_communication_time"], fmt_time)
     number("stages-links", two["decode_communication_time"], fmt_time)
+    number("stages-first-flat", whole["ttft"], fmt_time)
+    number("stages-first", two["ttft"], fmt_time)
     number("stages-room-flat", int(whole_2["max_concurrency"]))
     number("stages-room", int(two_2["max_concurrency"]))
     number("stages-rate", _ratio(two, whole) - 1, fmt_percent, digits=0)
@@ -386,5 +391,5 @@ def exercise_of_a_batch(derivation: Derivation) -> None:
     weights = alone["weights_per_device"]
     cache = alone["kv_bytes_per_token"] * alone["decode_context_tokens"]
     number("exercise-weights", weights, fmt_bytes)
-    number("exercise-cache", cache, fmt_bytes)
+    number("exercise-cache", cache, fmt_bytes, unit="MB", digits=1)
     number("exercise-half", round(weights / (2 * cache)))

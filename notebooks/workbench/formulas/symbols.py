@@ -74,6 +74,7 @@ _POSITIVE = frozenset({
     "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
 })
 _POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
+_DECIMALS = 5  # that a fraction of tens may have to be printed as 4.91, not as 491/100
 
 
 @functools.cache
@@ -132,6 +133,12 @@ class _Printer(LatexPrinter):
     def _as_ordered_terms(self, expr: sympy.Add, order: str | None = None) -> list[sympy.Expr]:
         terms = super()._as_ordered_terms(expr, order)
         return sorted(terms, key=lambda term: term.could_extract_minus_sign())
+
+    def doprint(self, expr: sympy.Basic) -> str:
+        """LaTeX of an expression, fractions of tens as decimals."""
+        return str(super().doprint(expr.xreplace({
+            part: sympy.Float(str(part.p / part.q)) for part in expr.atoms(sympy.Rational)
+            if part.q % 5 == 0 and 10 ** _DECIMALS % part.q == 0})))
 
     def _print_Piecewise(self, expr: sympy.Piecewise) -> str:
         branches = [(value, condition) for value, condition in expr.args

@@ -52,7 +52,7 @@ _UNITS = {"1": "", "request": "", "token": "", "us": "µs"}
 HIDDEN = 0.1  # shares below it keep a decimal
 ROUNDING = 0.005  # of a number, lost by the digits of another
 _named: dict[str, str] = {}  # letter of a document -> meaning, as last named on the page
-ADDRESS = "documents/{}.html#{}"  # of a claim, from a chapter's page
+ADDRESS = "documents/{}.html"  # of a document, from a chapter's page
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def documents() -> tuple[DocumentFormulas, ...]:
 
 def link(name: str) -> str:
     """A link to a claim, by its number, from a chapter's page."""
-    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower(), name)}">{name}</a>'
+    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower())}#{name}">{name}</a>'
 
 
 def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]:
@@ -259,10 +259,11 @@ def _heading(formula: DocumentFormula, index: int) -> str:
     title = title if title[:2].isupper() else title[:1].upper() + title[1:]
     where = [f"“{display.SECTIONS[part][index]}”" if part in display.SECTIONS else part
              for part in formula.sections]
+    document = f'<a href="{ADDRESS.format(formula.source)}">{formula.source.upper()}</a>'
     if index == 0:
         place = f"section{'s' * (len(where) > 1)} {', '.join(where)}"
-        return f"**{title}** ({formula.source.upper()}, {place}): *{verdict}*"
-    return f"**{title}**（{formula.source.upper()}，{'、'.join(where)}）：*{verdict}*"
+        return f"**{title}** ({document}, {place}): *{verdict}*"
+    return f"**{title}**（{document}，{'、'.join(where)}）：*{verdict}*"
 
 
 def _result(result: Numbers, index: int) -> str:

@@ -40,3 +40,11 @@ def test_no_request_keeps_to_a_limit_that_none_can():
 def test_a_layout_is_of_sixteen_cards(name):
     for replica in (page.h800(name), page.ascend(name)):
         assert replica.inputs["tensor_parallel"] * replica.inputs["pipeline_parallel"] == 16
+
+
+@pytest.mark.parametrize("replica", [page.h20(), page.h800("TP16"), page.ascend(page.STAGES)])
+def test_tables_obey_the_law_that_the_page_states(replica):
+    """Prefill and decode share the cards, so users, both times, length and rate fit together."""
+    of = page.quantities(STORED, replica.inputs, concurrency=32)
+    rate = 32 * page.ANSWER / (of["ttft"] + (page.ANSWER - 1) * of["tpot"])
+    assert of["output_throughput"] == pytest.approx(rate, rel=1e-9)

@@ -55,5 +55,5 @@ def draw(of: dict[Text, Curve], served: Sequence[Served], limit: float, lang: st
     axes.set(xlim=(0, 1.05 * longest), ylim=(0, None))
     axes.set_xlabel("每输出 token 时间（ms）" if zh else "time per output token (ms)")
     axes.set_ylabel("输出 token/s" if zh else "output token/s")
-    axes.legend(loc="upper left")
+    axes.legend(loc="upper right")
     return drawing

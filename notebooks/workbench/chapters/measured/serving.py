@@ -121,8 +121,8 @@ def what_is_asked(asked: Asked) -> None:
 def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
     """The rate for answers of one token and for endless ones, and what it lacks of the latter."""
     table([{"case": "$n_{\\mathrm{out}} = 1$", "value": f"$X = {latex(single)}$"},
-           {"case": ("the same, one replica, prompts that fill a chunk of $S$",
-                     "同上，单副本，每条提示恰好占满用时 $S$ 的一块"),
+           {"case": ("the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it",
+                     "同上，单副本，每条提示恰好占满用时 $S$ 的一块，块外用时 $h_r$"),
             "value": "$X = \\dfrac{c}{h_r + c \\, S} \\to \\dfrac{1}{S}$"},
            {"case": "$n_{\\mathrm{out}} \\to \\infty$", "value": f"$X \\to {latex(long_run)}$"},
            {"case": "$c/\\tau - X$",
