@@ -74,7 +74,7 @@ def _collective(card: str, links: Inputs, run: Collective, times: Mapping[str, T
     return Run(card, run.operation, (run.operation, run.operation), run.algorithm or "–",
                run.ranks, run.nodes, "–" if run.payload is None else run.payload.written,
                time, modelled, bus=bus, stated=run.payload is not None,
-               fitted=bool(told) and told.source in groups.fitted_to(values, run.nodes > 1))
+               fitted=told is not None and told.source in groups.fitted_to(values, run.nodes > 1))
 
 
 def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str, Time]) -> Run:
