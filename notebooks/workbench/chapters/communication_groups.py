@@ -288,7 +288,8 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
 
     def row(name: Text, exprs: Sequence[sympy.Expr]) -> dict[str, Any]:
         return {"name": name} | {
-            key: f"${sympy.latex(expr.subs(readable))}$ ({value(expr, {}, NODE):g})"
+            key: f"${sympy.latex(expr.subs(readable))}$"
+            + (f" ({value(expr, {}, NODE):g})" if expr.free_symbols else "")
             for key, expr in zip(("steps", "port", "pair"), exprs, strict=True)}
 
     table([row(NAMES[key], exprs) for key, exprs in counts.items()],
