@@ -183,5 +183,7 @@
     math.tabIndex = 0;
     math.setAttribute("role", "group");
     math.ariaLabel = chinese ? "公式" : "formula";
+    const box = math.querySelector(":scope > .katex-display");  // what scrolls is to be reached itself
+    if (box && box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
 })();
