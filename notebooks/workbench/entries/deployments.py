@@ -93,13 +93,18 @@ def rounded(value: float, unit: str) -> str:
 
 def reach(low: float, high: float, unit: str) -> str:
     """An interval as text, in the unit of its high end: ``24.2–29.6 ms``."""
-    ends = [rounded(end, unit) for end in (low, high)]
-    if ends[0] == ends[1]:
-        return ends[0]
-    (left, left_unit), (right, right_unit) = (text.partition(" ")[::2] for text in ends)
-    if left_unit == right_unit:
-        return f"{left}–{right} {right_unit}".rstrip()
-    return " – ".join(ends)
+    left, right, shared = _ends(low, high, unit)
+    if shared and left == right.partition(" ")[0]:
+        return right
+    return f"{left}–{right}" if shared else f"{left} – {right}"
+
+
+def _ends(low: float, high: float, unit: str) -> tuple[str, str, bool]:
+    """Both ends as text, the low one without its unit if they share it; and whether they do."""
+    left, right = rounded(low, unit), rounded(high, unit)
+    number, _, own = left.partition(" ")
+    shared = own == right.partition(" ")[2]
+    return number if shared else left, right, shared
 
 
 def held(inside: int, rows: int) -> Text:
@@ -111,10 +116,8 @@ def spread(low: float, high: float, unit: str) -> str | Text:
     """An interval as ``reach`` has it; with a negative end in words: ``−21.33 to −17.00 GB``."""
     if low >= 0:
         return reach(low, high, unit)
-    ends = [rounded(end, unit) for end in (low, high)]
-    if ends[0].partition(" ")[2] == ends[1].partition(" ")[2]:
-        ends[0] = ends[0].partition(" ")[0]
-    return " to ".join(ends), " 至 ".join(ends)
+    left, right, _ = _ends(low, high, unit)
+    return f"{left} to {right}", f"{left} 至 {right}"
 
 
 def named(name: str) -> Text:
