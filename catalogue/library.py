@@ -24,7 +24,7 @@ from catalogue.entries import (
 from catalogue.entries.entry import Entry
 from catalogue.ledger import advice, documents, rows, settings
 from catalogue.planning import failures, goals, loads, powers, prices
-from catalogue.reading import words, yamlfile
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 from catalogue.reading.shared import sources
@@ -65,7 +65,6 @@ KINDS: dict[str, type[Entry]] = {
     "powers": powers.Powers,
 }
 
-_known: dict[tuple[str, Path, bool], tuple[dict[Path, yamlfile.Seen], Any]] = {}
 
 
 def names(kind: str) -> list[str]:
@@ -158,19 +157,13 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
         path = file.path if file else locate(kind, reference, beside)
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process
-    for_pages = words.pages_are_made()
     if not is_path(str(reference)):  # looked for only if it is not known, or no longer there
-        known = _known.get((kind, _file(kind, str(reference)), for_pages))
-        if known and yamlfile.unchanged(known[0]):
-            return known[1]
+        found = yamlfile.recalled(kind, _file(kind, str(reference)))
+        if found is not None:
+            return found
     path = locate(kind, reference, beside)
-    key = (kind, path.absolute(), for_pages)
-    files, entry = _known.get(key, ({}, None))
-    if entry is None or not yamlfile.unchanged(files):
-        with yamlfile.following() as files:
-            entry = _validated(kind, path, {}, read(path))
-        _known[key] = files, entry
-    return entry
+    return yamlfile.remembered(kind, path.absolute(),
+                               lambda: _validated(kind, path, {}, read(path)))
 
 
 def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile) -> Any:

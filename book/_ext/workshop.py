@@ -27,6 +27,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -157,14 +158,17 @@ def prepare(pages: int, sources: Iterable[str]) -> None:
             importlib.import_module(DRAWS)
     if pages >= MANY and (library := sys.modules.get("catalogue.library")):
         with sys.modules["catalogue.reading.words"].as_for_pages():
-            for kind in library.KINDS:
-                for name in library.names(kind):
-                    with contextlib.suppress(Exception):  # the page says what is wrong with it
-                        library.load(kind, name)
             engine = importlib.import_module("catalogue.engines.engine")
-            for name in engine.engine_names():
-                with contextlib.suppress(Exception):  # the page says what is wrong with it
-                    engine.load_engine(name)
+            loading = importlib.import_module("catalogue.deployments.loading")
+            loads = [(partial(library.load, kind), library.names(kind))
+                     for kind in library.KINDS if kind != "scenarios"]
+            loads += [(engine.load_engine, engine.engine_names()),
+                      (loading.load_family, library.names("scenarios")),
+                      (loading.load_scenario, library.names("scenarios"))]
+            for load, names in loads:
+                for name in names:
+                    with contextlib.suppress(Exception):  # the page says what is wrong with it
+                        load(name)
     gc.set_threshold(*COLLECT)  # SymPy makes many small things that none refers to in a circle
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
 

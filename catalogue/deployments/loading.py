@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from catalogue import library
 from catalogue.deployments import family, layout
@@ -19,12 +19,13 @@ from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.shared import symbols
+from catalogue.reading.shared import sources, symbols
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
 ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
+Made = TypeVar("Made")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 
 
@@ -53,6 +54,18 @@ class Family:
 def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
     """Load and check a scenario file with all of its variants; see :func:`load_scenario`."""
     path, _ = family.find(reference)
+    return _family(path, device) if device else _remembered(
+        f"family {path}", path, lambda: _family(path))
+
+
+def _remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
+    """What stands in a file, as :func:`catalogue.reading.yamlfile.remembered`."""
+    symbols()  # not followed, nor is what is cited
+    sources()
+    return yamlfile.remembered(what, path.absolute(), make)
+
+
+def _family(path: Path, device: str | Path | None = None) -> Family:
     file = yamlfile.read(path)
     keys = family.keys(file)
     if not keys:
@@ -114,13 +127,21 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     be used, but not laid out together.
     """
     overridden = _overrides(overrides)
+    if device:
+        overridden["device"] = Override(str(device), "device")
     path, key = family.find(reference)
+    if overridden or documented or not cut:
+        return _scenario(path, key, overridden, documented, cut)
+    return _remembered(f"scenario {path}#{key}", path, lambda: _scenario(path, key, {}))
+
+
+def _scenario(path: Path, key: str | None, overridden: dict[str, Override],
+              documented: bool = False, cut: bool = True) -> Scenario:
+    """A deployment of a file; arguments as of :func:`_resolved`."""
     raw = library.read(path)
     known, whole = family.keys(raw), raw.data.get("title")
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
-    if device:
-        overridden["device"] = Override(str(device), "device")
     return _resolved(path, raw, overridden, whole if known else None, documented, cut)
 
 

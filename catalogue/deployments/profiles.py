@@ -20,13 +20,13 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import Profile, Scheduling, Statement, in_order
 from catalogue.library import Override
+from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 AT = "@"  # between an engine and its release
 CANDIDATE = "rc"
-_sound: list[Profile] = []
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,14 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
     if not is_path(name) and name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    profile: Profile = library.load("profiles", name, beside=beside)
-    if any(profile is sound for sound in _sound):  # an entry is the same while its file is
-        return profile
+    path = library.locate("profiles", name, beside)
+    return yamlfile.remembered("sound profile", path.absolute(), lambda: _sound(path))
+
+
+def _sound(path: Path) -> Profile:
+    profile: Profile = library.load("profiles", path)
     for keys, problem in _problems(profile):
-        file = library.read(library.locate("profiles", name, beside))
-        raise ParamsError(f"{file.where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
-    _sound.append(profile)
+        raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
     return profile
 
 

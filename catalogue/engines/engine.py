@@ -8,7 +8,6 @@ releases the catalogue says nothing.
 from __future__ import annotations
 
 import difflib
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -195,13 +194,12 @@ def load_engine(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
                           f"expected one of {', '.join(known)}.")
-    record(ROOT / "engines" / f"{name}.yml")
     return _load(name)
 
 
-@functools.cache
 def _load(name: str) -> Engine:
-    return engine_of(yamlfile.read(ROOT / "engines" / f"{name}.yml"))
+    path = ROOT / "engines" / f"{name}.yml"
+    return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
 
 
 def tool_names() -> list[str]:
@@ -216,7 +214,6 @@ def load_tool(name: str) -> Engine:
     if name not in known:
         raise ParamsError(f"there is no tool '{_printed(name)}' in params/engines/tools/, "
                           f"expected one of {', '.join(known)}.")
-    record(ROOT / "engines" / "tools" / f"{name}.yml")
     return _load(f"tools/{name}")
 
 

@@ -7,13 +7,14 @@ import functools
 import re
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
+from catalogue.reading import words
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import read_small
 from catalogue.reading.record import ROOT, record
@@ -29,7 +30,9 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate,
 KeyPath = tuple[str | int, ...]
 Stamp = tuple[int, int, int, int]  # what the file system tells of a version of a file
 Seen = tuple[bytes, Stamp | None]  # what stood in a file, and of which version that is
+Made = TypeVar("Made")
 _following: list[dict[Path, Seen]] = []
+_made: dict[tuple[str, Path, bool], tuple[dict[Path, Seen], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,28 @@ def unchanged(files: dict[Path, Seen]) -> bool:
         else:
             _note(path, (raw, stamp))
     return True
+
+
+def recalled(what: str, path: Path) -> Any:
+    """What was made of a file, if neither it nor a file that it names has changed; else None."""
+    files, made = _made.get((what, path, words.pages_are_made()), ({}, None))
+    return made if made is not None and unchanged(files) else None
+
+
+def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
+    """What is made of a file and of those that it names, made again once one of them changed.
+
+    Args:
+        what: is made, one name for one way of making it.
+        path: of the file, absolute.
+        make: does it; nobody changes what comes back.
+    """
+    made: Made | None = recalled(what, path)
+    if made is None:
+        with following() as files:
+            made = make()
+        _made[what, path, words.pages_are_made()] = files, made
+    return made
 
 
 @functools.lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython import get_ipython
-from IPython.display import HTML, SVG, Markdown, display
+from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -253,12 +253,12 @@ def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
         glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
 
 
-def _shown(drawn: Figure | Drawing) -> HTML | SVG:
+def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
     """What is drawn as an output; in the book a plot brings its numbers, see ``book/_ext``."""
     if isinstance(drawn, Drawing):
         return HTML(drawn.svg())
     image = figures.svg(drawn)
-    return SVG(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
+    return figures.Plot(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
 
 
 def cited(key: str) -> str:

@@ -11,14 +11,16 @@ import functools
 import io
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
+from IPython.display import DisplayObject
 from matplotlib import font_manager
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -113,12 +115,20 @@ def log_ticks(axis: Axis, low: float, high: float) -> None:
 
 def _reveal(figure: Figure) -> None:
     """Draw what a file has of signs as text: no mathematics, and no letter that no font has."""
-    for artist in figure.findobj(Text):
-        artist.set_text(_drawn(artist.get_text()))
+    for text in _texts(figure):
+        text.set_text(_drawn(text.get_text()))
     for axes_ in figure.axes:
         for axis in (axes_.xaxis, axes_.yaxis):
             if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
                 axis.set_major_formatter(partial(_tick, labels))
+
+
+def _texts(artist: Artist) -> Iterator[Text]:
+    """All texts but those at ticks, which are made anew by the axis whenever it is drawn."""
+    if isinstance(artist, Text):
+        yield artist
+    for part in (artist.label,) if isinstance(artist, Axis) else artist.get_children():
+        yield from _texts(part)
 
 
 def _tick(labels: FuncFormatter, value: float, position: int | None = None) -> str:
@@ -143,7 +153,7 @@ def _letters() -> frozenset[int]:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as SVG text: no date, no random identifiers, letters as outlines.
+    """The figure as an SVG element: no date, no random identifiers, letters as outlines.
 
     Laid out, then drawn: ``savefig`` would draw all of it once more to lay it out.
     """
@@ -156,4 +166,12 @@ def svg(figure: Figure) -> str:
         figure.set_layout_engine("none")
     buffer = io.StringIO()
     canvas.print_svg(buffer, metadata={"Date": None})
-    return buffer.getvalue()
+    drawn = buffer.getvalue()
+    return drawn[drawn.index("<svg"):]
+
+
+class Plot(DisplayObject):
+    """An SVG element as an output, as it is; IPython's own class parses it first."""
+
+    def _repr_svg_(self) -> Any:
+        return self._data_and_metadata()
