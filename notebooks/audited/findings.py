@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import calc
 import catalogue
@@ -18,7 +19,8 @@ from decisions.cost_documents import hybrid
 from deployment_pages.alternatives import in_words
 from deployment_pages.answers import Deployed
 from deployment_pages.card import command
-from workbench.showing.display import in_dropdown, number, show, table
+from workbench.chapters.diagrams import goals
+from workbench.showing.display import figure, in_dropdown, number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -97,6 +99,21 @@ def _s1() -> None:
     floor = float(_runs(USERS[0]).everything["tpot_floor"])
     number("a-s1-floor", floor, fmt_quantity, unit="s")
     number("a-s1-over", floor * aim / USERS[0], fmt_sig, digits=2)
+    _drawn(aim, next(claim.value for claim in (documented.claims if documented else ())
+                     if claim.quantity == "tpot" and claim.bound == "at_most"))
+
+
+def _drawn(aim: float, limit: catalogue.Value) -> None:
+    """The goal of S1 [token/s] beside what its users at their limit, and its cards, give."""
+    users = USERS[0]
+    law = (f"{users} users at exactly {limit.written} per token, any hardware",
+           f"{users} 个用户、恰好每 {limit.written} 一个 token，任何硬件")
+    runs = [((f"{count} users, its 32 H20 as they can run",
+              f"{count} 个用户，32 张 H20 的可运行方案"),
+             _steady(count, "steady_throughput").value) for count in USERS]
+    figure("a-s1-goal", partial(goals.draw, [
+        ((f"S1's goal for {users} users", f"S1 为 {users} 个用户定的目标"), aim),
+        (law, users / limit.value), *runs]))
 
 
 def _s3() -> None:
