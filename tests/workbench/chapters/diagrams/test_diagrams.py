@@ -18,6 +18,7 @@ from workbench.chapters.diagrams import (
     attention,
     bursts,
     chapters,
+    goals,
     halves,
     levels,
     networks,
@@ -79,6 +80,7 @@ DRAWINGS: dict[str, Callable[[str], Drawing]] = {
     "tokens": lambda lang: tokens.draw(LOADS, 64, 8, lang),
     "levels": lambda lang: levels.draw(plan("s1-expert-tiers"), NAME, lang),
     "chapters": lambda lang: chapters.draw(load_formulas(), lang),
+    "goals": lambda lang: goals.draw([(NAME, 50e3), (NAME, 12.5e3)], lang),
 }
 
 
@@ -159,6 +161,12 @@ def area(drawn: Drawing, colour: int) -> float:
     return sum(float(rect.get("height")) for rect in parsed(drawn).iter(f"{SVG}rect")
                if rect.get("fill") == PALETTE[colour] and not rect.get("stroke")
                and float(rect.get("width")) > 50)
+
+
+def test_a_quarter_of_the_goal_is_a_quarter_as_long():
+    goal, rest = [float(bar.get("width")) for bar in parsed(DRAWINGS["goals"]("en")).iter(
+        f"{SVG}rect")]
+    assert rest == pytest.approx(goal / 4, abs=0.1)
 
 
 def test_twice_the_cache_is_twice_as_tall_in_the_drawing_of_a_rank():
