@@ -33,8 +33,9 @@ def replicas(rates: Sequence[float], needed: Sequence[int], most: float, bought:
     axes.axhline(bought * most, color=figures.INK, lw=1.2, ls="--",
                  label=(f"{bought} replicas all day", f"全天 {bought} 个副本")[zh])
     for hour, count in enumerate(needed):
-        axes.text(hour + 0.5, count * most, f"{count}", ha="center", va="bottom", fontsize=8,
-                  color=figures.PALETTE[1])
+        axes.annotate(f"{count}", (hour + 0.5, count * most), xytext=(0, 2), ha="center",
+                      va="bottom", textcoords="offset points", fontsize=8,
+                      color=figures.PALETTE[1])
     axes.set(xlim=(0, HOURS), ylim=(0, 1.25 * bought * most), xticks=range(0, HOURS + 1, 3),
              xlabel=("hour", "时刻")[zh], ylabel=("request/s", "请求/秒")[zh])
     axes.legend(loc="upper left", fontsize=8.5, ncols=3)
