@@ -139,16 +139,15 @@ def law_beside_measured(classes: Classes) -> None:
 
 
 def numbers_of_measured(classes: Classes) -> None:
-    """The two classes about the ridge point; what is hidden near it, and as the H20 is fitted."""
+    """The two classes about the ridge point; what the H800 hides near it, the H20 as fitted."""
     middle = [c for c in classes["910b-bf16"] if c.rows in ([256, 256], [512, 512])]
     number("measured-serial", max(abs(c.serial) for c in middle), fmt_percent, digits=0)
     for place, c in enumerate(middle):
         number(f"measured-rows-{place}", c.rows[0])
         number(f"measured-overlapped-{place}", -c.overlapped, fmt_percent, digits=0)
-    for key in ("h800-fp8", "h20-fp8"):
-        near = sorted(c.hidden for c in classes[key]
-                      if not c.last and 1 / 4 < c.m / c.ridge < 4)
-        number(f"measured-hidden-{key}", near[len(near) // 2], fmt_fixed, digits=1)
+    near = sorted(c.hidden for c in classes["h800-fp8"]
+                  if not c.last and 1 / 4 < c.m / c.ridge < 4)
+    number("measured-hidden-h800-fp8", near[len(near) // 2], fmt_fixed, digits=1)
     fitted = catalogue.load("mechanisms", "nvidia-h20").load_overlap
     for ending, value in (("", fitted.value), ("-low", fitted.low), ("-high", fitted.high)):
         number(f"measured-fitted-h20{ending}", value, fmt_sig, digits=1)

@@ -188,8 +188,8 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
     number("fetch-requests", level["decode_batch"], fmt_int)
     number("fetch-chosen", chosen, fmt_fixed, digits=0)
     number("fetch-kept", top * experts, fmt_fixed, digits=0)
-    for name, values in steps.items():
-        number(f"fetch-{name}", values["decode_step_time"], fmt_time)
+    for name in ("popular", "in-memory", "best", "home"):
+        number(f"fetch-{name}", steps[name]["decode_step_time"], fmt_time)
     number("fetch-target", target, fmt_time)
     number("fetch-once", level["moe_layers"] * level["expert_storage_time"], fmt_time)
     number("fetch-chunk", level["prefill_fetch_time"], fmt_time)
@@ -378,11 +378,10 @@ def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, 
 def numbers_of_steps(step: Steps, base: Values, steps: Mapping[int, Apart],
                      measured: Mapping[int, float]) -> None:
     """Shares of the parts, what a faster memory saves, and times beside measured ones [ms]."""
-    ends = (REQUESTS_APART[0], REQUESTS_APART[-1])
+    few, many = ends = (REQUESTS_APART[0], REQUESTS_APART[-1])
     number("apart-tokens", base["input_tokens"])
-    for n in ends:
-        number(f"apart-experts-{n}", steps[n].share(0, 1), fmt_percent, digits=0)
-        number(f"apart-fixed-{n}", steps[n].share(5, 6, 7), fmt_percent, digits=0)
+    number(f"apart-experts-{many}", steps[many].share(0, 1), fmt_percent, digits=0)
+    number(f"apart-fixed-{few}", steps[few].share(5, 6, 7), fmt_percent, digits=0)
     for n in ends:
         faster = step(base, concurrency=n, memory_bandwidth=2 * base["memory_bandwidth"])
         number(f"apart-memory-{n}", 1 - faster["decode_step_time"] / steps[n].time, fmt_percent,
