@@ -273,9 +273,7 @@ class _Work:
         some["concurrency"] = some["data"]
         if none.any():
             self._short(some, -self.tried.fits(some))
-        for rows in of_each_kind(cells):
-            yield from filled(at(cells, rows), most[rows], self.asked.goal.space.batches,
-                              self.slab)
+        yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 
     def _bounded(self, part: Cells) -> None:
         """Without those that decode too slowly, or could be no better than one that was found."""
