@@ -23,6 +23,7 @@ from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
 from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import (
+    PACE,
     SLAB,
     Tried,
     as_asked,
@@ -284,17 +285,16 @@ class _Work:
         if limit is None and not self._can_beat:
             self._served(part)
             return
-        pace = self.tried.pace(part)
+        part |= self.tried.decoding(part)
         if limit is not None:
-            slow = np.flatnonzero(~(pace <= limit))
-            self.funnel.counts["pace"] += len(slow)
-            self._near_by_pace(at(part, slow), pace[slow])
-            keep = np.flatnonzero(pace <= limit)
-            part, pace = at(part, keep), pace[keep]
+            fast = part[PACE] <= limit
+            self.funnel.counts["pace"] += int((~fast).sum())
+            self._near_by_pace(at(part, np.flatnonzero(~fast)))
+            part = at(part, np.flatnonzero(fast))
         for rows in of_each_kind(part):
             some = at(part, rows)
             if self._can_beat and self.kept.front.rows:
-                beaten = self._beaten(some, pace[rows])
+                beaten = self._beaten(some)
                 self.funnel.counts["objective"] += int(beaten.sum())
                 some = at(some, np.flatnonzero(~beaten))
             self._served(some)
@@ -304,20 +304,19 @@ class _Work:
         """Whether a bound of every objective is known from a decode step alone."""
         return not {"ttft", "energy", "power"} & self.asked.objectives.keys()
 
-    def _near_by_pace(self, part: Cells, pace: np.ndarray) -> None:
+    def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
-        some = at(part, least_of_each(part["kind"], pace))
+        some = at(part, least_of_each(part["kind"], part[PACE]))
         if len(some["data"]):
             self._missed(self._derived(some, self.tried.served(some)))
 
-    def _beaten(self, part: Cells, pace: np.ndarray) -> np.ndarray:
+    def _beaten(self, part: Cells) -> np.ndarray:
         """Those that one of the same base beats whatever their prompts take, shape (n,).
 
         Source: notebooks/search.md, section Bounds.
         """
-        demand = self.asked.goal.demand
-        after = max(1, demand.output_tokens - 1)
-        least = after * pace
+        demand, pace = self.asked.goal.demand, part[PACE]
+        least = max(1, demand.output_tokens - 1) * pace
         bounds = self.asked.with_derived(
             {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
              "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)

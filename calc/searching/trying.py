@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import STEP_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import DECODED, STEP_NAMES, decode_sweep, sweep
 from calc.costing.power import (
     around,
     cards_power,
@@ -106,8 +106,12 @@ class Tried:
 
     def pace(self, cells: Cells) -> np.ndarray:
         """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
-        return decode_sweep(self.columns(cells), self.attention, [PACE],
-                            threads=self.threads)[PACE]
+        return self.decoding(cells)[PACE]
+
+    def decoding(self, cells: Cells) -> Cells:
+        """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
+        return decode_sweep(self.columns(cells), self.attention, [PACE, *DECODED],
+                            threads=self.threads)
 
     def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
         """Quantities of steps and waves by their own names, shape (n,) each."""
@@ -133,8 +137,9 @@ class Tried:
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
+        known = {name: cells[name] for name in DECODED if name in cells}
         found = decode_sweep(self.columns(cells), self.attention, [*wanted.values(), *names],
-                             threads=self.threads)
+                             threads=self.threads, known=known)
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
 
