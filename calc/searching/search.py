@@ -121,6 +121,7 @@ class Found:
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
+        draws: of its deployments what ``calc.searching.sure`` has drawn, once for each.
     """
 
     wishes: Wishes
@@ -129,6 +130,7 @@ class Found:
     front: Front
     funnel: Funnel
     pairs: Pairs | None = None
+    draws: dict[Choice, Mapping[str, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many of them."""
