@@ -23,7 +23,8 @@ from calc.quantities.latencies import FAST, STEADY_NAMES, WANTED, latencies, nee
 from calc.quantities.latencies import STEP_NAMES as STEP_NAMES
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
-DECODED = tuple(f"decode_{name}" for name in WANTED)
+DECODED, PREFILLED = (tuple(f"{phase}_{name}" for name in names)
+                      for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
 Columns = Mapping[str, Number]
@@ -79,8 +80,8 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
         threads: that share the passes.
-        known: ``DECODED`` of the same deployments, where they were computed before: then the decode
-            step is not computed again, and of it nothing else is to be had.
+        known: ``DECODED`` or ``PREFILLED`` of the same deployments, where they were computed
+            before: then such a step is not computed again, and of it nothing else is to be had.
 
     Returns one array of shape (n,) per name, equal to what :func:`calc.evaluate` gives.
 
@@ -91,9 +92,9 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     check_names(inputs)
 
     def compute(part: dict[str, Any]) -> Mapping[str, Number]:
-        decode = SimpleNamespace(**{
-            name: part.pop(f"decode_{name}") for name in WANTED}) if known else None
-        return latencies(attention, Inputs(part), names, decode)
+        steps = {phase: SimpleNamespace(**{name: part.pop(f"{phase}_{name}") for name in wanted})
+                 for phase, wanted in WANTED.items() if f"{phase}_{wanted[0]}" in part}
+        return latencies(attention, Inputs(part), names, steps)
 
     return _in_passes(compute, {**inputs, **(known or {})}, names, threads, CHUNK)
 

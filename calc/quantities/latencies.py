@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, cast
@@ -39,9 +39,10 @@ FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: dec
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
-# of the decode step what a wave and a steady state are made of
-WANTED = ("step_time", "draft_pass_time", "routed_expert_time", "core_time", "index_time",
-          "context_exchange_time")
+# of a step by itself what a wave and a steady state are made of
+WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
+                     "index_time", "context_exchange_time"),
+          "prefill": ("step_time", "routed_expert_time")}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {
@@ -55,8 +56,8 @@ def needs_prefill(names: Collection[str]) -> bool:
     return not DECODE_NAMES.issuperset(names)
 
 
-def latencies(attention: str, q: Any, names: Collection[str], known: Any = None
-              ) -> dict[str, Number]:
+def latencies(attention: str, q: Any, names: Collection[str],
+              known: Mapping[str, Any] | None = None) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state.
 
     Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides.
@@ -65,10 +66,11 @@ def latencies(attention: str, q: Any, names: Collection[str], known: Any = None
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         names: quantities that are wanted; there are others with them.
-        known: the decode step, where it was computed before: ``WANTED`` as attributes [s].
+        known: steps that were computed before, by phase: ``WANTED`` as attributes [s].
 
     Raises ValueError for a name that no step gives.
     """
+    known = known or {}
     whole, lasting = needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     n = count_parameters(attention, q)
     t = q.tensor_parallel
@@ -81,8 +83,8 @@ def latencies(attention: str, q: Any, names: Collection[str], known: Any = None
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     quantities: dict[str, Number] = {}
-    decode = known
-    if known is None:
+    decode = known.get("decode")
+    if decode is None:
         composition = _decoding(q, requests)
         decode = step(attention, q, n, stored, cached, composition)
         quantities["decode_tokens"] = composition.tokens
@@ -92,10 +94,11 @@ def latencies(attention: str, q: Any, names: Collection[str], known: Any = None
     if not whole:
         return quantities
     cut = prompts(q, requests)
-    prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
-                      for tokens in (cut.prefill_tokens, cut.burst_tokens))
+    prefill, burst = (
+        known.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
+        for phase, tokens in (("prefill", cut.prefill_tokens), ("burst", cut.burst_tokens)))
     for phase, done in (("prefill", prefill), ("burst", burst)):
-        quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+        quantities |= {f"{phase}_{name}": value for name, value in vars(done).items()}
     quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
     _, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decode, prefill, burst, transfer)

@@ -276,6 +276,7 @@ class _Work:
         some["concurrency"] = some["data"]
         if none.any():
             self._short(some, -self.tried.fits(some))
+        cells = cells | self.tried.prefilling(cells)
         yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 
     def _bounded(self, part: Cells) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import DECODED, STEP_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, sweep
 from calc.costing.power import (
     around,
     cards_power,
@@ -113,6 +113,12 @@ class Tried:
         return decode_sweep(self.columns(cells), self.attention, [PACE, *DECODED],
                             threads=self.threads)
 
+    def prefilling(self, cells: Cells) -> Cells:
+        """Chunks of a prompt alone, which do not depend on the requests in flight: what
+        :meth:`served` takes from cells that have it."""
+        return decode_sweep(self.columns(cells | {"concurrency": cells["data"]}), self.attention,
+                            PREFILLED, threads=self.threads)
+
     def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
         """Quantities of steps and waves by their own names, shape (n,) each."""
         found = decode_sweep(self.columns(cells), self.attention, names, threads=self.threads)
@@ -137,7 +143,7 @@ class Tried:
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
-        known = {name: cells[name] for name in DECODED if name in cells}
+        known = {name: cells[name] for name in (*DECODED, *PREFILLED) if name in cells}
         found = decode_sweep(self.columns(cells), self.attention, [*wanted.values(), *names],
                              threads=self.threads, known=known)
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
