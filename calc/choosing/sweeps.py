@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, ends
 from calc.physics.arrays import Inputs, Number
 from calc.quantities.everything import check_names, evaluate
-from calc.quantities.latencies import FAST, STEADY_NAMES, latencies, needs_prefill
+from calc.quantities.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
 from calc.quantities.latencies import STEP_NAMES as STEP_NAMES
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
+DECODED, PREFILLED = (tuple(f"{phase}_{name}" for name in names)
+                      for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
 Columns = Mapping[str, Number]
@@ -58,7 +61,7 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
 
 
 def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
-                 threads: int = 2) -> dict[str, np.ndarray]:
+                 threads: int = 2, known: Columns | None = None) -> dict[str, np.ndarray]:
     """Latency of many deployments and its parts, without their memory budget.
 
     >>> import catalogue
@@ -77,6 +80,8 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
         threads: that share the passes.
+        known: ``DECODED`` or ``PREFILLED`` of the same deployments, where they were computed
+            before: then such a step is not computed again, and of it nothing else is to be had.
 
     Returns one array of shape (n,) per name, equal to what :func:`calc.evaluate` gives.
 
@@ -85,8 +90,13 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     names = list(names)
     needs_prefill(names)
     check_names(inputs)
-    return _in_passes(lambda part: latencies(attention, Inputs(part), names), inputs, names,
-                      threads, CHUNK)
+
+    def compute(part: dict[str, Any]) -> Mapping[str, Number]:
+        steps = {phase: SimpleNamespace(**{name: part.pop(f"{phase}_{name}") for name in wanted})
+                 for phase, wanted in WANTED.items() if f"{phase}_{wanted[0]}" in part}
+        return latencies(attention, Inputs(part), names, steps)
+
+    return _in_passes(compute, {**inputs, **(known or {})}, names, threads, CHUNK)
 
 
 def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:

@@ -112,6 +112,12 @@ def _dealing(q: Any, ranks: Number) -> _Dealing:
                     ranks * np.minimum(1, experts / ranks / chosen))
 
 
+@once
+def _largest_copy(q: Any) -> Number:
+    return upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM) / (
+        np.maximum(q.n_routed_experts, 1) + q.redundant_experts))
+
+
 def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
     """Load of the fullest of the ranks that share a layer's experts, over the mean load [1].
 
@@ -127,7 +133,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section The fullest rank.
     """
-    experts, chosen = np.maximum(q.n_routed_experts, 1), np.maximum(q.num_experts_per_tok, 1)
+    chosen = np.maximum(q.num_experts_per_tok, 1)
     counting, even = ranks / np.maximum(chosen * tokens, 1), _dealing(q, ranks)
 
     def dealt() -> Number:
@@ -135,8 +141,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
     def placed() -> Number:
         spread = _cubed(even.others * (q.placement_residual**2 + counting), even.normal)
-        copies = upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM)
-                                / (experts + q.redundant_experts))
+        copies, experts = _largest_copy(q), np.maximum(q.n_routed_experts, 1)
         return np.maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
 
     load = either(np.greater(q.balanced_placement, 0), placed, dealt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,6 +21,7 @@ from calc.physics.memory import Weights, cache
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
+from calc.physics.work import Composition
 from calc.quantities.everything import PHASES
 from calc.quantities.planning import pool_ratio, transfer_time
 from calc.quantities.steady import Steady, steady
@@ -38,6 +39,10 @@ FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: dec
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
+# of a step by itself what a wave and a steady state are made of
+WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
+                     "index_time", "context_exchange_time"),
+          "prefill": ("step_time", "routed_expert_time")}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {
@@ -51,7 +56,8 @@ def needs_prefill(names: Collection[str]) -> bool:
     return not DECODE_NAMES.issuperset(names)
 
 
-def latencies(attention: str, q: Any, names: Collection[str]) -> dict[str, Number]:
+def latencies(attention: str, q: Any, names: Collection[str],
+              known: Mapping[str, Any] | None = None) -> dict[str, Number]:
     """Quantities of the decode step, and where asked for of prefill, wave and steady state.
 
     Each equals what :func:`calc.evaluate` gives, which computes memory and floors besides.
@@ -60,9 +66,11 @@ def latencies(attention: str, q: Any, names: Collection[str]) -> dict[str, Numbe
         attention: ``mla`` or ``gqa``.
         q: input symbols as attributes.
         names: quantities that are wanted; there are others with them.
+        known: steps that were computed before, by phase: ``WANTED`` as attributes [s].
 
     Raises ValueError for a name that no step gives.
     """
+    known = known or {}
     whole, lasting = needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
     n = count_parameters(attention, q)
     t = q.tensor_parallel
@@ -74,26 +82,23 @@ def latencies(attention: str, q: Any, names: Collection[str]) -> dict[str, Numbe
         head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
-    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(q.index_topk, *lengths)
-    composition = decode_step(q, cast("Decode", SimpleNamespace(
-        decode_batch=ceil_div(requests, q.pipeline_parallel),
-        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
-        decode_attended_tokens=attended,
-        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
-        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))
-    decode = step(attention, q, n, stored, cached, composition)
-    quantities = {f"decode_{name}": getattr(decode, name) for name in STEP_NAMES}
+    quantities: dict[str, Number] = {}
+    decode = known.get("decode")
+    if decode is None:
+        composition = _decoding(q, requests)
+        decode = step(attention, q, n, stored, cached, composition)
+        quantities["decode_tokens"] = composition.tokens
+    quantities |= {f"decode_{name}": value for name, value in vars(decode).items()}
     draft, accepted, pace = token_pace(q, decode)
-    quantities |= {"decode_tokens": composition.tokens, FAST: pace,
-                   "draft_time": draft, "tokens_per_step": accepted}
+    quantities |= {FAST: pace, "draft_time": draft, "tokens_per_step": accepted}
     if not whole:
         return quantities
     cut = prompts(q, requests)
-    prefill, burst = (step(attention, q, n, stored, cached, chunk(q, cut, tokens))
-                      for tokens in (cut.prefill_tokens, cut.burst_tokens))
+    prefill, burst = (
+        known.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
+        for phase, tokens in (("prefill", cut.prefill_tokens), ("burst", cut.burst_tokens)))
     for phase, done in (("prefill", prefill), ("burst", burst)):
-        quantities |= {f"{phase}_{name}": getattr(done, name) for name in STEP_NAMES}
+        quantities |= {f"{phase}_{name}": value for name, value in vars(done).items()}
     quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
     _, transfer = transfer_time(q, cached)
     served = serving(q, cut, requests, decode, prefill, burst, transfer)
@@ -103,3 +108,15 @@ def latencies(attention: str, q: Any, names: Collection[str]) -> dict[str, Numbe
         quantities |= vars(steady(
             q, cut, requests, decode, prefill, burst, served, transfer, ratio))
     return quantities
+
+
+def _decoding(q: Any, requests: Number) -> Composition:
+    """What a decode step is made of, with so many requests on a data-parallel rank."""
+    lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
+    attended = mean_attended(q.index_topk, *lengths)
+    return decode_step(q, cast("Decode", SimpleNamespace(
+        decode_batch=ceil_div(requests, q.pipeline_parallel),
+        decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),
+        decode_attended_tokens=attended,
+        decode_multiplied_tokens=multiplied_positions(q, attended, mean_context(*lengths), 1),
+        decode_window_tokens=mean_attended(q.sliding_window, *lengths))))

@@ -72,9 +72,10 @@ class Choice:
 
     def settings(self) -> dict[str, str | int]:
         """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
+        nodes = self.nodes
         found: dict[str, str | int] = {"device": self.device, "cluster.node": self.node,
-                                       "cluster.nodes": self.nodes, "precision": self.precision}
-        if self.devices != self.nodes * _per_node(self.node):
+                                       "cluster.nodes": nodes, "precision": self.precision}
+        if self.devices != nodes * _per_node(self.node):
             found["cluster.devices"] = self.devices
         if self.engine:
             found["engine"] = self.engine

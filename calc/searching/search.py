@@ -23,14 +23,18 @@ from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
 from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import (
+    PACE,
     SLAB,
     Tried,
     as_asked,
     at,
     best_layouts,
+    best_of_runs,
     filled,
-    runs,
+    least_of_each,
+    of_each_kind,
     slabs,
+    together,
 )
 from calc.searching.wishes import TIMES, Wishes, wishes
 from catalogue import Scenario
@@ -117,6 +121,7 @@ class Found:
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
+        draws: of its deployments what ``calc.searching.sure`` has drawn, once for each.
     """
 
     wishes: Wishes
@@ -125,6 +130,7 @@ class Found:
     front: Front
     funnel: Funnel
     pairs: Pairs | None = None
+    draws: dict[Choice, Mapping[str, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many of them."""
@@ -213,16 +219,15 @@ def _part(task: tuple[int, int, int]) -> Part:
     if share == 0:
         funnel.counts["blocks"] += space.blocked(base)
         funnel.counts["drafts"] += space.undrafted(base)
-    for cells in space.cells(base)[share::shares]:
-        first = space.first(base, cells)
-        tried = Tried(first.inputs(), first.model.attention, asked.goal.demand)
+    if kinds := space.cells(base)[share::shares]:
+        tried, first, cells = together(space, base, kinds)
         _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
     return number, kept, funnel
 
 
 @dataclass
 class _Work:
-    """The cells of one kind, tried."""
+    """The cells of one base, tried: all kinds at once, but for what is held against those found."""
 
     asked: Wishes
     base: Base
@@ -253,23 +258,25 @@ class _Work:
         spare = self.tried.fits(part)
         short = spare < 0
         self.funnel.counts["memory"] += int(short.sum())
-        if short.any():
-            least = np.argmin(np.where(short, -spare, np.inf))
-            self.kept.short.add(self._named(at(part, np.array([least]))
-                                            | {SHORT: -spare[[least]]}))
+        self._short(at(part, np.flatnonzero(short)), -spare[short])
         self._bounded(at(part, np.flatnonzero(~short)))
+
+    def _short(self, part: Cells, missing: np.ndarray) -> None:
+        """Of each kind the one that lacks least of what its memory is to hold [B]."""
+        least = least_of_each(part["kind"], missing)
+        if len(least):
+            self.kept.short.add(self._named(at(part, least) | {SHORT: missing[least]}))
 
     def _filled(self, cells: Cells) -> Iterator[Cells]:
         """Every cell with every number of requests that it holds, some at a time."""
         most = self.tried.holds(cells)
         none = most < cells["data"]
         self.funnel.counts["memory"] += int(none.sum())
+        some = at(cells, np.flatnonzero(none))
+        some["concurrency"] = some["data"]
         if none.any():
-            some = at(cells, np.flatnonzero(none))
-            spare = self.tried.fits(some | {"concurrency": some["data"]})
-            least = np.array([np.argmax(spare)])
-            self.kept.short.add(self._named(
-                at(some, least) | {"concurrency": some["data"][least], SHORT: -spare[least]}))
+            self._short(some, -self.tried.fits(some))
+        cells = cells | self.tried.prefilling(cells)
         yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 
     def _bounded(self, part: Cells) -> None:
@@ -281,39 +288,38 @@ class _Work:
         if limit is None and not self._can_beat:
             self._served(part)
             return
-        pace = self.tried.pace(part)
-        keep = np.ones(len(pace), bool)
+        part |= self.tried.decoding(part)
         if limit is not None:
-            keep = pace <= limit
-            if not keep.all():
-                self._near_by_pace(part, pace, keep)
-            self.funnel.counts["pace"] += int((~keep).sum())
-        if self._can_beat and self.kept.front.rows:
-            beaten = np.zeros(len(pace), bool)
-            beaten[keep] = self._beaten(at(part, np.flatnonzero(keep)), pace[keep])
-            self.funnel.counts["objective"] += int(beaten.sum())
-            keep &= ~beaten
-        self._served(at(part, np.flatnonzero(keep)))
+            fast = part[PACE] <= limit
+            self.funnel.counts["pace"] += int((~fast).sum())
+            self._near_by_pace(at(part, np.flatnonzero(~fast)))
+            part = at(part, np.flatnonzero(fast))
+        for rows in of_each_kind(part):
+            some = at(part, rows)
+            if self._can_beat and self.kept.front.rows:
+                beaten = self._beaten(some)
+                self.funnel.counts["objective"] += int(beaten.sum())
+                some = at(some, np.flatnonzero(~beaten))
+            self._served(some)
 
     @property
     def _can_beat(self) -> bool:
         """Whether a bound of every objective is known from a decode step alone."""
         return not {"ttft", "energy", "power"} & self.asked.objectives.keys()
 
-    def _near_by_pace(self, part: Cells, pace: np.ndarray, keep: np.ndarray) -> None:
+    def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
-        least = np.array([np.argmin(np.where(keep, np.inf, pace))])
-        some = at(part, least)
-        self._missed(self._derived(some, self.tried.served(some)))
+        some = at(part, least_of_each(part["kind"], part[PACE]))
+        if len(some["data"]):
+            self._missed(self._derived(some, self.tried.served(some)))
 
-    def _beaten(self, part: Cells, pace: np.ndarray) -> np.ndarray:
+    def _beaten(self, part: Cells) -> np.ndarray:
         """Those that one of the same base beats whatever their prompts take, shape (n,).
 
         Source: notebooks/search.md, section Bounds.
         """
-        demand = self.asked.goal.demand
-        after = max(1, demand.output_tokens - 1)
-        least = after * pace
+        demand, pace = self.asked.goal.demand, part[PACE]
+        least = max(1, demand.output_tokens - 1) * pace
         bounds = self.asked.with_derived(
             {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
              "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
@@ -348,7 +354,6 @@ class _Work:
 
     def _judged(self, part: Cells, seen: Cells) -> None:
         """Take in what was computed whole: within its limits, or how far beyond."""
-        part = {name: part[name] for name in KEPT}
         self.funnel.computed += len(part["data"])
         columns = self._derived(part, seen)
         excess = self.asked.excess(columns)
@@ -371,25 +376,20 @@ class _Work:
             seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
         return self.asked.with_derived({**part, **seen}, self.base.device)
 
-    def _missed(self, columns: Mapping[str, np.ndarray]) -> None:
+    def _missed(self, columns: Cells) -> None:
+        """Of each kind the one that is least over a limit."""
         excess = self.asked.excess(columns)
         worst = np.max(list(excess.values()), axis=0)
-        least = np.array([np.argmin(np.where(worst > 0, worst, np.inf))])
-        over = {f"over {name}": excess[name][least] for name in excess}
-        self.kept.miss.add(self._named(at(columns, least)) | over | {MISS: worst[least]})
+        over = np.flatnonzero(worst > 0)
+        least = over[least_of_each(columns["kind"][over], worst[over])]
+        if len(least):
+            self.kept.miss.add(self._named(at(columns, least)) | {MISS: worst[least]} | {
+                f"over {name}": excess[name][least] for name in excess})
 
     def _layouts(self, good: Cells) -> None:
-        """The best of each layout in the first objective, the best few of them.
-
-        Rows of one layout follow one another: first the best of each run of them.
-        """
+        """The best of each layout in the first objective, the best few of them."""
         name, sign = next(iter(self.asked.objectives.items()))
-        starts = runs(good)
-        value = -sign * good[name]
-        least = np.minimum.reduceat(value, starts)
-        run = np.repeat(np.arange(len(starts)), np.diff([*starts, len(value)]))
-        places = np.flatnonzero(value == least[run])
-        first = places[np.unique(run[places], return_index=True)[1]]
+        first = best_of_runs(good, name, sign)
         self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], name, sign)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

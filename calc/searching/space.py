@@ -32,6 +32,7 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SLICES, cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.deployments.profiles import AT, drafts_in_stages, fitting
+from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import MOST_CARDS, Goal, Offer
@@ -75,6 +76,7 @@ class Space:
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
+    _loaded: dict[tuple[str, int, str], np.ndarray] = field(default_factory=dict)
     _files: dict[Base, Scenario] = field(default_factory=dict)
 
     @cached_property
@@ -132,8 +134,7 @@ class Space:
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, half-batch and draft."""
-        layouts = self.layouts(base)
-        loads = self._loads(base, layouts)
+        layouts, loads = self.layouts(base), self._loads(base)
         cells = self._every({name: column[loads] for name, column in layouts.items()},
                             self._drafts_in_stages(base))
         if not len(cells["data"]):
@@ -149,14 +150,14 @@ class Space:
 
     def blocked(self, base: Base) -> int:
         """Layouts of a base that cut a block of scales [1]."""
-        return int((~self._loads(base, self.layouts(base))).sum())
+        return int((~self._loads(base)).sum())
 
     def undrafted(self, base: Base) -> int:
         """Layouts of a base that engines load, but with which none of the drafts is tried [1]."""
         layouts = self.layouts(base)
         if not any(self.drafts()) or self._drafts_in_stages(base):
             return 0
-        return int((self._loads(base, layouts) & (layouts["pipeline"] > 1)).sum())
+        return int((self._loads(base) & (layouts["pipeline"] > 1)).sum())
 
     def _drafts_in_stages(self, base: Base) -> bool:
         """Whether drafts are tried in pipeline stages."""
@@ -208,9 +209,14 @@ class Space:
                 ownership=self.goal.ownership, price=offer.price).cards)
         return min(counts)
 
-    def _loads(self, base: Base, layouts: Cells) -> np.ndarray:
+    def _loads(self, base: Base) -> np.ndarray:
         """Of which layouts engines load every slice."""
-        precision = load_precision(base.precision)
+        key = base.node, self.most(base), base.precision
+        if key not in self._loaded:
+            self._loaded[key] = self._whole(load_precision(base.precision), self.layouts(base))
+        return self._loaded[key]
+
+    def _whole(self, precision: Precision, layouts: Cells) -> np.ndarray:
         cuts, which = np.unique(np.stack([
             layouts["tensor"], sharing(layouts) // layouts["tensor"], layouts["expert"],
             layouts["slices"]]), axis=1, return_inverse=True)

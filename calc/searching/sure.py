@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from calc.choosing.sweeps import decode_sweep
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import class_of, own_errors
-from calc.searching.choices import scenario
+from calc.searching.choices import Choice, scenario
 from calc.searching.search import Found, Row
 from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
 from catalogue import Scenario
@@ -46,12 +47,12 @@ class Drawn:
     row: Row
     quantities: dict[str, np.ndarray]
 
-    @property
+    @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
         """80% intervals by name; the value is never outside."""
         found = {}
         for name, draws in self.quantities.items():
-            low, high = (float(np.quantile(draws, end)) for end in (LOW, HIGH))
+            low, high = map(float, np.quantile(draws, (LOW, HIGH)))
             value = self.row.quantities[name]
             found[name] = min(low, value), max(high, value)
         return found
@@ -137,11 +138,15 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
         found: the search that they come from.
         rows: of it.
     """
-    goal = found.wishes.goal
-    return [_drawn(found, row, scenario(goal, row.choice)) for row in rows]
+    goal, draws = found.wishes.goal, found.draws
+    for choice in (row.choice for row in rows if row.choice not in draws):
+        draws[choice] = _drawn(found, choice, scenario(goal, choice))
+    return [Drawn(row, {name: draws[row.choice][name] for name in row.quantities
+                        if name in draws[row.choice]}) for row in rows]
 
 
-def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
+def _drawn(found: Found, choice: Choice, deployed: Scenario) -> dict[str, np.ndarray]:
+    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units."""
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
         inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
@@ -159,7 +164,7 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
         scores = _scores(f"{of} {OWN[name]}")
         down, up = error.sides if error else (0.0, 0.0)
         quantities[name] = seen[symbol] * np.exp(scores * np.where(scores < 0, down, up))
-    device = row.choice.device
+    device = choice.device
     if goal.demand.arrival_rate is not None or goal.demand.think_time:
         quantities = as_asked(goal.demand, quantities)
     if powered:
@@ -167,13 +172,13 @@ def _drawn(found: Found, row: Row, deployed: Scenario) -> Drawn:
                   for name, share in shares_of(powers_of(deployed.device.id)).items()}
         quantities["power"] = site_draws(inputs, seen, deployed, quantities["throughput"], shares)
     columns = found.wishes.with_derived(
-        {**quantities, "devices": np.full(DRAWS, row.choice.devices)}, device)
+        {**quantities, "devices": np.full(DRAWS, choice.devices)}, device)
     hour = found.wishes.hours.get(device)
     if hour is not None:
         scores = _scores(f"hour {device}")
         end = np.where(scores < 0, hour.low, hour.high) / hour.value
         columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
-    return Drawn(row, {name: columns[name] for name in row.quantities if name in columns})
+    return columns
 
 
 def _key(knob: Knob) -> str:
@@ -182,6 +187,7 @@ def _key(knob: Knob) -> str:
     return f"{knob.name} {value.written} {value.low} {value.high} {value.source}"
 
 
+@cache
 def _scores(key: str) -> np.ndarray:
     """Standard normal draws of one thing, the same for all deployments, shape (DRAWS,)."""
     return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)

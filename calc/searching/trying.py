@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.sweeps import STEP_NAMES, decode_sweep, sweep
+from calc.choosing.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, sweep
 from calc.costing.power import (
     around,
     cards_power,
@@ -21,7 +21,7 @@ from calc.costing.power import (
 from calc.costing.rates import prices_of
 from calc.physics.arrays import Number, ceil_div
 from calc.searching.choices import Choice, scenario
-from calc.searching.space import AXES, Cells, Space, chosen
+from calc.searching.space import Base, Cells, Space, chosen
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -50,10 +50,11 @@ POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name i
 
 @dataclass(frozen=True)
 class Tried:
-    """The cells of one kind: their inputs, and how they are tried.
+    """The cells of a base, of one kind or several: their inputs, and how they are tried.
 
     Attributes:
-        inputs: input symbols that all of them share, SI units.
+        inputs: input symbols that all of them share, SI units; what differs by kind as an array,
+            in which the column ``kind`` of a cell says the place.
         attention: ``mla`` or ``gqa``.
         demand: of the goal.
         threads: that share the work.
@@ -67,6 +68,12 @@ class Tried:
     def columns(self, cells: Cells) -> dict[str, Any]:
         """Inputs of cells: their settings, those that all share as one number."""
         found = dict(self.inputs)
+        if "kind" in cells:
+            kinds = cells["kind"]
+            if len(kinds) and (kinds == kinds[0]).all():
+                kinds = kinds[0]
+            found |= {symbol: values[kinds] for symbol, values in self.inputs.items()
+                      if isinstance(values, np.ndarray)}
         for name, symbol in SYMBOLS.items():
             column = cells[name]
             same = len(column) and (column == column[0]).all()
@@ -99,8 +106,18 @@ class Tried:
 
     def pace(self, cells: Cells) -> np.ndarray:
         """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
-        return decode_sweep(self.columns(cells), self.attention, [PACE],
-                            threads=self.threads)[PACE]
+        return self.decoding(cells)[PACE]
+
+    def decoding(self, cells: Cells) -> Cells:
+        """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
+        return decode_sweep(self.columns(cells), self.attention, [PACE, *DECODED],
+                            threads=self.threads)
+
+    def prefilling(self, cells: Cells) -> Cells:
+        """Chunks of a prompt alone, which do not depend on the requests in flight: what
+        :meth:`served` takes from cells that have it."""
+        return decode_sweep(self.columns(cells | {"concurrency": cells["data"]}), self.attention,
+                            PREFILLED, threads=self.threads)
 
     def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
         """Quantities of steps and waves by their own names, shape (n,) each."""
@@ -126,8 +143,9 @@ class Tried:
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
+        known = {name: cells[name] for name in (*DECODED, *PREFILLED) if name in cells}
         found = decode_sweep(self.columns(cells), self.attention, [*wanted.values(), *names],
-                             threads=self.threads)
+                             threads=self.threads, known=known)
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
 
@@ -160,23 +178,22 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
     """
     least = None
     for base in space.bases():
-        for cells in space.cells(base):
-            some = (cells["chunk"] == cells["chunk"].min()) & (
-                cells["utilization"] == cells["utilization"].max())
-            cells = at(cells, np.flatnonzero(some))
-            cells["concurrency"] = np.full(len(cells["data"]), users)
-            first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, space.goal.demand)
-            cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
-            if not len(cells["data"]):
-                continue
-            paces = tried.pace(cells)
-            row = int(paces.argmin())
-            if least is None or paces[row] < least.pace:
-                choice = chosen(base, cells, row, users)
-                least = Least(float(paces[row]), choice, scenario(space.goal, choice))
-            if least.pace <= enough:
-                return least
+        if not (kinds := space.cells(base)):
+            continue
+        tried, _, cells = together(space, base, kinds)
+        cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
+            cells["utilization"] == cells["utilization"].max())))
+        cells["concurrency"] = np.full(len(cells["data"]), users)
+        cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+        if not len(cells["data"]):
+            continue
+        paces = tried.pace(cells)
+        row = int(paces.argmin())
+        if least is None or paces[row] < least.pace:
+            choice = chosen(base, cells, row, users)
+            least = Least(float(paces[row]), choice, scenario(space.goal, choice))
+        if least.pace <= enough:
+            return least
     return least
 
 
@@ -280,7 +297,7 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
         counts = every[part]
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.repeat(np.cumsum(counts) - counts, counts)
-        found = {name: cells[name][part][rows] for name in AXES}
+        found = {name: column[part][rows] for name, column in cells.items()}
         yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
                        "row": rows}
 
@@ -296,13 +313,54 @@ def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
     return at(joined, order[np.sort(firsts)[:NEAR]])
 
 
-def runs(columns: Cells) -> np.ndarray:
-    """Where rows of another layout than the one before begin."""
+def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
+    """Places of the first best in an objective of each run of rows of one layout."""
     moved = np.zeros(len(columns["base"]), bool)
     moved[0] = True
     for axis in DEGREES:
         moved[1:] |= columns[axis][1:] != columns[axis][:-1]
-    return np.flatnonzero(moved)
+    return least_of_each(np.cumsum(moved), -sign * columns[name])
+
+
+def together(space: Space, base: Base, kinds: Sequence[Cells]
+             ) -> tuple[Tried, Scenario, Cells]:
+    """Cells of several kinds as one: how they are tried, one of them, and their settings.
+
+    Args:
+        space: what the goal allows.
+        base: whose cells they are.
+        kinds: cells by kind, at least one; ``kind`` will tell them apart.
+    """
+    firsts = [space.first(base, cells) for cells in kinds]
+    of_first, *rest = (first.inputs() for first in firsts)
+    inputs = {name: value if all(other[name] == value for other in rest)
+              else np.array([value, *(other[name] for other in rest)])
+              for name, value in of_first.items()}
+    counts = [len(cells["data"]) for cells in kinds]
+    cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
+    return (Tried(inputs, firsts[0].model.attention, space.goal.demand), firsts[0],
+            cells | {"kind": np.repeat(np.arange(len(kinds)), counts)})
+
+
+def of_each_kind(cells: Cells) -> list[np.ndarray]:
+    """Rows of each kind of which there are cells, which stand one after the other."""
+    kinds = cells["kind"]
+    rows = np.arange(len(kinds))
+    return np.split(rows, np.flatnonzero(np.diff(kinds)) + 1) if len(kinds) else []
+
+
+def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where the least value of each kind is, the first of equal ones.
+
+    >>> least_of_each(np.array([0, 0, 2, 2]), np.array([5.0, 4.0, 3.0, 3.0]))
+    array([1, 2])
+
+    Args:
+        kinds: their numbers, shape (n,).
+        values: shape (n,).
+    """
+    order = np.lexsort((values, kinds))
+    return order[np.diff(kinds[order], prepend=-1) > 0]
 
 
 def at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from catalogue import library
@@ -148,6 +149,7 @@ def knobs(scenario: Resolved) -> list[Knob]:
         _else(knob.name), given.get(knob.name, knob.value))), knob.symbols) for knob in found]
 
 
+@cache
 def _else(name: str) -> str:
     """The mechanism whose value holds where a scenario states none of this one."""
     table, *dtype = name.split(".")
@@ -368,7 +370,7 @@ def _compute(scenario: Resolved) -> dict[str, float]:
              for name, dtype in dtypes.items()}
     wider = widened(scenario.precision, dtypes)
     found |= {f"{name}_dequantised": float(wider[name]) for name in STORED}
-    found |= {
+    return found | {
         "multiply_add_flops": MULTIPLY_ADD,
         "l2_bandwidth": (device.l2_bandwidth or device.memory_bandwidth).value,
         "dispatch_element_bytes": _dispatched(scenario, dtypes["routed_expert"]),
@@ -377,7 +379,6 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }
-    return found
 
 
 def _host(scenario: Resolved) -> dict[str, float]:

@@ -245,11 +245,12 @@ def contradiction() -> None:
     assert users
     assert pace
     assert rate
+    space = Space(goal)
     try:
-        search(goal)
+        search(goal, space=space)
     except ParamsError as error:
         sentence = str(error)
-    least = least_pace(Space(goal), users)
+    least = least_pace(space, users)
     assert least
     for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
                              ("asked", rate, "token/s"), ("needed", users / rate, "s"),
