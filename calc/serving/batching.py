@@ -128,9 +128,7 @@ class Engine:
         Without ``prompts`` those are left for a later step, and the step may be empty.
         """
         if self.still:
-            self.still -= 1
-            self.passed += 1
-            self.contexts = self.contexts.next()
+            self.repeat(1)
             return Step((), self.contexts)
         self.planned, self.preempted = [], []
         self._book_passed()
@@ -150,15 +148,23 @@ class Engine:
         self.contexts = Contexts(tuple(decode))
         return Step(tuple(prefill), self.contexts)
 
+    def repeat(self, steps: int) -> None:
+        """Take so many of the steps that are still the last one, every request a token further."""
+        self.still -= steps
+        self.passed += steps
+        self.contexts = self.contexts.next(steps)
+
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
         finished: list[Job] = []
         if self.passed:  # it only repeated the one before
             return finished
-        alike = 0 < len(self.contexts) == len(self.planned) == len(self.running)
+        alike = all_decode = len(self.planned) == len(self.running)
+        alike = alike and len(self.contexts) == len(self.planned)
         for job, new in self.planned:
             job.computed += new
             if job.computed < job.known:
+                all_decode = False
                 continue
             job.generated += 1
             job.known += 1
@@ -170,20 +176,29 @@ class Engine:
                 finished.append(job)
         if finished:
             self.running = [job for job in self.running if math.isnan(job.finished)]
-        elif alike:
-            self.still = self._repeats()
+            alike = False
+        if all_decode and self.running:
+            self.still = self._repeats(alike)
+            if self.still and not alike:
+                self.contexts = Contexts(tuple(job.computed for job in self.running))
         self.planned = []
         return finished
 
-    def _repeats(self) -> int:
+    def _repeats(self, alike: bool) -> int:
         """How many steps from now only take every request a token further, if nothing arrives.
 
-        None of them ends a request, or finds too few blocks; and who waits goes on waiting, for
-        what is free only becomes less. What prefixes share changes no sooner than somebody takes a
-        block. What is set aside for output to come is looked at in every step.
+        None of them ends a request, or finds too few blocks; and who waits goes on waiting where
+        the last step was one of these, for what is free only becomes less. What prefixes share
+        changes no sooner than somebody takes a block. What is set aside for output to come is
+        looked at in every step.
+
+        Args:
+            alike: whether the last step took each of these requests a token further, and did no
+                more.
         """
         limits = self.limits
-        if self.preempted or (self.waiting and (limits.policy != "mixed" or not self.tried)):
+        if self.preempted or (
+                self.waiting and not (alike and limits.policy == "mixed" and self.tried)):
             return 0
         steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
         shared = (self.kept.idle or any(job.spans for job in self.running)
