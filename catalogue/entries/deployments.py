@@ -134,7 +134,7 @@ class Multiply(Entry):
     def dtypes(self) -> dict[str, str]:
         """Class of tensors -> dtype, in the order of the fields."""
         return {name: getattr(self, name) for name, field in type(self).model_fields.items()
-                if field.annotation == Dtype}
+                if field.annotation is Dtype}
 
 
 class Checkpoint(Entry):
