@@ -75,6 +75,7 @@ class Engine:
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
         self.kept = PrefixCache()  # its idle blocks are free, until they are taken
+        self.shared = False  # whether any request had blocks to share
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
@@ -94,6 +95,7 @@ class Engine:
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
+        self.shared = self.shared or bool(job.spans)
         self._book_passed()
         self.still, self.tried = 0, False
         self.waiting.append(job)
@@ -201,10 +203,8 @@ class Engine:
                 self.waiting and not (alike and limits.policy == "mixed" and self.tried)):
             return 0
         steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
-        shared = (self.kept.idle or any(job.spans for job in self.running)
-                  or (self.waiting and self.waiting[0].spans))
-        if shared or self.free < sum(
-                limits.blocks(job.known + steps) - job.blocks for job in self.running):
+        if self.shared or (not self._suffices() and self.free < sum(
+                limits.blocks(job.known + steps) - job.blocks for job in self.running)):
             steps = min(steps, *(job.room - job.known + 1 for job in self.running))
         return max(0, steps)
 
@@ -294,12 +294,14 @@ class Engine:
         self.planned.append((job, new))
         return new
 
+    def _suffices(self, more: int = 0) -> bool:
+        """Whether the cache holds what those running have at the end, and so many blocks more."""
+        return self.limits.kv_blocks is None or self.most + more <= self.limits.kv_blocks
+
     def _has_room_for(self, job: Job) -> bool:
         """Whether a request fits with all its output beside what is set aside for the others."""
-        if self.limits.kv_blocks is None:
-            return True
         set_aside = self.limits.blocks(job.request.most_cached)
-        if self.most + set_aside <= self.limits.kv_blocks:
+        if self._suffices(set_aside):
             return True  # no share of the output to come is more than all of it
         set_aside -= job.spared
         for other in self.running:
