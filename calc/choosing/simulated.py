@@ -139,7 +139,8 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[s
     return Pool(limits, step_time, ranks=ranks_in_step(inputs), group_time=group_time,
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
-                delay_steps=DELAY_STEPS if delay is None else int(delay.value))
+                delay_steps=DELAY_STEPS if delay is None else int(delay.value),
+                alike=clock.alike)
 
 
 def _longest(inputs: Mapping[str, float], room: int) -> float:

@@ -58,14 +58,16 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     per_server = int(scenario.node.devices_per_node.value)
     for candidate in chosen:
         own = Replica(candidate)
+        tp, pp, dp, ep = (int(own.inputs[f"{name}_parallel"]) for name in (
+            "tensor", "pipeline", "data", "expert"))
+        name = f"TP{tp}" + f"×PP{pp}" * (pp > 1) + f"×DP{dp}" * (dp > 1) + f", EP{ep}"
+        if name in result:
+            continue
         loading = float(evaluate(own.inputs, own.attention)["loading_time"])
         rates = {case: Replica(candidate, given).most(limits, variation) * fleet_of(
             1, own.devices, per_server, failures, loading, case=case).share
             for case, given in at_ends(candidate).items()}
-        tp, pp, dp, ep = (int(own.inputs[f"{name}_parallel"]) for name in (
-            "tensor", "pipeline", "data", "expert"))
-        name = f"TP{tp}" + f"×PP{pp}" * (pp > 1) + f"×DP{dp}" * (dp > 1) + f", EP{ep}"
-        result.setdefault(name, Layout(name, own.devices, rates))
+        result[name] = Layout(name, own.devices, rates)
     return list(result.values())
 
 

@@ -318,7 +318,7 @@ def _decoders(tables: Tables, sizes: Sequence[int], limits: Limits, narrow: bool
         pace /= found["tokens_per_step"]
         later = max(1.0, float(inputs[0]["output_tokens"]) - 1)
         good = ((found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
-                & _kept(tables.scenario, size, choices, narrow))
+                & _kept(tables.scenario, choices, narrow))
         rates = np.where(good, counts / (later * pace), -1.0)
         row, column = np.unravel_index(rates.argmax(), rates.shape)
         if rates[row, column] > 0:
@@ -343,7 +343,7 @@ def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: 
         service /= np.array([[cut[1]] for cut, _ in choices])
         spare = limits.ttft - found["ttft"] - transfer
         good = ((found["headroom_per_device"] >= 0) & (spare >= 0)
-                & _kept(tables.scenario, size, choices, narrow))
+                & _kept(tables.scenario, choices, narrow))
         spare = np.maximum(spare, 0)
         busy = (spare / (spare + service / 2) if math.isfinite(limits.ttft)
                 else np.full(spare.shape, MOST_BUSY))
@@ -357,11 +357,10 @@ def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: 
     return groups
 
 
-def _kept(scenario: Scenario, devices: int, choices: Sequence[Choice], narrow: bool
-          ) -> np.ndarray:
-    """Which choices are looked at, one row each."""
-    kept = set(layouts(scenario, devices, narrow) if narrow else dict(choices))
-    return np.array([[cut in kept] for cut, _ in choices])
+def _kept(scenario: Scenario, choices: Sequence[Choice], narrow: bool) -> np.ndarray:
+    """Which choices are looked at, one row each: all, or those whose experts stay in one server."""
+    per_node = int(scenario.node.devices_per_node.value)
+    return np.array([[cut[3] <= per_node or not narrow] for cut, _ in choices])
 
 
 def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,

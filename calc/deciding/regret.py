@@ -113,7 +113,7 @@ def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:
     knobs = [knob for knob in scenario.knobs() if knob.symbols[0] in inputs]
     ends = interval(inputs, knobs, attention, [PACE])[PACE]
     middle = float(evaluate(inputs, attention)[PACE])
-    signs = [_direction(inputs, knob, attention) for knob in knobs]
+    signs = _directions(inputs, knobs, attention)
 
     def moved(score: float) -> dict[str, float]:
         """All inputs so many deviations towards slow."""
@@ -136,11 +136,15 @@ def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:
     return cases
 
 
-def _direction(inputs: Mapping[str, Any], knob: Knob, attention: str) -> int:
-    """1 if more of an input makes a token slower, -1 if faster, 0 if it moves nothing."""
-    low, high = np.broadcast_to(evaluate(dict(inputs) | dict.fromkeys(
-        knob.symbols, np.array([knob.value.low, knob.value.high])), attention)[PACE], 2)
-    return int(np.sign(high - low))
+def _directions(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str) -> list[int]:
+    """Of each input 1 if more of it makes a token slower, -1 if faster, 0 if it moves nothing."""
+    moved: dict[str, np.ndarray] = {}
+    for row, knob in enumerate(knobs):
+        for symbol in knob.symbols:
+            column = moved.setdefault(symbol, np.full((len(knobs), 2), float(inputs[symbol])))
+            column[row] = knob.value.low, knob.value.high
+    paces = np.broadcast_to(evaluate(dict(inputs) | moved, attention)[PACE], (len(knobs), 2))
+    return [int(sign) for sign in np.sign(paces[:, 1] - paces[:, 0])]
 
 
 def combined(*axes: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:

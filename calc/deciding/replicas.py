@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,27 +77,27 @@ class Seen:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How prompts wait at a rate, times [s].
+    """How prompts wait at several rates, times [s]; a row for each rate.
 
     Attributes:
         own: of a mean prompt, from its arrival on without waiting.
         work: of a mean prompt, of the replica's time.
         step: of those that decode, while no prompt is worked on.
-        chunks: of prompts of all lengths, with those that join them.
+        chunks: of prompts of all lengths, with those that join them; a column for each length.
         queue: mean wait for prompts before it, beyond the chunk under way.
         busy: share of the time in which prompts are worked on [1].
         joined: share of the prompts that find room in the next chunk, whoever is in it [1].
         more: by which prompts of many lengths wait longer than equal ones.
     """
 
-    own: float
-    work: float
-    step: float
+    own: np.ndarray
+    work: np.ndarray
+    step: np.ndarray
     chunks: np.ndarray
-    queue: float
-    busy: float
-    joined: float
-    more: float
+    queue: np.ndarray
+    busy: np.ndarray
+    joined: np.ndarray
+    more: np.ndarray
 
 
 class Replica:
@@ -122,8 +122,6 @@ class Replica:
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
         self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
-        self._waits: dict[float, Waiting] = {}
-        self._paces: dict[float, tuple[float, float, float]] = {}
         self.fits = float(evaluate(self.inputs | {"concurrency": self.ranks}, self.attention,
                                    decode=False)["headroom_per_device"]) >= 0
         if not self.fits:
@@ -153,8 +151,8 @@ class Replica:
         """Rate from which the queue, or the cache, has no bound any more [request/s]."""
         return float(self.curve["steady_request_throughput"][-1])
 
-    def _at(self, rate: float, name: str) -> float:
-        return float(np.interp(rate, self.curve["steady_request_throughput"], self.curve[name]))
+    def _at(self, rates: np.ndarray, name: str) -> np.ndarray:
+        return np.interp(rates, self.curve["steady_request_throughput"], self.curve[name])
 
     @cached_property
     def prompts(self) -> np.ndarray:
@@ -174,59 +172,56 @@ class Replica:
                                        "input_tokens": drawn}, self.attention)["prompt_work"]
         return np.asarray(each / np.mean(each))
 
-    def _waiting(self, rate: float) -> Waiting:
-        """How prompts wait at a rate that has a steady state; remembered, as it is asked often."""
-        if rate not in self._waits:
-            self._waits[rate] = self._how_they_wait(rate)
-        return self._waits[rate]
-
-    def _how_they_wait(self, rate: float) -> Waiting:
-        work, growth = self._at(rate, "prompt_work"), self._at(rate, "prompt_growth")
-        together, step = self._at(rate, "prompts_per_chunk"), self._at(rate, "decode_step_time")
-        busy = min(0.999, rate * (work - (work - growth) * (1 - 1 / together)))
+    def _waiting(self, rates: np.ndarray) -> Waiting:
+        """How prompts wait at rates that have a steady state."""
+        rates = rates[:, None]
+        work, growth = self._at(rates, "prompt_work"), self._at(rates, "prompt_growth")
+        together, step = self._at(rates, "prompts_per_chunk"), self._at(rates, "decode_step_time")
+        busy = np.minimum(0.999, rates * (work - (work - growth) * (1 - 1 / together)))
         chunks = (work + growth * (together - 1)) * self.prompts
-        wait = self._at(rate, "random_wait")
-        queue = max(0.0, wait - (1 - busy) * step / 2 - busy * float(np.mean(chunks)) / 2)
+        mean = chunks.mean(axis=1, keepdims=True)
+        queue = np.maximum(
+            0.0, self._at(rates, "random_wait") - (1 - busy) * step / 2 - busy * mean / 2)
         longer = float(np.mean(self.prompts**2))  # E[S²] over the square of the mean
-        own = max(0.0, self._at(rate, "steady_ttft") - self._at(rate, "steady_queue"))
+        own = np.maximum(0.0, self._at(rates, "steady_ttft") - self._at(rates, "steady_queue"))
         return Waiting(own, work, step, chunks, queue * longer, busy,
-                       self._at(rate, "shared_chunk"),
-                       (longer - 1) * (busy * float(np.mean(chunks)) / 2 + queue))
+                       self._at(rates, "shared_chunk"), (longer - 1) * (busy * mean / 2 + queue))
 
-    def ttft_above(self, time: float, rate: float) -> float:
-        """Probability that a request at a rate has its first token later than a time [1]."""
-        if rate >= self.saturation:
-            return 1.0
-        w = self._waiting(rate)
-        left = time - w.own - (self.prompts - 1) * w.work
-        idle = np.clip(1 - left / w.step, 0, 1)
-        chosen = w.chunks / w.chunks.sum()  # of a long chunk more prompts find something left
-        queue = w.queue / w.busy if w.busy else 0.0
-        apart = wait_above(left[:, None], w.chunks, queue, w.busy) @ chosen
-        joined = wait_above(left[:, None] - queue, w.chunks, 0.0, w.busy) @ chosen
-        beside = w.joined * joined + (1 - w.joined) * apart
-        tails = np.where(left < 0, 1.0, (1 - w.busy) * idle + w.busy * beside)
-        return float(tails.mean())
+    def _first_above(self, rates: np.ndarray, shares: np.ndarray) -> Callable[[float], float]:
+        """Share of the requests that have their first token later than a time [s], at all rates."""
+        w = self._waiting(rates)
+        # of a long chunk more prompts find something left
+        chosen = (w.chunks / w.chunks.sum(axis=1, keepdims=True))[..., None]
+        queue = np.divide(w.queue, w.busy, out=np.zeros_like(w.queue), where=w.busy > 0)
+        # by rate, by length of the prompt that waits, by length of the one that it finds
+        chunks, ahead, busy = w.chunks[:, None], queue[..., None], w.busy[..., None]
 
-    def _pace(self, rate: float) -> tuple[float, float, float]:
-        """Mean time per token [s], its standard deviation over requests [s], its skewness [1]."""
-        if rate not in self._paces:
-            mean, later = self._at(rate, "steady_tpot"), max(1.0, self.inputs["output_tokens"] - 1)
-            interruption = self._at(rate, "prompt_interruption")
-            slope = max(0.0, self._at(rate, "slope"))
-            back = rate * interruption + slope * self._at(rate, "counts") / mean / 2
-            self._paces[rate] = mean, *pace_spread(
-                rate * later * mean, interruption / later, slope, 1 / (1 - min(back, MOST_BACK)))
-        return self._paces[rate]
+        def above(time: float) -> float:
+            left = time - w.own - (self.prompts - 1) * w.work
+            idle = np.clip(1 - left / w.step, 0, 1)
+            apart = wait_above(left[..., None], chunks, ahead, busy) @ chosen
+            joined = wait_above((left - queue)[..., None], chunks, 0.0, busy) @ chosen
+            beside = w.joined * joined[..., 0] + (1 - w.joined) * apart[..., 0]
+            tails = np.where(left < 0, 1.0, (1 - w.busy) * idle + w.busy * beside)
+            return float(shares @ np.where(rates < self.saturation, tails.mean(axis=1), 1.0))
 
-    def tpot_above(self, time: float, rate: float) -> float:
-        """Probability that a request at a rate has a larger mean time per token [1]."""
-        if rate >= self.saturation:
-            return 1.0
-        mean, sigma, skewness = self._pace(rate)
-        if sigma <= 0:
-            return float(time < mean)
-        return float(skewed_above((time - mean) / sigma, skewness))
+        return above
+
+    def _later_above(self, rates: np.ndarray, shares: np.ndarray) -> Callable[[float], float]:
+        """Share of the requests that have a larger mean time per token [s], at all rates."""
+        mean, later = self._at(rates, "steady_tpot"), max(1.0, self.inputs["output_tokens"] - 1)
+        interruption = self._at(rates, "prompt_interruption")
+        slope = np.maximum(0.0, self._at(rates, "slope"))
+        back = rates * interruption + slope * self._at(rates, "counts") / mean / 2
+        sigma, skewness = pace_spread(rates * later * mean, interruption / later, slope,
+                                      1 / (1 - np.minimum(back, MOST_BACK)))
+
+        def above(time: float) -> float:
+            tails = np.where(sigma > 0, skewed_above(
+                (time - mean) / np.where(sigma > 0, sigma, 1.0), skewness), time < mean)
+            return float(shares @ np.where(rates < self.saturation, tails, 1.0))
+
+        return above
 
     def seen(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
         """What users see at a mean rate.
@@ -243,20 +238,13 @@ class Replica:
         if rate >= self.saturation:
             return Seen(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
                         rate / self.saturation)
-        means["ttft"] += float(shares @ [self._waiting(each).more for each in met])
+        means["ttft"] += float(shares @ self._waiting(met).more[:, 0])
         first = later = math.inf
         if share is not None and shares[met >= self.saturation].sum() <= 1 - share:
-            first, later = (
-                percentile(partial(self._missed, above, met, shares), share, 2 * means[name])
-                for name, above in (("ttft", self.ttft_above), ("tpot", self.tpot_above)))
+            first = percentile(self._first_above(met, shares), share, 2 * means["ttft"])
+            later = percentile(self._later_above(met, shares), share, 2 * means["tpot"])
         return Seen(rate, rate * means["e2e"], means["ttft"], means["tpot"], first, later,
                     rate / self.saturation)
-
-    @staticmethod
-    def _missed(above: Callable[[float, float], float], met: np.ndarray, shares: np.ndarray,
-                limit: float) -> float:
-        """Share of the requests above a limit, of all rates that they meet [1]."""
-        return float(shares @ [above(limit, each) for each in met])
 
     def most(self, limits: Limits, variation: float = 0.0) -> float:
         """Largest rate of arrivals within limits; 0 if one request alone is not [request/s].
@@ -282,8 +270,9 @@ class Replica:
         met, shares = rates_met(rate, variation)
         allowed = 1 - limits.share
         return bool(shares[met >= self.saturation].sum() <= allowed) and all(
-            limit == math.inf or self._missed(above, met, shares, limit) <= allowed
-            for limit, above in ((limits.ttft, self.ttft_above), (limits.tpot, self.tpot_above)))
+            limit == math.inf or above(met, shares)(limit) <= allowed
+            for limit, above in ((limits.ttft, self._first_above),
+                                 (limits.tpot, self._later_above)))
 
     def alone(self, limits: Limits) -> bool:
         """Whether a single request meets the limits: what more replicas cannot mend."""

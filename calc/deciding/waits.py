@@ -17,7 +17,7 @@ MET, FARTHEST = 33, 4.0  # rates that stand for those of an hour's minutes, to s
 HALVINGS = 30  # of an interval that holds a percentile
 
 
-def wait_above(time: Number, chunk: Number, queue: float, busy: float) -> np.ndarray:
+def wait_above(time: Number, chunk: Number, queue: Number, busy: Number) -> np.ndarray:
     """Probability that a prompt that finds others worked on waits longer than a time [1].
 
     It waits for what is left of their chunk, uniform from 0 to D, and, with probability ρ, for
@@ -38,14 +38,14 @@ def wait_above(time: Number, chunk: Number, queue: float, busy: float) -> np.nda
 
     Source: notebooks/day.md, section The slowest in a hundred.
     """
-    t, whole = np.broadcast_arrays(np.maximum(time, 0.0), np.asarray(chunk, float))
-    if queue <= 0 or busy <= 0:
-        return np.asarray(np.clip(1 - t / whole, 0, 1))
-    theta = queue / busy
+    t, whole = np.maximum(time, 0.0), np.asarray(chunk, float)
+    queued = (np.asarray(queue) > 0) & (np.asarray(busy) > 0)
+    theta = np.where(queued, queue, 1.0) / np.where(queued, busy, 1.0)
     below = (whole - t + busy * theta * -np.expm1(-t / theta)) / whole
     beyond = busy * theta / whole * (np.exp(np.minimum(0, whole - t) / theta)
                                      - np.exp(-np.maximum(t, whole) / theta))
-    return np.asarray(np.clip(np.where(t < whole, below, beyond), 0, 1))
+    tail = np.where(queued, np.where(t < whole, below, beyond), 1 - t / whole)
+    return np.asarray(np.clip(tail, 0, 1))
 
 
 def percentile(above: Callable[[float], float], share: float, high: float) -> float:
@@ -68,7 +68,8 @@ def percentile(above: Callable[[float], float], share: float, high: float) -> fl
     return high
 
 
-def pace_spread(met: float, stall: float, slope: float, gain: float) -> tuple[float, float]:
+def pace_spread(met: Number, stall: Number, slope: Number, gain: Number
+                ) -> tuple[Number, Number]:
     """Standard deviation of a request's mean time per token [s], and its skewness [1].
 
     A prompt that comes while this answer is written stalls it once, and slows its steps for as long
@@ -77,7 +78,8 @@ def pace_spread(met: float, stall: float, slope: float, gain: float) -> tuple[fl
     m (d³ + 3 d² s/2 + d s² + s³/2). An answer that lasts longer meets more prompts: both are as
     much larger as ``gain`` says.
 
-    >>> pace_spread(16.0, 0.01, 0.0, 1.0)  # 16 stalls of 10 ms each, give or take 4
+    >>> deviation, skewness = pace_spread(16.0, 0.01, 0.0, 1.0)
+    >>> float(deviation), float(skewness)  # 16 stalls of 10 ms each, give or take 4
     (0.04, 0.25)
 
     Args:
@@ -90,11 +92,11 @@ def pace_spread(met: float, stall: float, slope: float, gain: float) -> tuple[fl
     """
     second = met * (stall**2 + stall * slope + 2 * slope**2 / 3)
     third = met * (stall**3 + 3 * stall**2 * slope / 2 + stall * slope**2 + slope**3 / 2)
-    deviation = math.sqrt(second)
-    return gain * deviation, third / (second * deviation) if deviation else 0.0
+    deviation = np.sqrt(second)
+    return gain * deviation, third / np.where(deviation > 0, second * deviation, np.inf)
 
 
-def skewed_above(deviations: Number, skewness: float) -> np.ndarray:
+def skewed_above(deviations: Number, skewness: Number) -> np.ndarray:
     """Probability above so many standard deviations of a variable with some skewness [1].
 
     Its quantiles are z + γ (z² - 1)/6 as in Cornish and Fisher (1937), solved for the normal z.
@@ -105,7 +107,7 @@ def skewed_above(deviations: Number, skewness: float) -> np.ndarray:
     x = np.asarray(deviations, float)
     # (√root - 1) 3/γ, without its difference of near numbers where there is little skewness
     root = 1 + 2 * skewness / 3 * (x + skewness / 6)
-    least = 3 / max(skewness, np.finfo(float).tiny)
+    least = 3 / np.maximum(skewness, np.finfo(float).tiny)
     x = np.where(root > 0, 2 * (x + skewness / 6) / (np.sqrt(np.maximum(0, root)) + 1), -least)
     return np.asarray([math.erfc(each / math.sqrt(2)) / 2 for each in x.ravel()]).reshape(x.shape)
 

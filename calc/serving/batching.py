@@ -75,6 +75,7 @@ class Engine:
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
         self.kept = PrefixCache()  # its idle blocks are free, until they are taken
+        self.shared = False  # whether any request had blocks to share
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
@@ -94,6 +95,7 @@ class Engine:
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
+        self.shared = self.shared or bool(job.spans)
         self._book_passed()
         self.still, self.tried = 0, False
         self.waiting.append(job)
@@ -128,9 +130,7 @@ class Engine:
         Without ``prompts`` those are left for a later step, and the step may be empty.
         """
         if self.still:
-            self.still -= 1
-            self.passed += 1
-            self.contexts = self.contexts.next()
+            self.repeat(1)
             return Step((), self.contexts)
         self.planned, self.preempted = [], []
         self._book_passed()
@@ -150,15 +150,23 @@ class Engine:
         self.contexts = Contexts(tuple(decode))
         return Step(tuple(prefill), self.contexts)
 
+    def repeat(self, steps: int) -> None:
+        """Take so many of the steps that are still the last one, every request a token further."""
+        self.still -= steps
+        self.passed += steps
+        self.contexts = self.contexts.next(steps)
+
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
         finished: list[Job] = []
         if self.passed:  # it only repeated the one before
             return finished
-        alike = 0 < len(self.contexts) == len(self.planned) == len(self.running)
+        alike = all_decode = len(self.planned) == len(self.running)
+        alike = alike and len(self.contexts) == len(self.planned)
         for job, new in self.planned:
             job.computed += new
             if job.computed < job.known:
+                all_decode = False
                 continue
             job.generated += 1
             job.known += 1
@@ -170,26 +178,33 @@ class Engine:
                 finished.append(job)
         if finished:
             self.running = [job for job in self.running if math.isnan(job.finished)]
-        elif alike:
-            self.still = self._repeats()
+            alike = False
+        if all_decode and self.running:
+            self.still = self._repeats(alike)
+            if self.still and not alike:
+                self.contexts = Contexts(tuple(job.computed for job in self.running))
         self.planned = []
         return finished
 
-    def _repeats(self) -> int:
+    def _repeats(self, alike: bool) -> int:
         """How many steps from now only take every request a token further, if nothing arrives.
 
-        None of them ends a request, or finds too few blocks; and who waits goes on waiting, for
-        what is free only becomes less. What prefixes share changes no sooner than somebody takes a
-        block. What is set aside for output to come is looked at in every step.
+        None of them ends a request, or finds too few blocks; and who waits goes on waiting where
+        the last step was one of these, for what is free only becomes less. What prefixes share
+        changes no sooner than somebody takes a block. What is set aside for output to come is
+        looked at in every step.
+
+        Args:
+            alike: whether the last step took each of these requests a token further, and did no
+                more.
         """
         limits = self.limits
-        if self.preempted or (self.waiting and (limits.policy != "mixed" or not self.tried)):
+        if self.preempted or (
+                self.waiting and not (alike and limits.policy == "mixed" and self.tried)):
             return 0
         steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
-        shared = (self.kept.idle or any(job.spans for job in self.running)
-                  or (self.waiting and self.waiting[0].spans))
-        if shared or self.free < sum(
-                limits.blocks(job.known + steps) - job.blocks for job in self.running):
+        if self.shared or (not self._suffices() and self.free < sum(
+                limits.blocks(job.known + steps) - job.blocks for job in self.running)):
             steps = min(steps, *(job.room - job.known + 1 for job in self.running))
         return max(0, steps)
 
@@ -279,12 +294,14 @@ class Engine:
         self.planned.append((job, new))
         return new
 
+    def _suffices(self, more: int = 0) -> bool:
+        """Whether the cache holds what those running have at the end, and so many blocks more."""
+        return self.limits.kv_blocks is None or self.most + more <= self.limits.kv_blocks
+
     def _has_room_for(self, job: Job) -> bool:
         """Whether a request fits with all its output beside what is set aside for the others."""
-        if self.limits.kv_blocks is None:
-            return True
         set_aside = self.limits.blocks(job.request.most_cached)
-        if self.most + set_aside <= self.limits.kv_blocks:
+        if self._suffices(set_aside):
             return True  # no share of the output to come is more than all of it
         set_aside -= job.spared
         for other in self.running:

@@ -26,11 +26,11 @@ class Contexts(Sequence[int]):
         self._first, self._further = first, further
         self.total = sum(first) + further * len(first)
 
-    def next(self) -> Contexts:
-        """Every request a token further."""
+    def next(self, steps: int = 1) -> Contexts:
+        """Every request a token further, or as many as there are steps."""
         later = Contexts.__new__(Contexts)
-        later._first, later._further = self._first, self._further + 1
-        later.total = self.total + len(self._first)
+        later._first, later._further = self._first, self._further + steps
+        later.total = self.total + steps * len(self._first)
         return later
 
     def __len__(self) -> int:

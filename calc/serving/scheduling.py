@@ -74,7 +74,7 @@ def duration(step: Step, step_time: StepTime, gap: float) -> float:
     Raises ValueError if it is no time.
     """
     taken = gap + step_time(step)
-    _check(taken, len(step.prefill), len(step.decode))
+    _check(taken, (step,))
     return taken
 
 
@@ -89,12 +89,14 @@ def group_duration(steps: Sequence[Step], group_time: GroupTime, gap: float) -> 
     Raises ValueError if it is no time.
     """
     taken = gap + group_time(steps)
-    _check(taken, sum(len(step.prefill) for step in steps), sum(len(step.decode) for step in steps))
+    _check(taken, steps)
     return taken
 
 
-def _check(taken: float, chunks: int, decoding: int) -> None:
-    if not (math.isfinite(taken) and taken >= 0):
+def _check(taken: float, steps: Sequence[Step]) -> None:
+    if not 0 <= taken < math.inf:
+        chunks, decoding = (sum(map(len, parts)) for parts in (
+            [step.prefill for step in steps], [step.decode for step in steps]))
         raise ValueError(f"a step with {chunks} chunks and {decoding} decoding requests takes "
                          f"{taken} s, expected a time.")
 

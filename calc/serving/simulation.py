@@ -55,6 +55,8 @@ class Pool:
     Attributes:
         limits: of each engine, and its policy.
         step_time: time of a step [s].
+        alike: of a step that brings every request a token further, how many of those after it take
+            as long [1]; as far as it says, they are taken at once.
         gap: of the host before every step [s].
         replicas: engines.
         routing: ``round-robin``, or ``least-loaded``: to the replica with the fewest requests, of
@@ -82,6 +84,7 @@ class Pool:
     group_time: GroupTime | None = None
     coordination: Coordination = "eager"
     delay_steps: int = DELAY_STEPS
+    alike: Callable[[Step], int] = lambda step: 0
 
     def __post_init__(self) -> None:
         if self.replicas < 1:
@@ -170,16 +173,15 @@ class _Group:
                 yield self.wake
             if env.peek() <= env.now:
                 yield _AfterAll(env)
-            start = env.now
-            end = start + take(start)
             finished: list[Job] = []
             others = env.peek()  # nobody else does anything meanwhile
+            start, end = take(env.now, others)
             while end < others and not finished:
                 self.steps.append((start, end))
                 for engine in engines:
                     finished += engine.complete(end)
                 if not finished:
-                    start, end = end, end + take(end)
+                    start, end = take(end, others)
             yield from _until(env, end)
             if not finished:
                 self.steps.append((start, end))
@@ -188,15 +190,28 @@ class _Group:
             for job in finished:
                 self.done(job)
 
-    def _alone(self, start: float) -> float:
-        """Plan the next step of the only engine; returns its duration [s]."""
-        return duration(self.engines[0].plan(start), self.pool.step_time, self.pool.gap)
+    def _alone(self, start: float, others: float) -> tuple[float, float]:
+        """Plan the next step of the only engine; returns its begin and end [s].
 
-    def _together(self, start: float) -> float:
-        """Plan the next step of all ranks; returns its duration [s]."""
+        Steps like it that are over before ``others`` do anything are taken at once.
+        """
+        (engine,), pool = self.engines, self.pool
+        step = engine.plan(start)
+        taken = duration(step, pool.step_time, pool.gap)
+        end, repeats = start + taken, 0
+        if engine.still:
+            most = min(engine.still, pool.alike(step))
+            while end < others and repeats < most:
+                self.steps.append((start, end))
+                start, end, repeats = end, end + taken, repeats + 1
+            engine.repeat(repeats)
+        return start, end
+
+    def _together(self, start: float, others: float) -> tuple[float, float]:
+        """Plan the next step of all ranks; returns its begin and end [s]."""
         prefill, pool = self._may_prefill(), self.pool
         steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
-        return group_duration(steps, pool.group_time or self._slowest, pool.gap)
+        return start, start + group_duration(steps, pool.group_time or self._slowest, pool.gap)
 
     def _slowest(self, steps: Sequence[Step]) -> float:
         return max(self.pool.step_time(step) for step in steps if step != IDLE)

@@ -96,6 +96,11 @@ class Clock:
             total += self._decode(step, core_only=bool(step.prefill))
         return total
 
+    def alike(self, step: Step) -> int:
+        """Steps after one of answers alone, each a token further, that take as long as it [1]."""
+        count, rounded = self._rounded(step)
+        return int(rounded) - -(-_total(step.decode) // count)
+
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
 
@@ -177,9 +182,8 @@ class Clock:
     @staticmethod
     def _rounded(step: Step) -> tuple[int, float]:
         """Requests that decode, and their mean context, rounded up [token]."""
-        count, contexts = len(step.decode), step.decode
-        total = contexts.total if isinstance(contexts, Contexts) else sum(contexts)
-        return count, float(-(-total // (count * ROUNDING)) * ROUNDING)
+        count = len(step.decode)
+        return count, float(-(-_total(step.decode) // (count * ROUNDING)) * ROUNDING)
 
     def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
@@ -216,6 +220,11 @@ class Clock:
         if core_only:
             return timed.core_time + timed.index_time + timed.context_exchange_time
         return timed.step_time - self._q.host_gap_per_step
+
+
+def _total(contexts: Sequence[int]) -> int:
+    """Tokens that all requests of a step attend to [token]."""
+    return contexts.total if isinstance(contexts, Contexts) else sum(contexts)
 
 
 def _block(number: float, size: int) -> np.ndarray:

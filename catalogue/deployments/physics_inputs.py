@@ -125,10 +125,11 @@ class Knob:
             score: of the standard normal distribution, a number or an array [1].
         """
         low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
-        above, below = (abs(score) + score) / 2 / NORMAL_90, (abs(score) - score) / 2 / NORMAL_90
+        above, far = score > 0, abs(score) / NORMAL_90
+        end = high * above + low * (1 - above)
         if low > 0:
-            return median * (high / median) ** above * (low / median) ** below
-        moved = median + (high - median) * above + (low - median) * below
+            return median * (end / median) ** far
+        moved = median + (end - median) * far
         return (moved + abs(moved)) / 2
 
 

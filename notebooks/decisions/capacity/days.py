@@ -168,10 +168,9 @@ def loads(page: Asked) -> None:
 
 def minutes(page: Asked, found: Day) -> None:
     """What a rate that varies from minute to minute takes from a replica."""
-    rows = []
+    rows, system = [], system_of(page.scenario)
     for variation in (0.0, 0.1, 0.22, 0.5, 1.0):
         most = page.replica.most(page.limits, variation)
-        system = system_of(page.scenario)
         run: Checked = simulated(system, most, 1, page.limits, variation)
         rows.append({"variation": fmt_sig(variation, 2), "most": fmt_sig(most),
                      "ttft": fmt_time(run.ttft), "tpot": fmt_time(run.tpot)})

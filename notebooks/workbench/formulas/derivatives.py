@@ -19,7 +19,6 @@ from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import Formula, evaluate_all, order
 from workbench.formulas.trees import from_tree, to_tree
 
-Slopes = dict[str, Tree]
 PICKED = {"max": max, "min": min, "max_over": max, "min_over": min}
 STEPS = ("ceil", "floor")
 OVER = ("max_over", "min_over", "sum_over")
@@ -67,11 +66,11 @@ def gradient(formulas: Mapping[str, Formula], inputs: Mapping[str, Number], name
         share = adjoint.pop(formula, 0.0)
         if not share:
             continue
-        for symbol, tree in differentiated(pieces[formula]).items():
+        for symbol in symbols(pieces[formula]):
             if symbol in unwanted:
                 continue
             try:
-                slope = float(evaluate(tree, values))
+                slope = float(evaluate(differentiated(pieces[formula], symbol), values))
             except ValueError as error:
                 raise DerivationError(
                     f"formula '{formula}' has no slope by '{symbol}': {error}.") from None
@@ -118,16 +117,30 @@ def local(tree: Tree, values: Mapping[str, Number]) -> Tree:
     return [operator, *(local(arg, values) for arg in args)]
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def differentiated(piece: str) -> Slopes:
-    """By free symbol, SymPy's derivative of a piece (as JSON), as a tree.
+def symbols(piece: str) -> list[str]:
+    """What a piece (as JSON) depends on.
 
-    >>> differentiated('["multiply", "hidden_size", 3]')
-    {'hidden_size': 3}
+    >>> symbols('["multiply", "hidden_size", 3]')
+    ['hidden_size']
     """
-    expression = from_tree(json.loads(piece))
-    return {symbol.name: to_tree(sympy.diff(expression, symbol))
-            for symbol in sorted(expression.free_symbols, key=str)}
+    return sorted(symbol.name for symbol in _expression(piece).free_symbols)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def differentiated(piece: str, by: str) -> Tree:
+    """SymPy's derivative of a piece (as JSON) by one of its symbols, as a tree.
+
+    >>> differentiated('["multiply", "hidden_size", 3]', "hidden_size")
+    3
+    """
+    expression = _expression(piece)
+    (symbol,) = (one for one in expression.free_symbols if one.name == by)
+    return to_tree(sympy.diff(expression, symbol))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _expression(piece: str) -> sympy.Expr:
+    return from_tree(json.loads(piece))
 
 
 def _branch(tree: Tree, values: Mapping[str, Number]) -> Tree:

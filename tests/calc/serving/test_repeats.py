@@ -9,11 +9,13 @@ from _engines import POLICIES, affine, engines_of_any_kind
 from hypothesis import given
 from hypothesis import strategies as st
 
+import catalogue
 from calc.serving.arrivals import ClosedLoop, Prefixes, poisson
 from calc.serving.batching import Engine
-from calc.serving.requests import Limits, Request
+from calc.serving.requests import Contexts, Limits, Request, Step
 from calc.serving.scheduling import schedule
 from calc.serving.simulation import Pool, simulate
+from calc.serving.step_times import ROUNDING, Clock
 
 requests_of_long_answers = st.lists(
     st.builds(lambda arrival, prompt, output: Request(arrival / 4, prompt, output),
@@ -56,6 +58,19 @@ def test_a_simulation_is_that_of_single_steps(requests, engine, replicas, routin
         assert bits(simulate(requests, pool)) == bits(run)
 
 
+@given(requests_of_long_answers, engines_of_any_kind, st.sampled_from([1, 3]),
+       st.sampled_from([0.0, 0.02]))
+def test_steps_that_take_as_long_may_be_taken_at_once(requests, engine, replicas, gap):
+    """Where the time goes by the longest context, in blocks of eight tokens."""
+    def step_time(step):
+        new = sum(new for new, cached in step.prefill)
+        return 0.05 + 0.01 * new + 0.003 * -(-max(step.decode, default=0) // 8)
+
+    pool = Pool(fitting(engine), step_time, gap, replicas)
+    at_once = replace(pool, alike=lambda step: -max(step.decode) % 8)
+    assert bits(simulate(requests, at_once)) == bits(simulate(requests, pool))
+
+
 @given(engines_of_any_kind, st.integers(1, 9), st.integers(0, 3), st.sampled_from([0.0, 7.25]),
        st.sampled_from([None, Prefixes(turns=3, longest=60)]))
 def test_users_in_a_loop_see_the_same(engine, users, seed, thinking, prefixes):
@@ -65,6 +80,18 @@ def test_users_in_a_loop_see_the_same(engine, users, seed, thinking, prefixes):
     run = simulate(loop, pool)
     with step_by_step():
         assert bits(simulate(loop, pool)) == bits(run)
+
+
+@given(st.lists(st.integers(1, 9000), min_size=1, max_size=9))
+def test_a_clock_says_how_many_steps_take_as_long(contexts):
+    scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+    clock, first = Clock(scenario.inputs(), scenario.model.attention), Contexts(tuple(contexts))
+    alike = clock.alike(Step((), first))
+    assert 0 <= alike < ROUNDING
+    assert {clock(Step((), first.next(steps))) for steps in range(alike + 1)} == {
+        clock(Step((), first))}
+    assert alike == clock.alike(Step((), tuple(contexts)))
+    assert clock.alike(Step((), first.next(alike + 1))) == ROUNDING - 1
 
 
 def test_one_replica_on_a_clock_that_jumps_does_what_a_plain_loop_does():
