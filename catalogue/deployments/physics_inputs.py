@@ -6,7 +6,9 @@ together. What the entries do not say has the neutral value of ``NEUTRAL``.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -144,10 +146,13 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
               if name in scenario.mechanisms and name not in named]
-    return [Knob(knob.name, stated.get(knob.name, stated.get(
-        _else(knob.name), given.get(knob.name, knob.value))), knob.symbols) for knob in found]
+    own = [stated.get(knob.name) or stated.get(_else(knob.name)) or given.get(knob.name)
+           for knob in found]
+    return [Knob(knob.name, value, knob.symbols) if value else knob
+            for knob, value in zip(found, own, strict=True)]
 
 
+@functools.cache
 def _else(name: str) -> str:
     """The mechanism whose value holds where a scenario states none of this one."""
     table, *dtype = name.split(".")
@@ -331,11 +336,16 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def physics_inputs(scenario: Resolved) -> dict[str, float]:
-    """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
+def physics_inputs(scenario: Resolved, mechanisms: Iterable[Knob]) -> dict[str, float]:
+    """Every input of the physics that is not of model, precision, parallelism or workload (SI).
+
+    Args:
+        scenario: a deployment.
+        mechanisms: its :func:`knobs`.
+    """
     found: dict[str, float] = dict(NEUTRAL)
     found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
-    for knob in knobs(scenario):
+    for knob in mechanisms:
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.mechanisms.items()
               if name in SWITCHES}
