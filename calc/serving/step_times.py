@@ -21,7 +21,7 @@ from calc.physics.work import Composition
 from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
-COUNTS, CONTEXTS = 8, 16  # whose times are computed at once: it takes little longer than one
+COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 
 
