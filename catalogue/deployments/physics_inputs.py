@@ -6,9 +6,7 @@ together. What the entries do not say has the neutral value of ``NEUTRAL``.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -146,13 +144,11 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
               if name in scenario.mechanisms and name not in named]
-    own = [stated.get(knob.name) or stated.get(_else(knob.name)) or given.get(knob.name)
-           for knob in found]
+    own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
     return [Knob(knob.name, value, knob.symbols) if value else knob
             for knob, value in zip(found, own, strict=True)]
 
 
-@functools.cache
 def _else(name: str) -> str:
     """The mechanism whose value holds where a scenario states none of this one."""
     table, *dtype = name.split(".")
@@ -336,13 +332,8 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def physics_inputs(scenario: Resolved, mechanisms: Iterable[Knob]) -> dict[str, float]:
-    """Every input of the physics that is not of model, precision, parallelism or workload (SI).
-
-    Args:
-        scenario: a deployment.
-        mechanisms: its :func:`knobs`.
-    """
+def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
+    """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
     found: dict[str, float] = dict(NEUTRAL)
     found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
     for knob in mechanisms:

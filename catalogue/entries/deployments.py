@@ -133,11 +133,8 @@ class Multiply(Entry):
     @property
     def dtypes(self) -> dict[str, str]:
         """Class of tensors -> dtype, in the order of the fields."""
-        return {name: getattr(self, name) for name in _MULTIPLIED}
-
-
-_MULTIPLIED = tuple(name for name, field in Multiply.model_fields.items()
-                    if field.annotation == Dtype)
+        return {name: getattr(self, name) for name in type(self).model_fields
+                if name not in ("source", "kind", "date", "note", "index")}
 
 
 class Checkpoint(Entry):
