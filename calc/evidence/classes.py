@@ -12,9 +12,8 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Protocol, cast, get_args
-
-import numpy as np
 
 from calc.intervals.uncertainty import Sides
 from catalogue import Scenario, library
@@ -140,7 +139,7 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
     def side(which: str) -> float:
         size: float = getattr(entry, which)
         others = [abs(getattr(engine, which) - size) for engine in engines]
-        spread = float(np.median(others)) / NORMAL_MIDDLE if len(others) > 1 else 0.0
+        spread = median(others) / NORMAL_MIDDLE if len(others) > 1 else 0.0
         return math.hypot(size, spread, entry.within)
 
     return at, of, (side("down"), side("up"))

@@ -19,9 +19,10 @@ from calc.physics.arrays import Inputs
 from calc.quantities.everything import check_names, evaluate
 from calc.quantities.latencies import latencies
 from calc.serving.replay import serve_all
+from calc.serving.step_times import Clock
 from catalogue import Scenario
 from catalogue.deployments.layout import mechanism_problems
-from catalogue.deployments.physics_inputs import Knob, knobs
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.calibrations import Metric
 from catalogue.reading.values import Value
 
@@ -64,7 +65,7 @@ class System:
     def knobs(self) -> dict[str, Knob]:
         """Its mechanisms by name."""
         return {knob.name: replace(knob, value=self.priors.get(knob.name, knob.value))
-                for knob in knobs(self.scenario)}
+                for knob in self.scenario.mechanism_knobs}
 
     def with_priors(self, priors: Mapping[str, Value]) -> Self:
         """The same system with priors of its own for some mechanisms; its inputs stay.
@@ -120,9 +121,9 @@ class System:
         if row not in self._runs:
             column = {name: float(values[row]) for name, values in self.rows.items()}
             self._runs[row] = serve_all(
-                self.inputs, self.scenario.model.attention, column,
-                blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
-                policy=self.scenario.file.scheduling, queued=row not in self.limited,
+                self._clock, column, blocks=float(self._memory["kv_blocks"][row]),
+                unequal=row in self.unequal, policy=self.scenario.file.scheduling,
+                queued=row not in self.limited,
                 coordination=self.scenario.file.prefill_coordination)
         return self._runs[row]
 
@@ -130,6 +131,10 @@ class System:
     def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Calibration]:
         """Calibrations by metric, mechanisms and fitted rows, as they are made."""
         return {}
+
+    @functools.cached_property
+    def _clock(self) -> Clock:
+        return Clock(self.inputs, self.scenario.model.attention)
 
     @functools.cached_property
     def _runs(self) -> dict[int, dict[str, float]]:

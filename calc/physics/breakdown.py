@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -139,12 +140,10 @@ class Busy:
     dispatch: Number
 
     def __add__(self, other: Busy) -> Busy:
-        return Busy(*(getattr(self, part.name) + getattr(other, part.name)
-                      for part in fields(self)))
+        return Busy(*map(add, vars(self).values(), vars(other).values()))
 
     def __sub__(self, other: Busy) -> Busy:
-        return Busy(*(getattr(self, part.name) - getattr(other, part.name)
-                      for part in fields(self)))
+        return Busy(*map(sub, vars(self).values(), vars(other).values()))
 
 
 BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shared_expert",

@@ -16,9 +16,9 @@ SEED = 0
 MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
 
 
-def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, float],
-              blocks: float, unequal: bool, policy: Policy = "mixed",
-              queued: bool = True, coordination: Coordination = "eager") -> dict[str, float]:
+def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bool,
+              policy: Policy = "mixed", queued: bool = True,
+              coordination: Coordination = "eager") -> dict[str, float]:
     """Metrics of a run in which all requests are sent at once.
 
     The front end lets them in one after another. They are dealt to the data-parallel replicas in
@@ -27,8 +27,7 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     distributions of a positive length with that mean the one that assumes least.
 
     Args:
-        inputs: every input symbol, scalars in SI units.
-        attention: ``mla`` or ``gqa``.
+        clock: of the deployment's steps; runs that share it compute no step twice.
         row: ``requests``, ``concurrency``, ``input_tokens``, ``output_tokens``.
         blocks: KV blocks of a replica [block].
         unequal: whether requests have many lengths.
@@ -40,6 +39,7 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     Returns tpot, ttft and e2e, means over requests [s], and output_throughput over the run
     [token/s].
     """
+    inputs = clock.inputs
     replicas = int(inputs["data_parallel"])
     ranks = ranks_in_step(inputs)
     count = max(1, round(row["requests"] / replicas)) * ranks
@@ -58,7 +58,7 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     between = replicas / (ranks * inputs["front_end_rate"])
     requests = [Request(number * between, int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]
-    outcomes = _served(requests, limits, inputs, attention, coordination)
+    outcomes = _served(requests, limits, clock, coordination)
     later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
     since = [0.0 if queued else outcome.started for outcome in outcomes]
     first = [outcome.first_token - begun
@@ -74,10 +74,10 @@ def serve_all(inputs: Mapping[str, float], attention: str, row: Mapping[str, flo
     }
 
 
-def _served(requests: Sequence[Request], limits: Limits, inputs: Mapping[str, float],
-            attention: str, coordination: Coordination) -> Sequence[Outcome]:
+def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
+            coordination: Coordination) -> Sequence[Outcome]:
     """Requests through one replica, or in turn through the ranks that share experts."""
-    clock, gap, ranks = Clock(inputs, attention), inputs["host_gap_per_step"], ranks_in_step(inputs)
+    gap, ranks = clock.inputs["host_gap_per_step"], ranks_in_step(clock.inputs)
     if ranks == 1:
         return schedule(requests, limits, clock, gap).outcomes
     pool = Pool(limits, clock, gap, ranks, ranks=ranks, group_time=clock.together,

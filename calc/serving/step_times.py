@@ -21,7 +21,7 @@ from calc.physics.work import Composition
 from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
-COUNTS, CONTEXTS = 8, 16  # whose times are computed at once: it takes little longer than one
+COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 
 
@@ -50,10 +50,17 @@ class _Part:
     """
 
     busy: Busy
-    launch: float = 0.0
-    core: float = 0.0
-    tokens: float = 0.0
-    beside_layer: float = 0.0
+    launch: Number = 0.0
+    core: Number = 0.0
+    tokens: Number = 0.0
+    beside_layer: Number = 0.0
+
+
+def _beside(parts: Sequence[_Part]) -> _Part:
+    """Parts of several ranks as one, of arrays of shape (ranks,)."""
+    each = np.array([(*vars(part.busy).values(), part.launch, part.core, part.tokens,
+                      part.beside_layer) for part in parts]).T
+    return _Part(Busy(*each[:-4]), *each[-4:])
 
 
 class Clock:
@@ -67,7 +74,8 @@ class Clock:
         attention: ``mla`` or ``gqa``.
     """
 
-    def __init__(self, inputs: Mapping[str, Number], attention: str) -> None:
+    def __init__(self, inputs: Mapping[str, float], attention: str) -> None:
+        self.inputs = inputs
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
         self._attention = attention
         self._counted = count_parameters(attention, self._q)
@@ -113,19 +121,18 @@ class Clock:
 
         Source: notebooks/serving.md, section Ranks that wait for one another.
         """
-        own = [self._own(step) for step in steps if step.prefill or step.decode]
-        prefill = any(step.prefill for step in steps)
-        shared = self._shared(sum(part.tokens for part in own),
-                              max(part.tokens for part in own), not prefill)
-        return max(self._joined(part, shared, not prefill) for part in own)
+        own = _beside([self._own(step) for step in steps if step.prefill or step.decode])
+        decoding = not any(step.prefill for step in steps)
+        shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
+        return float(self._joined(own, shared, decoding).max())
 
-    def _joined(self, own: _Part, shared: _Part, decoding: bool) -> float:
-        """A rank's own part and the part of all ranks, with what overlaps [s]."""
+    def _joined(self, own: _Part, shared: _Part, decoding: bool) -> Number:
+        """Each rank's own part and the part of all ranks, with what overlaps [s]."""
         done = own.busy + shared.busy
-        device = float(done.own + done.links + done.on_host - hidden_time(self._q, done))
+        device = done.own + done.links + done.on_host - hidden_time(self._q, done)
         draft_pass = device / self._q.num_hidden_layers + own.beside_layer
-        return (max(device, own.launch) + own.core
-                + (0.0 if decoding else float(drafted(self._q.draft_tokens, draft_pass))))
+        return (np.maximum(device, own.launch) + own.core
+                + (0.0 if decoding else drafted(self._q.draft_tokens, draft_pass)))
 
     def _own(self, step: Step) -> _Part:
         """What a rank does whatever the others do, its experts without a token."""

@@ -146,8 +146,9 @@ def knobs(scenario: Resolved) -> list[Knob]:
     named = {knob.name for knob in found}
     found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
               if name in scenario.mechanisms and name not in named]
-    return [Knob(knob.name, stated.get(knob.name, stated.get(
-        _else(knob.name), given.get(knob.name, knob.value))), knob.symbols) for knob in found]
+    own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
+    return [Knob(knob.name, value, knob.symbols) if value else knob
+            for knob, value in zip(found, own, strict=True)]
 
 
 @cache
@@ -334,11 +335,11 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     return None
 
 
-def physics_inputs(scenario: Resolved) -> dict[str, float]:
-    """Every input of the physics that is not of model, precision, parallelism or workload (SI)."""
+def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
+    """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
     found: dict[str, float] = dict(NEUTRAL)
     found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
-    for knob in knobs(scenario):
+    for knob in mechanisms:
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.mechanisms.items()
               if name in SWITCHES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from catalogue import library
@@ -126,13 +127,17 @@ class Scenario(Resolved):
         fields["accepted_length"] = self.file.workload.length_accepted
         return {name: value for name, value in fields.items() if value is not None}
 
+    def stated(self) -> dict[str, int | float]:
+        """Input symbols of parallelism and workload with their SI numbers, where stated."""
+        return {name: value.value for part in (self.file.parallelism, self.file.workload)
+                for name in type(part).model_fields
+                if name not in _NOT_INPUTS and (value := getattr(part, name))}
+
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
-        given = {name: value.value for part in (self.file.parallelism, self.file.workload)
-                 for name in type(part).model_fields
-                 if name not in _NOT_INPUTS and (value := getattr(part, name))}
         numbers = (model_inputs(self.model) | precision_inputs(self.precision)
-                   | device_inputs(self.device) | physics_inputs(self) | given)
+                   | device_inputs(self.device) | physics_inputs(self, self.mechanism_knobs)
+                   | self.stated())
         if self.file.workload.output_tokens is None:
             # only the longest context is known: take every request at it, one token from its end
             # and decode by itself, since nothing says how prompts arrive
@@ -149,4 +154,9 @@ class Scenario(Resolved):
     def every_knob(self) -> list[Knob]:
         """Plain inputs, then the mechanisms, those included that are known exactly."""
         plain = [Knob(name, value, (name,)) for name, value in self.values().items()]
-        return plain + mechanisms(self)
+        return [*plain, *self.mechanism_knobs]
+
+    @functools.cached_property
+    def mechanism_knobs(self) -> tuple[Knob, ...]:
+        """The mechanisms, those included that are known exactly."""
+        return tuple(mechanisms(self))

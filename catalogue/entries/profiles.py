@@ -7,6 +7,7 @@ class of cards, the defaults of what it is driven by.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Annotated, Literal
 
@@ -29,6 +30,7 @@ _VERSION = re.compile(r"(?P<numbers>\d+(\.\d+){0,3})(rc(?P<candidate>\d+)|\.post
 _NUMBERS = 4  # that a version has at most
 
 
+@functools.cache
 def in_order(version: str) -> tuple[int, ...]:
     """What sorts versions: a candidate comes before its release, what is posted after it.
 

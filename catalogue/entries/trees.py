@@ -38,7 +38,7 @@ def _divide(a: Number, b: Number) -> Number:
         raise ValueError("division by zero")
     if isinstance(a, float) or isinstance(b, float):
         return float(a) / float(b)
-    return Fraction(a) / Fraction(b)
+    return a / b if isinstance(a, Fraction) else Fraction(a, b)
 
 
 def _power(base: Number, exponent: Number) -> Number:
@@ -46,7 +46,8 @@ def _power(base: Number, exponent: Number) -> Number:
         raise ValueError("division by zero")
     if (not isinstance(exponent, float) and exponent.denominator == 1
             and not isinstance(base, float) and abs(exponent) * _bits(base) <= _EXACT_BITS):
-        return (base if exponent >= 0 else Fraction(base)) ** int(exponent)
+        power = base ** abs(int(exponent))
+        return power if exponent >= 0 else _divide(1, power)
     result = float(base) ** float(exponent)
     if isinstance(result, complex):
         raise ValueError("power of a negative number with a fractional exponent")

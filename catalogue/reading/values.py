@@ -254,7 +254,8 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         low=low, high=high, date=None if date is None else stated_date(date),
         section=None if section is None else words.read(str(section)),
         note=None if entry.get("note") is None else both_languages(entry["note"]),
-        others=_others(entry.get("others", []), rule, replace(given, defaults={})),
+        others=(_others(entry["others"], rule, replace(given, defaults={}))
+                if "others" in entry else ()),
     )
 
 

@@ -19,6 +19,7 @@ _SIGNS = re.compile(
     r"`[\w ./=-]+`"  # code, such as an option's name, is text already
     r"|[!#$&*<>@\[\]\\^_`{|}~]"
     r"|^[:=+%-]+|:(?=:)|(?<=:):|(?<=\))=")  # of a line: comments, fences, lists, targets
+_NOBODYS = dict.fromkeys(range(_FIRST, _FIRST + 0x80))  # in a text that is not hidden yet
 _HIDDEN = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + 0x7F)}]")
 _pages_are_made: Callable[[], bool] = bool  # no, unless something says so
 
@@ -52,7 +53,7 @@ def read(text: str) -> str:
 
 def hidden(text: str) -> str:
     """A text with its signs hidden, on one line."""
-    line = " ".join(text.translate(dict.fromkeys(range(_FIRST, _FIRST + 0x80))).split())
+    line = " ".join(text.translate(_NOBODYS).split())
     return _SIGNS.sub(_hide, line)
 
 

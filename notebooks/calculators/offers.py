@@ -68,6 +68,7 @@ def cards() -> list[str]:
     return [f"{card.id}{server}" for card in held for server in ("", *like.get(card.node, ()))]
 
 
+@functools.cache
 def placed(card: str) -> tuple[Device, Node]:
     """A card, and the server that it stands in."""
     name, _, server = card.partition(AT)

@@ -15,7 +15,7 @@ from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
 from calculators import scripts
 from calculators.offers import MODELS, cards, deployed, placed
-from calculators.table import Axes, every_kind
+from calculators.table import Axes
 from calculators.views import ATTENTIONS, PHASES, trees
 from calculators.words import WORDS, Text
 from catalogue import Scenario
@@ -151,7 +151,7 @@ def carry() -> None:
     formulas, table = scripts.formulas(), scripts.table()
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
     display(HTML("<template></template>"), metadata={"script": found})
-    number("calculators-kinds", len(every_kind(Axes.of_offers())))
+    number("calculators-kinds", len(Axes.of_offers().kinds))
     number("calculators-cards", len({placed(card)[0].id for card in cards()}))
     number("calculators-models", len(MODELS))
     number("calculators-formulas", max(len(trees(each)) for each in ATTENTIONS))

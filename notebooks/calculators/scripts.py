@@ -31,7 +31,7 @@ from calculators.offers import (
     sort_of,
     usual,
 )
-from calculators.table import SET, Axes, columns, every_kind, switched
+from calculators.table import SET, Axes, columns, switched
 from calculators.words import by_language
 from catalogue import (
     load,
@@ -138,12 +138,11 @@ def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()
     stored, running = list(axes.values[2]), list(axes.values[3])
-    offered = every_kind(axes)
     return {
         "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
-        "columns": [column.as_json() for column in columns(axes, offered)],
+        "columns": [column.as_json() for column in columns(axes)],
         "switched": {way: [column.as_json() for column in moved]
-                     for way, moved in switched(axes, offered).items()},
+                     for way, moved in switched(axes).items()},
         "extras": {name: extra.as_json() for name, extra in extras().items()},
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class Axes:
     values: tuple[tuple[Any, ...], ...]
 
     @classmethod
+    @functools.cache
     def of_offers(cls) -> Axes:
         """Of everything that is offered."""
         of_cards = cards()
@@ -61,10 +63,19 @@ class Axes:
         return cls((tuple(of_cards), tuple(sorts.values()), tuple(stored), tuple(running),
                     (0, 1), (0, 1, 2), (0, 1), (0, 1)))
 
-    def place(self, kind: Kind) -> tuple[int, ...]:
-        """Indices of a kind."""
-        return tuple(values.index(getattr(kind, name))
-                     for name, values in zip(AXES, self.values, strict=True))
+    @functools.cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind of deployment that is offered, of each sort of model one."""
+        return tuple(Kind(card, model, precision, engine, *rest)
+                     for card in self.values[0] for model in self.values[1]
+                     for precision in precisions(card) for engine in engines(card)
+                     for rest in kinds(card, model))
+
+    @functools.cached_property
+    def places(self) -> np.ndarray:
+        """Indices of each kind on the axes, shape (kinds, axes)."""
+        return np.array([list(map(values.index, map(attrgetter(name), self.kinds)))
+                         for name, values in zip(AXES, self.values, strict=True)]).T
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -97,32 +108,26 @@ class Column:
         return [self.name, self.axes, self.values, places]
 
 
-def every_kind(axes: Axes) -> list[Kind]:
-    """Every kind of deployment that is offered, of each sort of model one."""
-    return [Kind(card, model, precision, engine, *rest)
-            for card in axes.values[0] for model in axes.values[1]
-            for precision in precisions(card) for engine in engines(card)
-            for rest in kinds(card, model)]
-
-
 @functools.cache
-def _symbols() -> tuple[str, ...]:
-    """Inputs that the table has: all but shapes of a model and what the page sets."""
+def _symbols() -> dict[str, tuple[str, ...]]:
+    """Inputs that the table has, all but shapes of a model and what the page sets: each with the
+    names of its columns, its value first."""
     shapes = model_inputs(load_model(MODELS[0]))
     every = frozenset[str]().union(*map(taken, ATTENTIONS))
-    return tuple(sorted(every - shapes.keys() - set(SET.values())))
+    return {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
+            for name in every - shapes.keys() - set(SET.values())}
 
 
 def row(kind: Kind) -> dict[str, Cell]:
     """Every column of a kind: inputs, ends of those that have a range, and the own errors."""
     scenario = scenario_of(kind)
     inputs, symbols, settable = scenario.inputs(), _symbols(), extras()
-    found: dict[str, Cell] = {f"value {name}": inputs[name] for name in symbols}
+    found: dict[str, Cell] = {named[0]: inputs[name] for name, named in symbols.items()}
     for knob in scenario.every_knob():
         for name in knob.symbols:
             if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
-                found |= {f"low {name}": knob.value.low, f"high {name}": knob.value.high,
-                          f"knob {name}": knob.name}
+                found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
+                             strict=True)
     for name, sides in deviations(scenario).items():
         if name in RANGED:
             found |= {f"{OWN} {name} {side}": size
@@ -133,18 +138,18 @@ def row(kind: Kind) -> dict[str, Cell]:
 Row = Callable[[Kind], dict[str, Cell]]
 
 
-def _some(offered: Sequence[Kind], share: float) -> list[int]:
+def _some(axes: Axes, share: float) -> list[int]:
     """Numbers of a share of the kinds, at random and always the same."""
-    chosen = np.random.default_rng(0).random(len(offered)) < share
+    chosen = np.random.default_rng(0).random(len(axes.kinds)) < share
     return [int(number) for number in np.flatnonzero(chosen)]
 
 
-def switched(axes: Axes, offered: Sequence[Kind]) -> dict[str, list[Column]]:
+def switched(axes: Axes) -> dict[str, list[Column]]:
     """The columns that each way of ``calculators.extras.WAYS`` moves, and what it makes of them.
 
     None is what it takes away.
     """
-    some, found = [offered[number] for number in _some(offered, GLIMPSED)], {}
+    some, found = [axes.kinds[number] for number in _some(axes, GLIMPSED)], {}
     plain = [row(kind) for kind in some]
     for name, (_, ways) in WAYS.items():
         for way in ways:
@@ -160,8 +165,8 @@ def switched(axes: Axes, offered: Sequence[Kind]) -> dict[str, list[Column]]:
                 after = changed(kind)
                 return {column: after.get(column) for column in moved}
 
-            once = columns(axes, offered, GLIMPSED, of) if moved else []
-            found[f"{name}={way}"] = (columns(axes, offered, RESOLVED_AGAIN, of)
+            once = columns(axes, GLIMPSED, of) if moved else []
+            found[f"{name}={way}"] = (columns(axes, RESOLVED_AGAIN, of)
                                       if any(column.axes for column in once) else once)
     return found
 
@@ -170,30 +175,29 @@ def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
-def columns(axes: Axes, offered: Sequence[Kind], share: float = RESOLVED, of: Row = row
-            ) -> list[Column]:
+def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
     Not every kind is resolved: some of them show what moves a column, and where a place of it
     is left without a number, so are those that have one.
 
     Args:
-        axes, offered: the axes, and every kind on them.
+        axes: with every kind on them.
         share: of the kinds that are resolved at first [1].
         of: the numbers of a kind by column.
     """
-    every = np.array([axes.place(kind) for kind in offered])
-    rows = {number: of(offered[number]) for number in _some(offered, share)}
+    rows = {number: of(axes.kinds[number]) for number in _some(axes, share)}
     while True:
         numbers = sorted(rows)
-        names = sorted({name for one in rows.values() for name in one})
-        found = [_column(name, [rows[number].get(name) for number in numbers], every[numbers],
-                         axes.sizes) for name in names]
+        names, places = sorted(set[str]().union(*rows.values())), axes.places[numbers]
+        cells = zip(*(map(rows[number].get, names) for number in numbers), strict=True)
+        found = [_column(name, each, places, axes.sizes)
+                 for name, each in zip(names, cells, strict=True)]
         lacking = sorted({int(number) for column in found
-                          for number in _unfilled(column, every, axes.sizes)})
+                          for number in _unfilled(column, axes.places, axes.sizes)})
         if not lacking:
             return found
-        rows |= {number: of(offered[number]) for number in lacking}
+        rows |= {number: of(axes.kinds[number]) for number in lacking}
 
 
 def _unfilled(column: Column, places: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
@@ -212,10 +216,10 @@ def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np
     return found
 
 
-def _column(name: str, numbers: Iterable[Cell], places: np.ndarray,
+def _column(name: str, numbers: Sequence[Cell], places: np.ndarray,
             sizes: tuple[int, ...]) -> Column:
-    known: dict[Cell, int] = {}
-    codes = np.array([known.setdefault(number, len(known)) for number in numbers])
+    known = {number: code for code, number in enumerate(dict.fromkeys(numbers))}
+    codes = np.array(list(map(known.__getitem__, numbers)))
     kept = list(range(len(sizes))) if len(known) > 1 else []
     for axis in reversed(kept):
         fewer = [other for other in kept if other != axis]

@@ -11,7 +11,6 @@ from typing import Any
 import calc
 import catalogue
 from calc.intervals.uncertainty import interval
-from catalogue.deployments.physics_inputs import knobs
 from catalogue.reading.values import Value
 from deployment_pages import views
 from deployment_pages.answers import Deployed
@@ -154,7 +153,7 @@ def what_a_page_lacks(deployed: Deployed) -> None:
 def what_to_measure(deployed: Deployed) -> None:
     """Which assumed values move the time per token most, and what knowing some would bring."""
     inputs, attention = deployed.questions["tpot"], deployed.attention
-    labels = dict(zip((knob.name for knob in knobs(deployed.scenario)),
+    labels = dict(zip((knob.name for knob in deployed.scenario.mechanism_knobs),
                       mechanisms.of_deployment(deployed.scenario), strict=True))
     alone = {knob.name: interval(inputs, [knob], attention, ["tpot"])["tpot"]
              for knob in deployed.knobs if knob.name in labels}

@@ -8,7 +8,7 @@ import sympy
 from pydantic import BaseModel
 
 import catalogue
-from catalogue.deployments.physics_inputs import USUAL, knobs
+from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
@@ -106,7 +106,7 @@ def rows(priors: Mechanisms) -> Iterator[tuple[Text, Value]]:
 
 def of_deployment(deployment: Scenario) -> Iterator[tuple[Text, Value]]:
     """The mechanisms that a deployment's estimate takes, with their labels."""
-    for knob in knobs(deployment):
+    for knob in deployment.mechanism_knobs:
         yield _label(knob.name), knob.value
 
 

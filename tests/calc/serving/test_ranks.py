@@ -232,8 +232,8 @@ class TestFrontEnd:
         row = {"requests": 64.0, "concurrency": 64.0, "input_tokens": 16.0, "output_tokens": 4.0}
 
         def ttft(**changes):
-            return serve_all(scenario.inputs() | changes, scenario.model.attention, row, 4000.0,
-                             unequal=False)["ttft"]
+            clock = Clock(scenario.inputs() | changes, scenario.model.attention)
+            return serve_all(clock, row, 4000.0, unequal=False)["ttft"]
 
         # a latency adds itself, once; a slow front end adds half of what the last one waits
         assert ttft(request_overhead=1.01) - ttft(request_overhead=0.01) == pytest.approx(1.0)
