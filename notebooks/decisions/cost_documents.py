@@ -90,7 +90,7 @@ def night(made: Plan) -> None:
     owned = made.corrected.owned
     assert owned is not None
     share = float(owned.energy / (owned.second * YEAR))
-    number("s1-energy-share", share, fmt_percent, digits=0)
+
     advised({"s1/cheaper-at-night": (
         f"Idle cards save only their electricity, {fmt_percent(share, 0)} of the cost of owning "
         "them; the cheaper ones beside them are paid for the whole day, too.",

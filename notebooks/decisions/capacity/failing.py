@@ -37,7 +37,7 @@ def inputs(scenario: catalogue.Scenario) -> None:
     failures = failures_of(scenario.device.id)
     sourced([
         (("time between failures of a server", "单台平均无故障时间"), failures.between_failures),
-        (("time until it is mended", "修复时间"), failures.repair),
+        (("time to repair a server", "修复时间"), failures.repair),
         (("start of an engine, without reading weights", "引擎启动，不含读权重"), failures.start)])
 
 

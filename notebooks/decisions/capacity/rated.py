@@ -118,9 +118,9 @@ def measures() -> None:
         "spare-card": [Fleet(**{**vars(of), "spares": 1}) for of in (cut, runs)],
         "fast-swap": [Fleet(**{**vars(of), "repair": repair.low}) for of in (cut, runs)]}
     what: dict[str, Text] = {
-        "spare-card": ("a server that stands by: a spare card does for no other server",
+        "spare-card": ("a server on standby: a spare card serves no other server",
                        "一台整机备机：备卡顶不了别的服务器"),
-        "fast-swap": (f"mended in {fmt_sig(repair.low / HOUR, 2)} h, "
+        "fast-swap": (f"repaired in {fmt_sig(repair.low / HOUR, 2)} h, "
                       f"not {fmt_sig(repair.value / HOUR, 2)} h",
                       f"{fmt_sig(repair.low / HOUR, 2)} 小时修好，而非 "
                       f"{fmt_sig(repair.value / HOUR, 2)} 小时"),
