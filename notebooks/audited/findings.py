@@ -21,14 +21,13 @@ from deployment_pages.answers import Deployed
 from deployment_pages.card import command
 from workbench.chapters.diagrams import goals
 from workbench.showing.display import figure, in_dropdown, number, show, table
-from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from workbench.showing.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
 ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
 USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
 WANTED = "output_throughput"
-HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
 
 
 def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
@@ -117,7 +116,7 @@ def _drawn(aim: float, limit: catalogue.Value) -> None:
 
 
 def _s3() -> None:
-    made, two = hybrid(), Deployed(catalogue.load_scenario(HYBRID))
+    made = hybrid()
     number("a-s3-alone", made.alone[0], fmt_quantity, unit="token/s")
     number("a-s3-most", made.most[0], fmt_quantity, unit="token/s")
     number("a-s3-eight", made.most[1], fmt_quantity, unit="token/s")
@@ -126,7 +125,6 @@ def _s3() -> None:
     two_each, eight_each = (most / cards
                             for most, cards in zip(made.most, made.cards, strict=True))
     number("a-s3-share", two_each / eight_each, fmt_percent, digits=0)
-    number("a-s3-room", float(two.quantities["max_concurrency"]), fmt_int)
 
 
 def instead(document: str) -> None:

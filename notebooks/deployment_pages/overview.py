@@ -185,7 +185,6 @@ def plan_c(overview: Overview) -> None:
     number("c-slots", slots)
     number("c-rate", bare(few[summary.RATE]), str)
     number("c-rate-slots", bare(all_slots[summary.RATE]), str)
-    number("c-floor", fmt_quantity(few["tpot_floor"].value, "s"), str)
     number("c-most", _rate(most), str)
     number("c-most-slots", _rate(most_slots), str)
     number("c-goal", goal)
@@ -276,7 +275,6 @@ def measured_in_s2(overview: Overview) -> None:
     number("s2-largest-ratio", ratio.max(), fmt_sig, digits=2)
     number("s2-error", float(np.median(np.abs(awq.predictions[summary.PACE].errors))),
            fmt_percent, digits=0)
-    number("s2-spare", awq.headroom, fmt_bytes)
     number("s2-other", 1 / apart.factor, fmt_fixed, digits=1)
 
 
@@ -298,15 +296,9 @@ def recurring(overview: Overview) -> dict[float, list[findings.Printed]]:
 
 def front_page(overview: Overview) -> None:
     """Numbers that the book's first page shows."""
-    two, plan = (overview.deployed[name] for name in ("s0-scenario-1", "s1-plan-c"))
-    rate = plan.answers[summary.RATE]
+    two = overview.deployed["s0-scenario-1"]
     number("s0-weights", two.quantities["weights_per_device"], fmt_bytes)
-    number("s0-short", -two.headroom, fmt_bytes)
     number("s0-printed-weights", claimed(two, "weights_per_device")[-1].value.written, str)
-    number("s1-short", -plan.headroom, fmt_bytes)
-    number("s1-estimate", bare(rate), str)
-    number("s1-estimate-most", _rate(rate.high), str)
-    number("s1-printed-throughput", claimed(plan, summary.RATE)[-1].value.value)
 
 
 def recurring_table(rates: dict[float, list[findings.Printed]]) -> None:

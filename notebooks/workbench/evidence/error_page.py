@@ -151,7 +151,7 @@ def first_token(results: Sequence[Result], plain: Sequence[Result], system: str,
           {"rows": ("rows", "行"), "protocol": ("protocol", "协议"), "mean_ours": ("mean", "均值"),
            "mean_plain": ("roofline", "屋顶线"), "median_ours": ("median", "中位数"),
            "median_plain": ("roofline", "屋顶线"), "worst_ours": ("worst", "最差"),
-           "worst_plain": ("roofline", "屋顶线"), "which": ("our worst row", "我们最差的一行")},
+           "worst_plain": ("roofline", "屋顶线"), "which": ("our worst row", "本书最差的一行")},
           wide=True)
 
 

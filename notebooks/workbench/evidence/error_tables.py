@@ -36,7 +36,8 @@ TERMS: dict[str, Text] = {
     "": ("all terms", "全部项"), "dequantisation": ("dequantisation", "反量化"),
     "single_token_path": ("path for one token", "单 token 路径"), "stall": ("stall", "预填充停顿"),
     "routing_skew": ("routing skew", "路由倾斜"),
-    "kernel_boundary": ("kernel boundary", "算子间隔"), "host_gap": ("host gap", "步间空隙")}
+    "kernel_boundary": ("kernel boundary", "算子间隔"),
+    "host_gap": ("gap between steps", "步间空隙")}
 
 
 class Errors(Protocol):
