@@ -35,7 +35,6 @@ LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
-COLLECT = (1_000_000, 10, 1000)  # gc thresholds: pages are large, by default a third of the time
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
@@ -231,8 +230,7 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the handlers; the table of contents is read at priority 900."""
-    gc.freeze()
-    gc.set_threshold(*COLLECT)
+    gc.disable()  # pages are large and stay until the end: looking through them finds nothing
     app.connect("config-inited", _begin, priority=100)
     app.connect("builder-inited", _prepare, priority=900)
     app.connect("env-before-read-docs", _begin_reading)

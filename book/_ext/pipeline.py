@@ -36,7 +36,7 @@ CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deploymen
                 "notebooks/decisions", "notebooks/audited", "notebooks/engineering",
                 "notebooks/calculators")
 CODE_FILES = ("notebooks/workbench/formulas/formulas.json", "requirements.txt")
-WAITING = 1  # a page waits for its kernel a part of its time, when another can run
+WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
@@ -253,7 +253,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
           beside: Callable[[], None] = lambda: None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
-    Runs at most `jobs` notebooks at once (default: one more than cores), reports a line for each,
+    Runs at most `jobs` notebooks at once (default: `WAITING` more than cores), reports a line for each,
     and returns the names of the pages that ran; if there are any, `beside` is called when the first
     has been started. Raises NotebookError when notebooks stopped; what
     finished beside them is kept.
