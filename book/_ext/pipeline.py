@@ -253,9 +253,9 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
           beside: Callable[[], None] = lambda: None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
-    Runs at most `jobs` notebooks at once (default: `WAITING` more than cores), reports a line for each,
-    and returns the names of the pages that ran; if there are any, `beside` is called when the first
-    has been started. Raises NotebookError when notebooks stopped; what
+    Runs at most `jobs` notebooks at once (default: `WAITING` more than cores), reports a line for
+    each, and returns the names of the pages that ran; if there are any, `beside` is called when the
+    first has been started. Raises NotebookError when notebooks stopped; what
     finished beside them is kept.
     """
     folders = Folders(root)
