@@ -44,14 +44,11 @@ STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
     "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
-    "clock_spread",
-    "expert_streaming_efficiency", "sliced_streaming_efficiency",
+    "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
     "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",
-    "dequantisation_traffic",
-    "prefill_dequantisation_traffic",
-    "kernel_boundary", "operators_per_layer", "host_time_per_operator",
-    "host_gap_per_step", "single_token_path",
+    "dequantisation_traffic", "prefill_dequantisation_traffic", "kernel_boundary",
+    "operators_per_layer", "host_time_per_operator", "host_gap_per_step", "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
     "collective_efficiency", "network_alpha", "network_efficiency", "mtp_acceptance",
     "acceptance_decay",
