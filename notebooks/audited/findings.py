@@ -105,13 +105,13 @@ def _s1() -> None:
 def _drawn(aim: float, limit: catalogue.Value) -> None:
     """The goal of S1 [token/s] beside what its users at their limit, and its cards, give."""
     users = USERS[0]
-    law = (f"{users} users at exactly {limit.written} per token, any hardware",
+    law = (f"{users} users at exactly {limit.written}, any hardware",
            f"{users} 个用户、恰好每 {limit.written} 一个 token，任何硬件")
     runs = [((f"{count} users, its 32 H20 as they can run",
               f"{count} 个用户，32 张 H20 的可运行方案"),
              _steady(count, "steady_throughput").value) for count in USERS]
     figure("a-s1-goal", partial(goals.draw, [
-        ((f"S1's goal for {users} users", f"S1 为 {users} 个用户定的目标"), aim),
+        ((f"the goal of S1 for {users} users", f"S1 为 {users} 个用户定的目标"), aim),
         (law, users / limit.value), *runs]))
 
 
