@@ -102,18 +102,22 @@ def own_factor(own: Sequence[tuple[int, Sides]], scores: np.ndarray) -> np.ndarr
     return factor
 
 
-def scores_of(inputs: int, draws: int, seed: int = SEED) -> np.ndarray:
+def scores_of(inputs: int, draws: int) -> np.ndarray:
     """Scores of a standard normal distribution that fill the space evenly, (draws, inputs).
 
     Args:
         inputs: how many there are.
         draws: a power of two.
-        seed: of the scrambling.
     """
-    from scipy.special import ndtri
     from scipy.stats import qmc
 
-    shares = qmc.Sobol(inputs, scramble=True, seed=seed).random(draws)
+    return scored(qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws))
+
+
+def scored(shares: np.ndarray) -> np.ndarray:
+    """What a standard normal variable stays below in such shares of cases, of the same shape."""
+    from scipy.special import ndtri
+
     edge = np.finfo(float).eps  # a share of nothing has no score
     return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
 

@@ -1,8 +1,8 @@
 """Global sensitivity: how much of a quantity's variance each input explains, alone and in company.
 
-Sobol' indices over the inputs' own priors, by Saltelli's design; SALib estimates them. The
-first-order index is the share of the variance that would go if the input were known; the total one
-is what would be left if all others were. Both are of the logarithm where the quantity is positive.
+Sobol' indices over the inputs' own priors, by Saltelli's design, from SALib. The first-order index
+is the share of the variance that would go if the input were known; the total one is what would
+be left if all others were. Both are of the logarithm where the quantity is positive.
 
 Source: Saltelli et al., Variance based sensitivity analysis of model output (2010).
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.deciding.inputs.draws import drawn, priors, scores_of
+from calc.deciding.inputs.draws import drawn, priors, scored
 from calc.deciding.inputs.plans import Plan
 from catalogue import ParamsError
 
@@ -75,13 +75,15 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES) -> Sensitivity:
     Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
     """
     from SALib.analyze import sobol as analysis  # imports pandas
+    from SALib.sample import sobol as design
 
     if not LEAST <= samples <= MOST or samples & (samples - 1):
         raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to {MOST}.")
     found = priors([plan], name)
     problem = {"num_vars": len(found.names), "names": list(found.names),
                "bounds": [[0.0, 1.0]] * len(found.names)}
-    values = drawn(plan, found.knobs[0], found.own[0], design(len(found.names), samples), name)
+    shares = design.sample(problem, samples, calc_second_order=False, seed=SEED)
+    values = drawn(plan, found.knobs[0], found.own[0], scored(shares), name)
     in_log = bool((values > 0).all())
     values = np.log(values) if in_log else values
     deviation = float(values.std())
@@ -97,20 +99,3 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES) -> Sensitivity:
     indices = [Index(label, *map(float, numbers)) for label, *numbers in rows]
     return Sensitivity(tuple(sorted(indices, key=lambda one: -one.total)), samples, len(values),
                        deviation, in_log)
-
-
-def design(inputs: int, samples: int) -> np.ndarray:
-    """Saltelli's design: of each sample a draw, then with one input after the other from a second
-    draw, then that draw.
-
-    Args:
-        inputs: how many there are.
-        samples: a power of two.
-
-    Returns scores of a standard normal distribution, shape (samples * (inputs + 2), inputs).
-    """
-    one, other = np.split(scores_of(2 * inputs, samples, SEED), 2, axis=1)
-    rows = np.repeat(one[:, None], inputs + 2, axis=1)
-    each = np.arange(inputs)
-    rows[:, 1 + each, each] = rows[:, -1] = other
-    return rows.reshape(-1, inputs)

@@ -5,14 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from SALib.sample import sobol
-from scipy.special import ndtri
 
 from calc.deciding.inputs.draws import drawn, priors
 from calc.deciding.inputs.elasticities import answers_of, elasticities
 from calc.deciding.inputs.information import BINS, DRAWS, between, information, to_buy
 from calc.deciding.inputs.plans import BATCHES, Limit, against, plan_of, signed
-from calc.deciding.inputs.sensitivity import SEED, design, sensitivity
+from calc.deciding.inputs.sensitivity import sensitivity
 from calc.deciding.inputs.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
 from calc.intervals.uncertainty import interval
@@ -51,12 +49,6 @@ def test_an_interval_is_wider_than_any_bar_and_narrower_than_all_of_them_togethe
     assert sum(min(down, 0) for down, _ in moves) <= math.log(low / found.value) + 1e-12
     assert math.log(high / found.value) <= sum(max(up, 0) for _, up in moves) + 1e-12
     assert high / low >= max(math.exp(up - down) for down, up in moves) * 0.9
-
-
-def test_the_design_is_that_of_salib():
-    problem = {"num_vars": 5, "names": list("abcde"), "bounds": [[0.0, 1.0]] * 5}
-    shares = sobol.sample(problem, 64, calc_second_order=False, seed=SEED)
-    np.testing.assert_array_equal(design(5, 64), ndtri(shares))
 
 
 def test_a_cost_errs_to_the_other_side_of_its_rate():
