@@ -107,16 +107,18 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
         mixed: whether prompts are prefilled beside decode, without ranks that step together in a
             pipeline.
     """
-    inputs, attention = scenario.inputs(), scenario.model.attention
-    per_node = int(scenario.node.devices_per_node.value)
-    found = cuts(inputs, attention, scenario.model.id, devices, scale_up_domain(scenario.node))
+    inputs, model = scenario.inputs(), scenario.model
+    found = cuts(inputs, model.attention, model.id, devices, scale_up_domain(scenario.node))
     staged = not inputs["draft_tokens"] or drafts_in_stages(
-        scenario.device, scenario.model, scenario.engine)
-    return [cut for cut in found if (not narrow or cut[3] <= per_node)
-            and (staged or cut[1] == 1)
-            and not (mixed and staged_group(cut[0], cut[1], cut[3]))
-            and block_problem(inputs, attention, scenario.model.id, scenario.precision,
-                              cut) is None]
+        scenario.device, model, scenario.engine)
+    return [cut for cut in found if not (narrow and _is_wide(scenario, cut))
+            and (staged or cut[1] == 1) and not (mixed and staged_group(cut[0], cut[1], cut[3]))
+            and not block_problem(inputs, model.attention, model.id, scenario.precision, cut)]
+
+
+def _is_wide(scenario: Scenario, cut: Cut) -> bool:
+    """Whether the experts of a replica lie on more cards than one server has."""
+    return bool(cut[3] > scenario.node.devices_per_node.value)
 
 
 def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
@@ -250,7 +252,7 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
     return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
                 ttft, tpot, _binding(found, room, row, column, limits),
                 bottleneck(inputs, evaluate(inputs, scenario.model.attention)),
-                cut[3] > int(scenario.node.devices_per_node.value), counts.size, way)
+                _is_wide(scenario, cut), counts.size, way)
 
 
 def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,
@@ -358,9 +360,8 @@ def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: 
 
 
 def _kept(scenario: Scenario, choices: Sequence[Choice], narrow: bool) -> np.ndarray:
-    """Which choices are looked at, one row each: all, or those whose experts stay in one server."""
-    per_node = int(scenario.node.devices_per_node.value)
-    return np.array([[cut[3] <= per_node or not narrow] for cut, _ in choices])
+    """Which choices are looked at, one row each."""
+    return np.array([[not (narrow and _is_wide(scenario, cut))] for cut, _ in choices])
 
 
 def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,
