@@ -11,7 +11,7 @@ from catalogue import library
 from catalogue.deployments import family, layout
 from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.documented import as_documented
-from catalogue.deployments.physics_inputs import peak_problem
+from catalogue.deployments.physics_inputs import NEUTRAL, peak_problem
 from catalogue.deployments.profiles import named, underlaid
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.entries.deployments import Documented, ScenarioFile
@@ -277,7 +277,7 @@ def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
 
 def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
-    numbers = model_inputs(scenario.model) | scenario.stated() | {
+    numbers = NEUTRAL | model_inputs(scenario.model) | scenario.stated() | {
         name: value.value for name, value in scenario.mechanisms.items()}
     tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
                       for name in ("tensor", "pipeline", "data", "expert"))
@@ -290,8 +290,7 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     if found := (layout.cut_problem(*model, cut)
                  or block_problem(*model, scenario.precision, cut)):
         raise LayoutError(f"{where('parallelism', found[0])}: {found[1]}.")
-    dealt = int(numbers.get("decode_context_parallel", 1))
-    if problem := layout.context_problem(*model, tp, dealt):
+    if problem := layout.context_problem(*model, tp, int(numbers["decode_context_parallel"])):
         raise LayoutError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
 
 
