@@ -163,8 +163,7 @@ def prepare(pages: int, sources: Iterable[str]) -> None:
             loads = [(partial(library.load, kind), library.names(kind))
                      for kind in library.KINDS if kind != "scenarios"]
             loads += [(engine.load_engine, engine.engine_names()),
-                      (loading.load_family, library.names("scenarios")),
-                      (loading.load_scenario, library.names("scenarios"))]
+                      (loading.load_family, library.names("scenarios"))]
             for load, names in loads:
                 for name in names:
                     with contextlib.suppress(Exception):  # the page says what is wrong with it

@@ -161,8 +161,8 @@ class Engine:
         finished: list[Job] = []
         if self.passed:  # it only repeated the one before
             return finished
-        alike = all_decode = len(self.planned) == len(self.running)
-        alike = alike and len(self.contexts) == len(self.planned)
+        all_decode = len(self.planned) == len(self.running)
+        alike = all_decode and len(self.contexts) == len(self.planned)
         for job, new in self.planned:
             job.computed += new
             if job.computed < job.known:

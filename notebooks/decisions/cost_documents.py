@@ -90,7 +90,6 @@ def night(made: Plan) -> None:
     owned = made.corrected.owned
     assert owned is not None
     share = float(owned.energy / (owned.second * YEAR))
-
     advised({"s1/cheaper-at-night": (
         f"Idle cards save only their electricity, {fmt_percent(share, 0)} of the cost of owning "
         "them; the cheaper ones beside them are paid for the whole day, too.",
