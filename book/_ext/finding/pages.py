@@ -16,8 +16,8 @@ BLOCKS = frozenset({"p", "li", "dt", "dd", "figcaption", "summary", "h1", "h2", 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 LEFT_OUT = frozenset({"script", "style", "svg", "pre"})
-CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "above-input", "toctree-wrapper", "numbers",
-                              "eqno", "katex-html"})  # the last: a formula again, for the eye
+CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "above-input", "toctree-wrapper",
+                              "numbers", "eqno", "katex-html"})  # the last: a formula, for the eye
 SPLIT = re.compile(r"\\(?:begin|end)\{split\}")  # which Sphinx puts around several lines
 MADE_UP = re.compile(r"id\d+$")  # what Sphinx calls a heading without Latin letters
 ACCENT = re.compile(r"\\(bar|hat)\s*\{?((?:\\[A-Za-z]+|[A-Za-z]))\}?")

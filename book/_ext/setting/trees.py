@@ -25,7 +25,7 @@ _kinds: dict[Any, list[type]] = {}  # class, or several -> those of ``_last`` th
 def _note(cls: type, *args: Any, **attributes: Any) -> Any:
     """Make a node, also one that is copied or read from a file, and remember its class."""
     global _pages
-    node = object.__new__(cls)
+    node: Any = object.__new__(cls)
     if cls is nodes.document:
         _pages += 1
         _begun[node] = _pages
@@ -35,7 +35,7 @@ def _note(cls: type, *args: Any, **attributes: Any) -> Any:
     return node
 
 
-def _may_hold(root: nodes.Node, wanted: Any) -> bool:
+def may_hold(root: nodes.Node, wanted: Any) -> bool:
     """Tell whether nodes of a class, or of one of several, were made since the page was begun.
 
     What is in a page was made after it. In what is no page there may be nodes of any class.
@@ -62,7 +62,7 @@ def findall(self: nodes.Node, condition: Any = None, include_self: bool = True,
         wanted, further = condition, None
     elif isinstance(condition, NodeMatcher):
         wanted = condition.classes or object
-    if wanted is not object and not _may_hold(self, wanted):
+    if wanted is not object and not may_hold(self, wanted):
         return
     leaf = nodes.Text if isinstance(wanted, type) and not issubclass(nodes.Text, wanted) else None
     levels: list[Iterator[nodes.Node]] = [iter((self,))]

@@ -37,6 +37,7 @@ FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
 FAMILY = "Workbench Sans SC"
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
+COLOURS = (*PALETTE, "#a5784f", "#5b6b3a", INK)  # for more kinds than a plot has lines
 WIDTH = 7.2
 POINTS_PER_INCH = 72
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
