@@ -56,13 +56,13 @@ def test_what_a_page_holds_was_made_after_it_also_where_it_is_read_from_a_file()
     early += nodes.attention()
     late = new_document("late")
     late += page()
-    assert not trees.may_hold(late, nodes.Admonition)
-    assert list(trees.findall(early, nodes.Admonition)) == list(early.children)
+    assert not trees.may_hold(late, nodes.attention)
+    assert list(trees.findall(early, nodes.attention)) == list(early.children)
     again = pickle.loads(pickle.dumps(early))
-    assert list(trees.findall(again, nodes.Admonition)) == list(again.children)
+    assert list(trees.findall(again, nodes.attention)) == list(again.children)
     assert len(list(trees.findall(pickle.loads(pickle.dumps(late)), nodes.paragraph))) == 5
     late += nodes.attention()
-    assert list(trees.findall(late, nodes.Admonition)) == [late[-1]]
+    assert list(trees.findall(late, nodes.attention)) == [late[-1]]
 
 
 @pytest.mark.parametrize(("text", "plain"), [
