@@ -12,10 +12,10 @@ from deployment_pages.families import quantity, values
 from deployment_pages.views import derived
 from workbench.entries.deployments import named
 from workbench.showing import behind
-from workbench.showing.drawing import SMALL, WIDTH, Drawing
+from workbench.showing.drawing import SIZE, SMALL, WIDTH, Drawing
 from workbench.showing.figures import NARROW
 
-MARGIN, LINE, ROW = 12.0, 22.0, 34.0
+MARGIN, LINE, ROW = 12.0, 22.0, 36.0
 DERIVED, DOCUMENTED = 0, 1  # their colours
 CROSS, TICK = 4.0, 6.0
 AROUND = 1.25  # room at both ends of the axis
@@ -50,8 +50,8 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
         drawing.label(WIDTH / 2, bottom + 2.3 * SMALL, heading, "middle", small=True)
         for place, (title, span, claimed) in enumerate(zip(titles, spans, claims, strict=True)):
             top = LINE + place * ROW
-            drawing.label(MARGIN, top + SMALL, title, small=True)
-            y = top + SMALL + 11
+            drawing.label(MARGIN, top + SIZE, title)
+            y = top + SIZE + 11
             for x in map(at, ticks):
                 drawing.line(x, y - TICK, x, y + TICK, 0.5)
             if span:

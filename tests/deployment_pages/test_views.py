@@ -10,7 +10,7 @@ import catalogue
 from catalogue.reading import words
 from deployment_pages import alternatives, families, spans, verdicts, views
 from deployment_pages.answers import Deployed
-from workbench.showing.drawing import SMALL, WIDTH, width_of
+from workbench.showing.drawing import SIZE, WIDTH, width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -182,7 +182,7 @@ class TestFamilies:
             texts = list(ElementTree.fromstring(drawn.svg()).iter(f"{SVG}text"))
             titles = [words.revealed(one.title[lang]) for one in family.deployments]
             assert [text.text for text in texts if text.text in titles] == titles
-            assert all(width_of(text, SMALL) <= WIDTH - 2 * spans.MARGIN for text in titles)
+            assert all(width_of(text, SIZE) <= WIDTH - 2 * spans.MARGIN for text in titles)
             assert {row["name"] for row in csv.DictReader(io.StringIO(drawn.numbers))} <= {*titles}
 
     def test_the_slower_pool_decides(self, deployed):

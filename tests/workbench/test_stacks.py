@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from workbench.showing.drawing import COLOURS, SMALL, WIDTH, Drawing, width_of
+from workbench.showing.drawing import COLOURS, SIZE, WIDTH, Drawing, width_of
 from workbench.showing.stacks import MARGIN, Stack, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,7 +59,7 @@ def test_the_legend_has_a_number_per_bar_and_leaves_crumbs_out(lang: str) -> Non
 def test_nothing_reaches_over_the_edge(lang: str) -> None:
     height = drawn(lang).height
     for text in elements("text", lang):
-        wide, x = width_of(text.text or "", SMALL), float(text.get("x", 0))
+        wide, x = width_of(text.text or "", SIZE), float(text.get("x", 0))
         left = {"start": x, "end": x - wide}[text.get("text-anchor", "start")]
         assert 0 <= left <= left + wide <= WIDTH
         assert 0 < float(text.get("y", 0)) <= height

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.showing import behind
-from workbench.showing.drawing import LEADING, SMALL, WIDTH, Drawing, Text, broken, width_of
+from workbench.showing.drawing import LEADING, SIZE, WIDTH, Drawing, Text, broken, width_of
 
 SEEN = 0.003  # share of a bar from which a part is in the legend
 MARGIN, BAR, STRIP = 8.0, 20.0, 5.0
-LINE = LEADING * SMALL
-COLUMN = 76.0  # of numbers
+LINE = LEADING * SIZE
+COLUMN = 84.0  # of numbers
 SWATCH = 10.0
 
 
@@ -47,7 +47,7 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], colours: Map
     seen = [name for name in colours if any(
         stack.parts.get(name, 0.0) > SEEN * sum(stack.parts.values()) for stack in stacks)]
     wide = WIDTH - 2 * MARGIN - 1.5 * SWATCH - COLUMN * len(stacks)
-    labels = {name: broken(_in(name, lang), wide, SMALL) for name in seen}
+    labels = {name: broken(_in(name, lang), wide, SIZE) for name in seen}
     height = sum(map(_height, stacks)) + LINE * (
         0.5 + sum(map(len, labels.values())) + any(stack.heading for stack in stacks))
     drawing = Drawing(key, lang, title, (_about(stacks, said, "en"), _about(stacks, said, "zh")),
@@ -61,17 +61,17 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], colours: Map
         top += _height(stack)
     if any(stack.heading for stack in stacks):
         for place, stack in enumerate(reversed(stacks)):
-            drawing.label(WIDTH - MARGIN - place * COLUMN, top + SMALL, stack.heading, "end",
+            drawing.label(WIDTH - MARGIN - place * COLUMN, top + SIZE, stack.heading, "end",
                           small=True, muted=True)
         top += LINE
     for name, lines in labels.items():
-        drawing.bar(MARGIN, top + SMALL - SWATCH + 1, SWATCH, SWATCH, colours[name])
+        drawing.bar(MARGIN, top + SIZE - SWATCH + 1, SWATCH, SWATCH, colours[name])
         for place, stack in enumerate(reversed(stacks)):
             size = stack.parts.get(name, 0.0)
-            drawing.label(WIDTH - MARGIN - place * COLUMN, top + SMALL, said(size) if size else "–",
-                          "end", small=True)
+            drawing.label(WIDTH - MARGIN - place * COLUMN, top + SIZE, said(size) if size else "–",
+                          "end")
         for line in lines:
-            drawing.label(MARGIN + 1.5 * SWATCH, top + SMALL, line, small=True)
+            drawing.label(MARGIN + 1.5 * SWATCH, top + SIZE, line)
             top += LINE
     return drawing
 
@@ -83,8 +83,8 @@ def _height(stack: Stack) -> float:
 
 def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, int],
          said: Callable[[float], str]) -> None:
-    drawing.label(MARGIN, top + SMALL, stack.name, small=True)
-    drawing.label(WIDTH - MARGIN, top + SMALL, stack.whole, "end", small=True, bold=True)
+    drawing.label(MARGIN, top + SIZE, stack.name)
+    drawing.label(WIDTH - MARGIN, top + SIZE, stack.whole, "end", bold=True)
     top += 1.4 * LINE
     whole = sum(stack.parts.values())
     scale = (WIDTH - 2 * MARGIN) / max(whole, *(at for _, at in stack.marks), 0.0)
@@ -97,12 +97,12 @@ def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, int],
         drawing.bar(x - stack.hidden * scale, below + 2, stack.hidden * scale, STRIP, hollow=True,
                     dashed=True)
         below += STRIP + LINE
-        drawing.label(x, below - 2, f"−{said(stack.hidden)}", "end", small=True, muted=True)
+        drawing.label(x, below - 2, f"−{said(stack.hidden)}", "end", muted=True)
     for place, (name, at) in enumerate(stack.marks):
         x, base = MARGIN + at * scale, below + (place + 1) * LINE
         drawing.line(x, top - 3, x, base, dashed=place == 0)
-        left = x - MARGIN > width_of(drawing.word(name), SMALL)
-        drawing.label(x + (-4 if left else 4), base, name, "end" if left else "start", small=True)
+        left = x - MARGIN > width_of(drawing.word(name), SIZE)
+        drawing.label(x + (-4 if left else 4), base, name, "end" if left else "start")
 
 
 def _in(text: Text, lang: str) -> str:
