@@ -1,9 +1,9 @@
 """Files that a page offers: an output of its notebook carries them, reading the page writes them.
 
 An output that links to a file by the ``download`` role has its text in the metadata, under
-``file``: name -> text. A plot has its numbers there, under ``numbers``; the link to them is put
-below it here, so that no page has to. Files are written beside the notebook, from where Sphinx
-takes them into the site of each language.
+``file``: name -> text. A plot or a diagram has its numbers there, under ``numbers``; the link to
+them is put below it here, so that no page has to. Files are written beside the notebook, from where
+Sphinx takes them into the site of each language.
 
 An output may also carry scripts, under ``script``: they go to the folder of the site's own scripts,
 ``_static/calculators``, which a page finds without knowing where it stands itself.
@@ -28,7 +28,7 @@ from . import pipeline
 
 CARRIED, SCRIPT, BEHIND = "file", "script", "numbers"
 SCRIPTS = "calculators"  # the folder below the site's static files
-IMAGE = "image/svg+xml"
+PICTURES = ("image/svg+xml", "text/html")  # a plot, a diagram
 CLASS = "numbers"  # of the link
 FIRST = 300  # before Sphinx collects images and downloads of a page, at 500
 
@@ -48,52 +48,60 @@ def carried(notebook: str) -> Iterator[tuple[str, str]]:
 
 
 def behind(notebook: str, stem: str) -> Iterator[tuple[str, str, str]]:
-    """Image, file name and text of the numbers behind each plot of an executed notebook.
+    """Hash, file name and text of the numbers behind each picture of an executed notebook.
 
-    The image is named as myst-nb names it, by its hash. The file is named by the page and the
-    figure, one without a name by its place and its language.
+    A plot is named by myst-nb by this hash. The file is named by the page and the figure, one
+    without a name by its place and its language.
     """
     for place, output in enumerate(_outputs(notebook)):
         data, metadata = output.get("data", {}), output.get("metadata", {})
-        text = metadata.get(IMAGE, {}).get(BEHIND)
-        image = next((data[mime] for mime in data if mime.endswith(IMAGE)), None)
-        if not text or image is None:
+        text = next((metadata[kind][BEHIND] for kind in PICTURES
+                     if metadata.get(kind, {}).get(BEHIND)), "")
+        picture = next((data[mime] for mime in data if mime.endswith(PICTURES)), None)
+        if not text or picture is None:
             continue
-        lines = "".join(image).splitlines()
         name = metadata.get("scrapbook", {}).get("name") or f"{place}_{metadata.get('lang', '')}"
         name = f"{stem}-{name.removeprefix(f'{stem}-')}.csv"
-        yield hashlib.sha256(os.linesep.join(lines).encode()).hexdigest(), name, text
+        yield _hash("".join(picture)), name, text
+
+
+def _hash(picture: str) -> str:
+    return hashlib.sha256(os.linesep.join(picture.splitlines()).encode()).hexdigest()
 
 
 def _write(app: Sphinx, docname: str, source: list[str]) -> None:
     """Write what the notebook of a page carries, before its links are looked up."""
     path = Path(app.env.doc2path(docname))
-    app.env.temp_data[BEHIND] = images = {}
+    app.env.temp_data[BEHIND] = pictures = {}
     if path.suffix != ".ipynb":
         return
     for name, text in carried(source[0]):
         pipeline.put(path.with_name(name), text.encode(), path.parent)
-    for image, name, text in behind(source[0], path.stem):
+    for picture, name, text in behind(source[0], path.stem):
         pipeline.put(path.with_name(name), b"\xef\xbb\xbf" + text.encode(), path.parent)
-        images[image] = name
+        pictures[picture] = name
 
 
 def _link(app: Sphinx, page: nodes.document) -> None:
-    """Put the link to its numbers below each plot: under the caption where there is one."""
-    images = app.env.temp_data.get(BEHIND, {})
-    for image in list(page.findall(nodes.image)):
-        name = images.get(Path(image["uri"]).stem)
+    """Put the link to its numbers below each picture: under the caption where there is one."""
+    pictures = app.env.temp_data.get(BEHIND, {})
+    if not pictures:
+        return
+    found = [*((Path(image["uri"]).stem, image) for image in page.findall(nodes.image)),
+             *((_hash(drawn.astext()), drawn) for drawn in page.findall(nodes.raw))]
+    for key, picture in found:
+        name = pictures.get(key)
         if name is None:
             continue
         words = translate("The numbers behind this figure (CSV)")
         link = addnodes.download_reference("", "", nodes.inline("", words), reftarget=name,
                                            refdoc=app.env.docname, classes=[CLASS])
         line = nodes.paragraph("", "", link, classes=[CLASS])
-        figure = image.parent
+        figure = picture.parent
         while figure is not None and not isinstance(figure, nodes.figure):
             figure = figure.parent
         if figure is None:
-            image.parent.insert(image.parent.index(image) + 1, line)
+            picture.parent.insert(picture.parent.index(picture) + 1, line)
         else:
             figure += nodes.legend("", line)
 

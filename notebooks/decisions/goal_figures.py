@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
-from workbench.entries.deployments import COLOURS, RESOURCES
+from workbench.entries.deployments import RESOURCES
 from workbench.showing import figures
 
 Text = tuple[str, str]
@@ -77,7 +78,7 @@ def front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str]
     drawing, axes = figures.axes(height=5.2)
     place = LANGUAGES.index(lang)
     kinds = list(dict.fromkeys(line.kind for line in lines))
-    colours = {kind: COLOURS[number % len(COLOURS)] for number, kind in enumerate(kinds)}
+    colours = dict(zip(kinds, itertools.cycle(figures.COLOURS), strict=False))
     for number, line in enumerate(lines):
         first = next(other for other in lines if other.kind == line.kind) is line
         _line(axes, line, colours[line.kind], first, number == 0)

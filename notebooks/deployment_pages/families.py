@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
 import catalogue
 from calc.choosing.answers import counted
 from calc.choosing.pools import together as evaluated
@@ -17,7 +15,6 @@ from deployment_pages.answers import Deployed
 from deployment_pages.verdicts import RATES
 from deployment_pages.views import OF, derived, pair, printed
 from workbench.entries.deployments import named
-from workbench.showing import figures
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
@@ -115,43 +112,6 @@ def values(deployed: Deployed, name: str) -> list[float]:
     """The claimed values of a quantity [SI], of the whole deployment."""
     return [float(claim.value.value) * counted(deployed.scenario, claim)
             for claim in of(deployed, name)]
-
-
-def picture(family: Sequence[Deployed]) -> Callable[[str], Figure]:
-    """Derived (point and 80% interval) and documented (crosses) values, a line per deployment."""
-    name = quantity(family)
-    unit = catalogue.symbols()[name].unit
-    shown, factor = {"s": ("ms", 1e3), "B": ("GB", 1e-9)}.get(unit, (unit, 1.0))
-
-    def draw(lang: str) -> Figure:
-        figure, axes = figures.axes(height=1.1 + 0.42 * len(family))
-        words = {"en": ("derived", "documented"), "zh": ("推导", "文档")}[lang]
-        ends: list[float] = []
-        printed_any = any(values(deployed, name) for deployed in family)
-        for place, deployed in enumerate(reversed(family)):
-            ours = derived(deployed, name)
-            if ours is not None:
-                low, value, high = (factor * end for end in (ours.low, ours.value, ours.high))
-                ends += [low, high]
-                axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o",
-                              color=figures.PALETTE[0], label=words[0] if place == 0 else None)
-            claimed = [factor * value for value in values(deployed, name)]
-            ends += claimed
-            axes.plot(claimed, [place] * len(claimed), "x", ms=8, mew=2, color=figures.PALETTE[1],
-                      label=words[1] if place == 0 else None)
-        axes.set_yticks(range(len(family)), [
-            member.scenario.title[lang] for member in reversed(family)], fontsize=9)
-        label = named(name)[lang == "zh"]
-        around = (" (", ")") if lang == "en" else ("（", "）")
-        axes.set(xscale="log", xlabel=f"{label}{around[0]}{shown}{around[1]}",
-                 ylim=(-0.6, len(family) - 0.4))
-        figures.log_ticks(axes.xaxis, min(ends, default=1), max(ends, default=10))
-        if printed_any:
-            axes.legend(loc="upper center", ncols=2,
-                        bbox_to_anchor=(0.5, 1.0 + 0.5 / (1 + len(family))))
-        return figure
-
-    return draw
 
 
 def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:

@@ -231,7 +231,6 @@ def _drawn(lang: str) -> Figure:
         axes.set(xscale="log", ylim=(0, None))
         axes.set_title(f"{named(case[0])[place]}\n{case[1]}", fontsize=9.5)
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
-        axes.minorticks_off()
         axes.set_xlabel(("cards that share the experts", "分摊专家的卡数")[place], fontsize=9)
     drawing.axes[0].set_ylabel(("token/s of a card", "单卡 token/s")[place])
     drawing.axes[1].legend(fontsize=7, loc="lower center", handlelength=1.4)

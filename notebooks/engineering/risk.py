@@ -198,7 +198,6 @@ def _drawn(lang: str) -> Figure:
              ylabel=("probability to reach it (%)", "达到的概率（%）")[at])
     axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
                     ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
-    axes.minorticks_off()
     axes.legend(fontsize=8.5, loc="lower left")
     return drawing
 

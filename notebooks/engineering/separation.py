@@ -213,7 +213,6 @@ def _drawn(lang: str) -> Figure:
              ylabel=("token/s of a card, two pools / one",
                      "单卡吞吐：两个资源池 / 一个")[place])
     axes.set_xticks([20, 30, 50, 100, 200], ["20", "30", "50", "100", "200"])
-    axes.minorticks_off()
     axes.legend(fontsize=8.5)
     return drawing
 

@@ -26,7 +26,7 @@ PAGE = """<body><p>Menu</p><article class="bd-article">
 
 @pytest.mark.parametrize("math", [MATHJAX, KATEX])
 def test_a_page_is_read_as_a_reader_sees_it(math: str) -> None:
-    page = pages.read(PAGE.replace("{math}", math))
+    page = pages.read(PAGE.replace("{math}", math).encode())
     assert page.sections == [
         pages.Section("memory", "Memory", 1, ["A share η_kv of 70,272 bytes."]),
         pages.Section("memory-kv", "Cache", 2, [], ["card · rate", "H20 · 4.0"])]

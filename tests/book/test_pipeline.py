@@ -291,15 +291,18 @@ def test_cells_of_a_variant_are_repeated_and_a_page_may_have_cells_of_its_own(
         build(project)
 
 
-def test_a_plot_brings_the_file_of_its_numbers_and_a_diagram_none() -> None:
-    """Glued or shown at once; the image is known by the name that myst-nb gives it."""
+def test_a_picture_brings_the_file_of_its_numbers_if_it_has_any() -> None:
+    """Glued or shown at once; a plot is known by the name that myst-nb gives it."""
     image, mime = "<svg>\n</svg>\n", "image/svg+xml"
     numbers = {mime: {"numbers": "x\n1\n"}}
     cells = [{"outputs": [
         {"data": {f"application/papermill.record/{mime}": [image]},
          "metadata": {**numbers, "scrapbook": {"name": "curve_en"}}},
         {"data": {mime: image}, "metadata": {**numbers, "lang": "zh"}},
-        {"data": {"text/html": "<svg/>"}, "metadata": {}}, {"name": "stdout"}]}]
+        {"data": {"text/html": "<svg/>"}, "metadata": {}}, {"name": "stdout"},
+        {"data": {"text/html": image}, "metadata": {
+            "text/html": {"numbers": "y\n2\n"}, "lang": "en"}}]}]
     found = list(downloads.behind(json.dumps({"cells": cells}), "page"))
     name = hashlib.sha256(b"<svg>\n</svg>").hexdigest()
-    assert found == [(name, "page-curve_en.csv", "x\n1\n"), (name, "page-1_zh.csv", "x\n1\n")]
+    assert found == [(name, "page-curve_en.csv", "x\n1\n"), (name, "page-1_zh.csv", "x\n1\n"),
+                     (name, "page-4_en.csv", "y\n2\n")]

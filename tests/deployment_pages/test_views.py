@@ -1,10 +1,18 @@
 """The page of a deployment: its answer in a sentence, the three views, what would run, variants."""
 
+import csv
+import io
+from xml.etree import ElementTree
+
 import pytest
 
 import catalogue
-from deployment_pages import alternatives, families, verdicts, views
+from catalogue.reading import words
+from deployment_pages import alternatives, families, spans, verdicts, views
 from deployment_pages.answers import Deployed
+from workbench.showing.drawing import SIZE, WIDTH, width_of
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 DOCUMENTED = [name for name in catalogue.deployment_names()
               if catalogue.load_scenario(name).file.document]
@@ -169,9 +177,13 @@ class TestFamilies:
         members = [deployed.get(one.id) or Deployed(one) for one in family.deployments]
         table = families.rows(members, lambda one: one.scenario.title["en"])
         assert len(table) == len(members)
-        axes = families.picture(members)("en").axes[0]
-        assert [tick.get_text() for tick in axes.get_yticklabels()] == [
-            one.title["en"] for one in reversed(family.deployments)]
+        for lang in ("en", "zh"):
+            drawn = spans.picture(members)(lang)
+            texts = list(ElementTree.fromstring(drawn.svg()).iter(f"{SVG}text"))
+            titles = [words.revealed(one.title[lang]) for one in family.deployments]
+            assert [text.text for text in texts if text.text in titles] == titles
+            assert all(width_of(text, SIZE) <= WIDTH - 2 * spans.MARGIN for text in titles)
+            assert {row["name"] for row in csv.DictReader(io.StringIO(drawn.numbers))} <= {*titles}
 
     def test_the_slower_pool_decides(self, deployed):
         family = catalogue.load_family("s0-scenario-3")

@@ -47,11 +47,10 @@ def _read_pages(app: Sphinx) -> dict[str, pages.Page]:
         known = {}
     found = {}
     for name in sorted(app.env.found_docs):
-        html = (Path(app.outdir) / f"{name}.html").read_bytes()
-        digest = hashlib.sha256(html).digest()
+        page = (Path(app.outdir) / f"{name}.html").read_bytes()
+        digest = hashlib.sha256(page).digest()
         before = known.get(name)
-        found[name] = before if before and before[0] == digest else (
-            digest, pages.read(html.decode("utf-8")))
+        found[name] = before if before and before[0] == digest else (digest, pages.read(page))
     kept.write_bytes(pickle.dumps(found))
     return {name: page for name, (_, page) in found.items()}
 

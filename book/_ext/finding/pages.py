@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
-ARTICLE = re.compile(r'<article class="bd-article".*?</article>', re.DOTALL)
-CODE = re.compile(r'<details class="admonition hide above-input">.*?</details>', re.DOTALL)
-MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
-TEX = re.compile(r"<annotation\b[^>]*>(.*?)</annotation>", re.DOTALL)
-DRAWN = re.compile(r'<span class="katex-html"')  # a formula once more, for the eye
-SPAN = re.compile(r"<(/?)span\b")
+from lxml import etree
+
 BLOCKS = frozenset({"p", "li", "dt", "dd", "figcaption", "summary", "h1", "h2", "h3", "h4"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 LEFT_OUT = frozenset({"script", "style", "svg", "pre"})
-CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "toctree-wrapper", "eqno"})
+CLASSES_LEFT_OUT = frozenset({"headerlink", "cell_input", "above-input", "toctree-wrapper",
+                              "numbers", "eqno", "katex-html"})  # the last: a formula, for the eye
 SPLIT = re.compile(r"\\(?:begin|end)\{split\}")  # which Sphinx puts around several lines
 MADE_UP = re.compile(r"id\d+$")  # what Sphinx calls a heading without Latin letters
 ACCENT = re.compile(r"\\(bar|hat)\s*\{?((?:\\[A-Za-z]+|[A-Za-z]))\}?")
@@ -71,14 +67,11 @@ class Page:
         return self.sections[0].heading if self.sections else ""
 
 
-class _Reader(HTMLParser):
+class _Reader:
     """Reads the article of a page."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.page = Page()
-        self._open: list[tuple[str, str]] = []  # tags, and what ends with each
-        self._silent = 0
         self._text: list[str] = []
         self._cells: list[str] | None = None
         self._row = ""
@@ -86,65 +79,53 @@ class _Reader(HTMLParser):
         self._formula = ""
         self._number = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a section, a block, a formula, or what is left out."""
-        if tag in VOID:
-            self._text.append(" ")
-            return
-        own = {name: value or "" for name, value in attrs}
-        classes = set(own.get("class", "").split())
-        ends = ""
+    def read(self, element: etree._Element) -> None:
+        """Read an element: a section, a block, a formula, or what any other has in it."""
+        tag, name = element.tag, element.get("id", "")
+        classes = element.get("class", "").split()
         if "eqno" in classes and self._formula:
-            ends = "number"
-        elif self._silent or tag in LEFT_OUT or classes & CLASSES_LEFT_OUT:
-            self._silent += 1
-            ends = "silence"
+            self._inside(element)
+            self._number = self._taken().partition(")")[0].lstrip("(")
+        elif tag in LEFT_OUT or not CLASSES_LEFT_OUT.isdisjoint(classes):
+            return
+        elif tag in VOID:
+            self._text.append(" ")
+        elif tag == "math":
+            self._text += element.xpath(".//annotation/text()")  # the TeX that it was written in
         elif tag == "section":
-            self._flush()
-            self._sections.append(Section(own.get("id", "")))
-            self.page.sections.append(self._sections[-1])
-            ends = "section"
+            self._section(element)
         elif tag == "div" and "math" in classes:
-            self._flush()
-            self._formula = own.get("id", "") or "-"
-            ends = "formula"
-        elif tag == "span" and own.get("id") and not self._sections[-1].heading:
-            self._name(own["id"])
+            self._display(element)
         elif tag == "tr":
-            self._flush()
-            self._cells, self._row = [], own.get("id", "")
-            ends = "row"
+            self._table_row(element)
         elif tag in ("td", "th") and self._cells is not None:
             self._flush()
-            ends = "cell"
+            self._inside(element)
+            self._cells.append(self._taken())
         elif tag in BLOCKS and self._cells is None:
-            self._flush()
-            ends = "heading" if tag in HEADINGS else "block"
-        elif self._cells is not None and tag == "span" and own.get("id"):
-            self._row = own["id"]  # a name that a cell gives to its row
-        elif tag == "p":
-            self._text.append(" ")
-        self._open.append((tag, ends))
+            self._block(element)
+        else:
+            if tag == "span" and name and not self._sections[-1].heading:
+                self._name(name)
+            elif tag == "span" and name and self._cells is not None:
+                self._row = name  # a name that a cell gives to its row
+            elif tag == "p":
+                self._text.append(" ")
+            self._inside(element)
 
-    def handle_endtag(self, tag: str) -> None:
-        """End what began with this tag."""
-        while self._open:
-            opened, ends = self._open.pop()
-            if ends:
-                getattr(self, f"_end_{ends}")(opened)
-            if opened == tag:
-                return
-
-    def handle_data(self, data: str) -> None:
-        """Take text."""
-        if not self._silent:
-            self._text.append(data)
+    def _inside(self, element: etree._Element) -> None:
+        """Read texts and elements in an element."""
+        self._text.append(element.text or "")
+        for child in element.iterchildren():
+            if isinstance(child.tag, str):  # a comment has none
+                self.read(child)
+            self._text.append(child.tail or "")
 
     def _taken(self) -> str:
         """What was read since the last block, as one line."""
-        text = plain("".join(self._text)) if "\\" in "".join(self._text) else "".join(self._text)
+        text = "".join(self._text)
         self._text.clear()
-        return " ".join(text.split())
+        return " ".join((plain(text) if "\\" in text else text).split())
 
     def _flush(self) -> None:
         """Keep what was read as a text of the section."""
@@ -156,13 +137,18 @@ class _Reader(HTMLParser):
         if not MADE_UP.match(anchor):
             self._sections[-1].anchor = anchor
 
-    def _end_silence(self, tag: str) -> None:
-        self._silent -= 1
+    def _section(self, element: etree._Element) -> None:
+        self._flush()
+        self._sections.append(Section(element.get("id", "")))
+        self.page.sections.append(self._sections[-1])
+        self._inside(element)
+        self._flush()
+        self._sections.pop()
 
-    def _end_number(self, tag: str) -> None:
-        self._number = self._taken().partition(")")[0].lstrip("(")
-
-    def _end_formula(self, tag: str) -> None:
+    def _display(self, element: etree._Element) -> None:
+        self._flush()
+        self._formula = element.get("id", "") or "-"
+        self._inside(element)
         tex = SPLIT.sub("", "".join(self._text)).strip()
         tex = tex.removeprefix("\\[").removesuffix("\\]").strip()
         self._text.clear()
@@ -170,52 +156,30 @@ class _Reader(HTMLParser):
             self.page.formulas[self._formula] = (self._number, tex)
         self._formula = self._number = ""
 
-    def _end_section(self, tag: str) -> None:
+    def _block(self, element: etree._Element) -> None:
         self._flush()
-        self._sections.pop()
+        self._inside(element)
+        if element.tag in HEADINGS:
+            self._sections[-1].heading = self._taken()
+            self._sections[-1].level = int(element.tag[1])
+        else:
+            self._flush()
 
-    def _end_block(self, tag: str) -> None:
+    def _table_row(self, element: etree._Element) -> None:
         self._flush()
-
-    def _end_heading(self, tag: str) -> None:
-        self._sections[-1].heading = self._taken()
-        self._sections[-1].level = int(tag[1])
-
-    def _end_cell(self, tag: str) -> None:
-        assert self._cells is not None
-        self._cells.append(self._taken())
-
-    def _end_row(self, tag: str) -> None:
-        cells, self._cells = self._cells or [], None
+        self._cells, self._row = [], element.get("id", "")
+        self._inside(element)
+        cells, self._cells = self._cells, None
         if self._row:
             self.page.rows[self._row] = cells
         else:
             self._sections[-1].rows.append(" · ".join(cell for cell in cells if cell))
 
 
-def _tex(mathml: re.Match[str]) -> str:
-    """The TeX that MathML has with it."""
-    return "".join(TEX.findall(mathml[0]))
-
-
-def _undrawn(html: str) -> str:
-    """The page with formulas as their TeX only: most tags of a page draw formulas."""
-    parts, at = [], 0
-    for drawn in DRAWN.finditer(html):
-        depth = 0
-        for span in SPAN.finditer(html, drawn.start()):
-            depth += -1 if span[1] else 1
-            if not depth:
-                parts.append(html[at:drawn.start()])
-                at = html.index(">", span.end()) + 1
-                break
-    return MATHML.sub(_tex, "".join(parts) + html[at:])
-
-
-def read(html: str) -> Page:
-    """Read a built page."""
-    article = ARTICLE.search(html)
+def read(page: bytes) -> Page:
+    """Read a built page, HTML in UTF-8."""
     reader = _Reader()
-    reader.feed(_undrawn(CODE.sub("", article[0])) if article else "")
-    reader.close()
+    document = etree.fromstring(page, etree.HTMLParser(encoding="utf-8"))
+    for article in document.iterfind('.//article[@class="bd-article"]'):
+        reader.read(article)
     return reader.page

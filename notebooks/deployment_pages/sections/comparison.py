@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calc
 import catalogue
-from deployment_pages import alternatives, card, families, verdicts, views
+from deployment_pages import alternatives, card, families, spans, verdicts, views
 from deployment_pages.answers import Deployed
 from deployment_pages.sections import measurements
 from deployment_pages.sections.page import Page
@@ -166,7 +166,7 @@ def all_variants(page: Page) -> None:
         f"[{member.scenario.title['en']}](#{member.scenario.id})",
         f"[{member.scenario.title['zh']}](#{member.scenario.id})")),
         families.columns(page.members), wide=True)
-    draw(families.picture(page.members))
+    draw(spans.picture(page.members))
     whole = views.of_the_whole(page.family)
     if whole.rows:
         show("What the document prints for all of them together:", "文档对全部变体合计给出的数：")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from calc.choosing.lasting import STEADY
 from calc.evidence.classes import Own
 from calc.evidence.classes import named as named_class
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
 from workbench.entries.deployments import RESOURCES, named, reach
-from workbench.showing import figures
+from workbench.showing import stacks
 from workbench.showing.display import draw, show, table
+from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from workbench.showing.stacks import Stack
 
 PHASES = {"decode": ("a decode step", "解码步"), "prefill": ("a chunk of prefill", "预填充块")}
+SHORT = {"decode": ("decode", "解码"), "prefill": ("prefill", "预填充")}
 READ = [("decode_dense", ("weights of every step", "每步必读的权重")),
         ("decode_expert", ("experts that are hit", "命中的专家")),
         ("decode_kv", ("KV cache", "KV 缓存"))]
@@ -101,12 +102,12 @@ def steps(page: Page) -> None:
               "prefill": (f"prefill, {'one prompt' if whole else 'a chunk'} of {size} tokens",
                           f"预填充，一{'条' if whole else '块'} {size} token{' 提示' * whole}")}
     taken = page.deployed.steps
-    draw(deployments.bars([(labels[step.phase], step.parts) for step in taken]))
+    draw(deployments.bars([(labels[step.phase], SHORT[step.phase], step.parts) for step in taken]))
     hidden = max(-1e3 * sum(float(step.parts[name]) for name in deployments.HIDDEN)
                  for step in taken)
     if hidden > 0:
-        show("Hatched: time that overlap hides, or that the path for one token saves.",
-             "斜线条：其中被重叠掩盖、或由单 token 路径省去的时间。")
+        show("Dashed: time that overlap hides, or that the path for one token saves.",
+             "虚线框：其中被重叠掩盖、或由单 token 路径省去的时间。")
     to = f"(#{page.family.id}-floor)"
     floor = (f"; the [floor]{to} has the reading alone", f"；[下界]{to}只含读取") if (
         "tpot" in page.answers) else ("", "")
@@ -160,28 +161,15 @@ def memory(page: Page) -> None:
 
 
 def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: float, lang: str
-                ) -> Figure:
+                ) -> Drawing:
     """Stacked bar of the parts with the device's limits."""
-    figure, axes = figures.axes(height=2.1)
-    left = 0.0
-    for english, chinese, size in parts:
-        label = {"en": english, "zh": chinese}[lang]
-        axes.barh(0, size / 1e9, left=left / 1e9, height=0.5, label=f"{label} {fmt_bytes(size)}")
-        left += size
-    marks = [(usable, {"en": "usable", "zh": "可用"}[lang], "right", ":"),
-             (capacity, {"en": "capacity", "zh": "容量"}[lang], "left", "-")]
-    for at, label, side, line in marks:
-        axes.axvline(at / 1e9, color=figures.INK, linestyle=line, linewidth=1.5)
-        pad = " " if side == "left" else ""
-        axes.text(at / 1e9, 0.42, f"{pad}{label} {at / 1e9:.1f} GB{'' if pad else ' '}",
-                  ha=side, va="bottom", fontsize=9.5)
-    axes.set(yticks=[], ylim=(-0.35, 0.75), xlim=(0, max(left, capacity) * 1.12 / 1e9),
-             xlabel="GB")
-    axes.grid(visible=False)
-    axes.spines["left"].set_visible(False)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3,
-                  fontsize=9.5)
-    return figure
+    sizes = {(english, chinese): size for english, chinese, size in parts}
+    marks = [((f"usable {fmt_bytes(usable)}", f"可用 {fmt_bytes(usable)}"), usable),
+             ((f"capacity {fmt_bytes(capacity)}", f"容量 {fmt_bytes(capacity)}"), capacity)]
+    bar = Stack(("needed on one card", "单卡所需"), fmt_bytes(sum(sizes.values())), sizes,
+                marks=marks)
+    return stacks.draw("memory-parts", lang, ("Memory of one card", "单卡显存"), [bar],
+                       {name: place for place, name in enumerate(sizes)}, fmt_bytes)
 
 
 def floor_under_decode(page: Page) -> None:

@@ -166,7 +166,6 @@ def per_card(comparison: Comparison) -> None:
         for ticks, place in (([1, 2, 4, 8, 16, 32, 64], ax.set_xticks),
                              ([5, 10, 20, 50, 100, 200], ax.set_yticks)):
             place(ticks, [str(tick) for tick in ticks])
-        ax.minorticks_off()
         ax.legend(fontsize=8.5, loc="lower right")
         return fig
 

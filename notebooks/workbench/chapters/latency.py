@@ -177,7 +177,6 @@ def overlap_of_loading(classes: Classes) -> None:
         ax.set(xscale="log", yscale="log", ylim=(0.03, 1.3))
         ax.set_xticks([1 / 16, 1 / 4, 1, 4, 16, 64], ["1/16", "1/4", "1", "4", "16", "64"])
         ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1], ["5%", "10%", "20%", "50%", "100%"])
-        ax.minorticks_off()
         ax.set_xlabel(("rows over the rows of the ridge point", "行数与脊点行数之比")[at])
         ax.set_ylabel(("rate over the rate with many rows", "速率与行数很多时的速率之比")[at])
         ax.legend(loc="lower right", fontsize=8.5)

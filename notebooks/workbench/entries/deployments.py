@@ -6,17 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-
 import catalogue
 from catalogue.deployments.physics_inputs import SWITCHES, multiplied
 from catalogue.deployments.scenario import Scenario
 from catalogue.reading.values import Value
-from workbench.showing import figures
 from workbench.showing.display import DOCUMENTS
+from workbench.showing.drawing import Drawing
 from workbench.showing.numbers import fmt_fixed, fmt_quantity
+from workbench.showing.stacks import Stack, draw
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
@@ -40,7 +37,7 @@ HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one t
 HIDES: Text = ("hidden by overlap, saved by the path for one token",
                "被重叠掩盖或由单 token 路径省去")
 WHOLE: Text = ("what the user waits for", "用户等待的时间")
-COLOURS = (*figures.PALETTE, "#a5784f", "#5b6b3a", figures.INK)
+COLOURS = {label: place for place, label in enumerate(PARTS)}
 RESOURCES: dict[str, Text] = {
     "memory_bandwidth": ("memory bandwidth", "显存带宽"),
     "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
@@ -50,8 +47,7 @@ RESOURCES: dict[str, Text] = {
     "memory_capacity": ("memory capacity", "显存容量"),
 }
 HELD: Text = ("similar runs inside their interval", "同类实测落在区间内")
-SEEN = 0.003  # share of a bar from which a part is in the legend
-LABELLED = 0.05  # share of a bar from which a part bears its number
+MS = 1e3  # in a second
 
 
 def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, Inputs]:
@@ -143,55 +139,20 @@ def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
     return {label: part for label, part in times.items() if part}
 
 
-def bars(rows: Sequence[tuple[Text, Mapping[str, float]]]) -> Callable[[str], Figure]:
-    """Stacked bars of the parts of one step each, each on an axis of its own, per language.
+def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[str], Drawing]:
+    """Stacked bars of the parts of one step each, per language.
 
     Args:
-        rows: label and parts [s] of ``calc.physics.breakdown``; what is hidden of them is a strip
-            below.
+        rows: name, short name and parts [s] of ``calc.physics.breakdown``; what is hidden of them
+            is a strip below.
     """
-    labels = dict.fromkeys(label for _, parts in rows for label, part in grouped(parts).items()
-                           if part > SEEN * sum(grouped(parts).values()))
-    labels = {label: None for label in PARTS if label in labels}
-    colours = dict(zip(PARTS, COLOURS, strict=True))
-
-    def draw(lang: str) -> Figure:
-        at = lang == "zh"
-        figures.style()
-        figure = Figure(figsize=(figures.WIDTH, 1.2 * len(rows) + 0.55 + 0.2 * len(labels) / 2))
-        for axes, (title, parts) in zip(figure.subplots(len(rows), squeeze=False)[:, 0], rows,
-                                        strict=True):
-            _bar(axes, parts, colours)
-            axes.set_title(title[at], loc="left", fontsize=9.5)
-            axes.set_xlabel("ms", fontsize=9)
-        handles = [Patch(color=colours[label], label=label[at]) for label in labels]
-        figure.legend(handles=handles, loc="outside lower center", ncols=2 + (len(labels) > 4),
-                      fontsize=8.5)
-        return figure
-
-    return draw
-
-
-def _bar(axes: Axes, parts: Mapping[str, float], colours: Mapping[Text, str]) -> None:
-    """One stacked bar in ms; below it, from its end backwards, what of it is hidden."""
-    pieces = grouped(parts)
-    whole, left = 1e3 * sum(pieces.values()), 0.0
-    for label, part in pieces.items():
-        width = 1e3 * part
-        axes.barh(0, width, left=left, height=0.55, color=colours[label])
-        if width > LABELLED * whole:
-            axes.text(left + width / 2, 0, f"{width:,.{int(width < 100)}f}", ha="center",
-                      va="center", color="white", fontsize=8.5)
-        left += width
-    hidden = -1e3 * sum(parts.get(name, 0.0) for name in HIDDEN)
-    if hidden > 0:
-        axes.barh(-0.37, hidden, left=whole - hidden, height=0.1, fill=False, hatch="//////",
-                  edgecolor=figures.INK, linewidth=0.5)
-        axes.text(whole - hidden, -0.37, f"−{hidden:,.{int(hidden < 100)}f} ", ha="right",
-                  va="center", fontsize=8.5)
-    axes.set(yticks=[], ylim=(-0.45 if hidden > 0 else -0.35, 0.35), xlim=(0, whole * 1.02))
-    axes.grid(visible=False)
-    axes.spines["left"].set_visible(False)
+    stacks = [Stack(name, fmt_quantity(sum(parts.values()), "s"), grouped(parts),
+                    hidden=-sum(parts.get(part, 0.0) for part in HIDDEN),
+                    heading=(f"{short[0]} (ms)", f"{short[1]}（ms）"))
+              for name, short, parts in rows]
+    title = ("What a step is made of", "一步的时间构成")
+    return lambda lang: draw("step-parts", lang, title, stacks, COLOURS,
+                             lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
 
 def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:

@@ -236,8 +236,8 @@ def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str]
         axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(low / 1.5, top / TERA * 1.6),
                  xlabel="计算强度（FLOP/B）" if zh else "arithmetic intensity (FLOP/B)",
                  ylabel="算力（TFLOPS，INT8 为 TOPS）" if zh else "TFLOPS (INT8: TOPS)")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            figures.log_ticks(axis, *ends)
         _name_levels(axes, levels)
         axes.legend(loc="lower right", fontsize=8.5)
         return picture

@@ -63,7 +63,6 @@ def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(lambda value, _: f"{value:.10g}")
-    axes.minorticks_off()
 
 
 def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
@@ -158,7 +157,6 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
                  xlabel=("predicted over measured", "预测 ÷ 实测")[lang])
         axes.tick_params(axis="y", labelsize=8)
         axes.set_xticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
-        axes.minorticks_off()
     words = (("median, extent of the rows", "中位数与各行范围"), ("DeepSeek-V3.2", "DeepSeek-V3.2"),
              ("roofline", "屋顶线"))
     styles: tuple[dict[str, Any], ...] = (

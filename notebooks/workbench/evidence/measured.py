@@ -157,7 +157,6 @@ def by_requests(results: Results, floor: np.ndarray) -> Callable[[str], Figure]:
                  xlabel={"en": "requests at once", "zh": "并发请求数"}[lang],
                  ylabel={"en": "time per output token (ms)", "zh": "每输出 token 时间（ms）"}[lang])
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
-        axes.minorticks_off()
         axes.legend(title={"en": "input tokens (line: predicted, dotted: floor)",
                            "zh": "输入 token 数（实线：预测，点线：下界）"}[lang])
         return figure

@@ -134,7 +134,6 @@ def map_of_cards(cards: Sequence[Device]) -> None:
         _ridges(ax)
         ax.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         ax.set_yticks([100, 200, 500, 1000, 2000], ["100", "200", "500", "1,000", "2,000"])
-        ax.minorticks_off()
         ax.legend(loc="lower right")
         return fig
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,16 @@ def numbers(figure: Figure) -> str:
     shown = [name for name in COLUMNS if any(row.get(name) not in (None, "") for row in rows)]
     headings = dict.fromkeys(shown) | {name: name for name in shown} | {
         name: heading for name, heading in _headings(figure).items() if name in shown}
+    return written([headings[name] or name for name in shown],
+                   ([row.get(name, "") for name in shown] for row in rows))
+
+
+def written(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV: numbers to six digits, and a file's signs as it has them."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_plain(headings[name]) for name in shown])
-    writer.writerows([[_plain(row.get(name, "")) for name in shown] for row in rows])
+    writer.writerow([_plain(heading) for heading in headings])
+    writer.writerows([_plain(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

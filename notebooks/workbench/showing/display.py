@@ -254,11 +254,14 @@ def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
 
 
 def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
-    """What is drawn as an output; in the book a plot brings its numbers, see ``book/_ext``."""
+    """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
     if isinstance(drawn, Drawing):
-        return HTML(drawn.svg())
-    image = figures.svg(drawn)
-    return figures.Plot(image, metadata={"numbers": behind.numbers(drawn)} if in_book() else None)
+        return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
+    return figures.Plot(figures.svg(drawn), metadata=_beside(behind.numbers(drawn)))
+
+
+def _beside(numbers: str) -> dict[str, str] | None:
+    return {"numbers": numbers} if numbers and in_book() else None
 
 
 def cited(key: str) -> str:
@@ -389,7 +392,7 @@ def _cell(value: Any, lang: int) -> str:
     return str(value).replace("|", r"\|").replace("\n", " ")
 
 
-def draw(picture: Callable[[str], Figure]) -> None:
+def draw(picture: Callable[[str], Figure | Drawing]) -> None:
     """Show a figure at once, drawn once per language; the page of a language keeps its own."""
     for lang in _spoken:
         display(_shown(picture(lang)), metadata={"lang": lang})

@@ -15,7 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from catalogue.reading import words
-from workbench.showing.figures import PALETTE
+from workbench.showing.figures import COLOURS
 
 Text = str | tuple[str, str]
 WIDTH = 400.0
@@ -38,6 +38,7 @@ class Drawing:
 
     def __init__(self, key: str, lang: str, title: Text, about: Text, height: float) -> None:
         self.lang, self.height = lang, height
+        self.numbers = ""  # what is behind it as CSV, for a reader to take along
         names = [f"{key}-{lang}-{part}" for part in ("title", "about")]
         self._svg = self._root = ElementTree.Element("svg", {
             "xmlns": "http://www.w3.org/2000/svg", "class": "drawn", "role": "img",
@@ -57,7 +58,7 @@ class Drawing:
 
         A hollow one is an outline on a light tint.
         """
-        ink = "currentColor" if colour is None else PALETTE[colour % len(PALETTE)]
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         options = {"fill": ink}
         if hollow:
             options |= {"fill-opacity": "0.12", "stroke": ink, "stroke-width": "1.2"}
@@ -81,7 +82,7 @@ class Drawing:
         """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
         options: dict[str, Any] = {"text-anchor": anchor}
         if colour is not None:
-            options["fill"] = PALETTE[colour % len(PALETTE)]
+            options["fill"] = COLOURS[colour % len(COLOURS)]
         if small:
             options["font-size"] = SMALL
         if muted:
@@ -100,7 +101,7 @@ class Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
              colour: int | None = None, dashed: bool = False) -> None:
         """A straight line."""
-        ink = "currentColor" if colour is None else PALETTE[colour % len(PALETTE)]
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         options = {"stroke-dasharray": "4 3"} if dashed else {}
         self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=ink,
                   **{"stroke-width": width, **options})
@@ -117,7 +118,7 @@ class Drawing:
         points = ((to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
                   (neck_x + side * dy, neck_y - side * dx))
         self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points),
-                  fill="currentColor" if colour is None else PALETTE[colour % len(PALETTE)])
+                  fill="currentColor" if colour is None else COLOURS[colour % len(COLOURS)])
 
     def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
               colour: int | None = None) -> None:
@@ -125,7 +126,7 @@ class Drawing:
 
         It comes in level, with the head of an arrow as far as it is long enough for one.
         """
-        ink = "currentColor" if colour is None else PALETTE[colour % len(PALETTE)]
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         head, way = max(HEAD, 1.3 * width), math.copysign(1, bend)
         end = to_x + way * head
         path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
@@ -138,7 +139,7 @@ class Drawing:
 
     def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
         """A filled circle."""
-        ink = "currentColor" if colour is None else PALETTE[colour % len(PALETTE)]
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         self._add("circle", cx=x, cy=y, r=radius, fill=ink)
 
     def axis(self, x: float, y: float, length: float, end: float, ticks: Sequence[float],

@@ -37,8 +37,10 @@ FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
 FAMILY = "Workbench Sans SC"
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
+COLOURS = (*PALETTE, "#a5784f", "#5b6b3a", INK)  # for more kinds than a plot has lines
 WIDTH = 7.2
 POINTS_PER_INCH = 72
+DECADE = 10.0
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
 
 _STYLE: dict[Any, Any] = {
@@ -152,6 +154,15 @@ def _letters() -> frozenset[int]:
     return frozenset().union(*(get_font(str(path)).get_charmap() for path in (FONT, fallback)))
 
 
+def _clear(figure: Figure) -> None:
+    """Leave out minor ticks, where no number stands, of a logarithmic axis of a decade or more."""
+    for axes_ in figure.axes:
+        for axis in (axes_.xaxis, axes_.yaxis):
+            low, high = axis.get_view_interval()
+            if axis.get_scale() == "log" and high >= DECADE * low:
+                axis.set_minor_locator(NullLocator())
+
+
 def svg(figure: Figure) -> str:
     """The figure as an SVG element: no date, no random identifiers, letters as outlines.
 
@@ -159,6 +170,7 @@ def svg(figure: Figure) -> str:
     """
     style()
     _reveal(figure)
+    _clear(figure)
     canvas = FigureCanvasSVG(figure)
     figure.set_dpi(POINTS_PER_INCH)  # that of every SVG, and so of its layout
     if layout := figure.get_layout_engine():
