@@ -244,7 +244,7 @@ class _Work:
         if demand.users is not None and not demand.think_time:
             for rows in slabs(np.ones(len(cells["data"]), int), self.slab):
                 part = at(cells, rows)
-                part["concurrency"] = np.full(len(rows), demand.users)
+                part["concurrency"] = np.full(len(part["data"]), demand.users)
                 self._fit(part)
             return
         for part in self._filled(cells):
@@ -323,16 +323,7 @@ class _Work:
         bounds = self.asked.with_derived(
             {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
              "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
-        rows = self.kept.front.rows
-        beaten = np.zeros(len(pace), bool)
-        for number in range(len(rows["base"])):
-            no_worse, better = np.ones(len(pace), bool), np.zeros(len(pace), bool)
-            for name, sign in self.asked.objectives.items():
-                held, best = sign * rows[name][number], sign * bounds[name]
-                no_worse &= held >= best
-                better |= held > best
-            beaten |= no_worse & better
-        return beaten
+        return self.kept.front.beats(bounds)
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""

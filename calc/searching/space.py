@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -141,8 +141,11 @@ class Space:
             return []
         columns = _kinds(load_node(base.node), cells)
         codes = np.ravel_multi_index([column.astype(int) for column in columns], KINDS)
-        return [{name: column[codes == code] for name, column in cells.items()}
-                for code in np.unique(codes)]
+        order = np.argsort(codes, kind="stable")
+        cells = {name: column[order] for name, column in cells.items()}
+        ends = [0, *np.flatnonzero(np.diff(codes[order])) + 1, len(order)]
+        return [{name: column[start:end] for name, column in cells.items()}
+                for start, end in pairwise(ends)]
 
     def size(self, base: Base) -> int:
         """Deployments of a base but for their requests, those that no engine loads included [1]."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -245,7 +246,7 @@ def _rounded(numbers: np.ndarray) -> np.ndarray:
     return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
 
 
-def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
+def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[slice]:
     """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
 
     Args:
@@ -257,7 +258,7 @@ def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
     while start < len(counts):
         before = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield np.arange(start, stop)
+        yield slice(start, stop)
         start = stop
 
 
@@ -342,11 +343,11 @@ def together(space: Space, base: Base, kinds: Sequence[Cells]
             cells | {"kind": np.repeat(np.arange(len(kinds)), counts)})
 
 
-def of_each_kind(cells: Cells) -> list[np.ndarray]:
+def of_each_kind(cells: Cells) -> list[slice]:
     """Rows of each kind of which there are cells, which stand one after the other."""
     kinds = cells["kind"]
-    rows = np.arange(len(kinds))
-    return np.split(rows, np.flatnonzero(np.diff(kinds)) + 1) if len(kinds) else []
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    return [slice(*ends) for ends in pairwise([*starts, len(kinds)])]
 
 
 def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -356,13 +357,17 @@ def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
     array([1, 2])
 
     Args:
-        kinds: their numbers, shape (n,).
+        kinds: their numbers, ascending, shape (n,).
         values: shape (n,).
     """
-    order = np.lexsort((values, kinds))
-    return order[np.diff(kinds[order], prepend=-1) > 0]
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    if not len(starts):
+        return starts
+    counts = np.diff(starts, append=len(kinds))
+    least = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), counts))
+    return least[np.diff(kinds[least], prepend=-1) > 0]
 
 
-def at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+def at(columns: Mapping[str, np.ndarray], rows: np.ndarray | slice) -> dict[str, np.ndarray]:
     """Some rows of columns."""
     return {name: column[rows] for name, column in columns.items()}

@@ -14,13 +14,25 @@ from calc.costing.tokens import MILLION
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
 from calc.searching.space import Space
-from calc.searching.trying import least_pace
+from calc.searching.trying import Least, least_pace
 from catalogue import ParamsError
 from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
 from catalogue.reading.amounts import human
 
 MEAN = "mean"
 TIMES = ("ttft", "tpot", "e2e")
+
+
+class TooFast(ParamsError):
+    """A throughput for which so few users would need tokens faster than any card gives them.
+
+    Attributes:
+        least: the deployment that gives a token soonest.
+    """
+
+    def __init__(self, sentence: str, least: Least) -> None:
+        super().__init__(sentence)
+        self.least = least
 
 
 @dataclass(frozen=True)
@@ -183,11 +195,11 @@ def _too_fast(space: Space, users: int, wanted: float) -> None:
         return
     choice, deployed = least.choice, least.deployed
     binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
-    raise ParamsError(
+    raise TooFast(
         f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
         f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
         "is one every "
         f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
         f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
         f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
-        f"{human(users * answer / (least.pace * steps), 'token/s')}.")
+        f"{human(users * answer / (least.pace * steps), 'token/s')}.", least)
