@@ -163,12 +163,13 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         workers: processes that share the work, where it is worth it; the answer is the same for
             any.
         slab: deployments that are in memory at once; the answer is the same for any.
-        space: what the goal allows, where it is not what its file says.
+        space: what the goal allows, where it is not what its file says; goals that differ in
+            users, objectives and limits of quantities only may share one.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
     space = space or Space(goal)
-    asked = wishes(space)
+    asked = wishes(space, goal)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
     found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
@@ -219,8 +220,10 @@ def _part(task: tuple[int, int, int]) -> Part:
     if share == 0:
         funnel.counts["blocks"] += space.blocked(base)
         funnel.counts["drafts"] += space.undrafted(base)
-    if kinds := space.cells(base)[share::shares]:
-        tried, first, cells = together(space, base, kinds)
+    if joined := together(space, base, asked.goal.demand):
+        tried, first, cells = joined
+        if shares > 1:
+            cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
         _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
     return number, kept, funnel
 

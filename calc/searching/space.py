@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise, product
@@ -78,6 +78,7 @@ class Space:
     _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
     _loaded: dict[tuple[str, int, str], np.ndarray] = field(default_factory=dict)
     _files: dict[Base, Scenario] = field(default_factory=dict)
+    _inputs: dict[Base, tuple[Scenario, dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def model(self) -> Model:
@@ -279,6 +280,25 @@ class Space:
         if self.goal.space.drafts is not None:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
+
+    def inputs(self, base: Base, kinds: Sequence[Cells]) -> tuple[Scenario, dict[str, Any]]:
+        """One deployment of a base, and the input symbols of all of them but for their settings:
+        what differs by kind as an array of one value for each. Made once.
+
+        Args:
+            base: whose cells they are.
+            kinds: all of its cells, by kind.
+
+        Raises ParamsError as :meth:`first` does.
+        """
+        if base not in self._inputs:
+            firsts = [self.first(base, cells) for cells in kinds]
+            of_first, *rest = (first.inputs() for first in firsts)
+            self._inputs[base] = firsts[0], {
+                name: value if all(other[name] == value for other in rest)
+                else np.array([value, *(other[name] for other in rest)])
+                for name, value in of_first.items()}
+        return self._inputs[base]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.

@@ -179,9 +179,9 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
     """
     least = None
     for base in space.bases():
-        if not (kinds := space.cells(base)):
+        if not (joined := together(space, base, space.goal.demand)):
             continue
-        tried, _, cells = together(space, base, kinds)
+        tried, _, cells = joined
         cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
             cells["utilization"] == cells["utilization"].max())))
         cells["concurrency"] = np.full(len(cells["data"]), users)
@@ -323,23 +323,20 @@ def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
     return least_of_each(np.cumsum(moved), -sign * columns[name])
 
 
-def together(space: Space, base: Base, kinds: Sequence[Cells]
-             ) -> tuple[Tried, Scenario, Cells]:
-    """Cells of several kinds as one: how they are tried, one of them, and their settings.
+def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario, Cells] | None:
+    """All cells of a base: how they are tried, one of them, and their settings; None of none.
 
     Args:
         space: what the goal allows.
-        base: whose cells they are.
-        kinds: cells by kind, at least one; ``kind`` will tell them apart.
+        base: whose cells they are; ``kind`` will tell those of each kind apart.
+        demand: that is asked of them.
     """
-    firsts = [space.first(base, cells) for cells in kinds]
-    of_first, *rest = (first.inputs() for first in firsts)
-    inputs = {name: value if all(other[name] == value for other in rest)
-              else np.array([value, *(other[name] for other in rest)])
-              for name, value in of_first.items()}
+    if not (kinds := space.cells(base)):
+        return None
+    first, inputs = space.inputs(base, kinds)
     counts = [len(cells["data"]) for cells in kinds]
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
-    return (Tried(inputs, firsts[0].model.attention, space.goal.demand), firsts[0],
+    return (Tried(inputs, first.model.attention, demand), first,
             cells | {"kind": np.repeat(np.arange(len(kinds)), counts)})
 
 

@@ -125,14 +125,18 @@ def stated_limits(goal: Goal) -> dict[str, float]:
     return {name: float(limit) for name, limit in found.items() if limit is not None}
 
 
-def wishes(space: Space) -> Wishes:
+def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
+
+    Args:
+        space: what it allows.
+        goal: what is asked, where it is not the goal of the space.
 
     Raises ParamsError for a goal that contradicts itself, with the arithmetic, and for one that
     asks for money where no card has a price.
     """
-    goal = space.goal
-    _contradictions(space)
+    goal = goal or space.goal
+    _contradictions(space, goal)
     hours, unpriced = {}, []
     for offer in space.offers:
         prices = prices_of(offer.device)
@@ -156,9 +160,8 @@ def wishes(space: Space) -> Wishes:
     return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
 
 
-def _contradictions(space: Space) -> None:
+def _contradictions(space: Space, goal: Goal) -> None:
     """Refuse a goal whose demand and limits say two things of one quantity."""
-    goal = space.goal
     demand, wanted = goal.demand, goal.limits.throughput
     if wanted is None:
         return
@@ -173,18 +176,18 @@ def _contradictions(space: Space) -> None:
     if wanted > most:
         raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
                           f"{human(wanted, 'token/s')}, expected at most what arrives.")
-    if demand.users is not None and not demand.think_time and space.goal.space.pools == ["one"]:
-        _too_fast(space, demand.users, wanted)
+    if demand.users is not None and not demand.think_time and goal.space.pools == ["one"]:
+        _too_fast(space, goal, demand.users, wanted)
 
 
-def _too_fast(space: Space, users: int, wanted: float) -> None:
+def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
     """Refuse a throughput for which so few users would need tokens faster than any card gives them.
 
     Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
     request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
     section Bounds).
     """
-    goal, limit = space.goal, space.goal.limits.tpot
+    limit = goal.limits.tpot
     answer = goal.demand.output_tokens
     steps = max(1, answer - 1)  # after the first token
     needed = users * answer / (wanted * steps)
