@@ -129,7 +129,8 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     Raises ValueError for arrays that are not of one length, or for a name that is not computed.
     """
     # floats throughout: integers of a narrow array type would wrap around without a word
-    fixed = {name: np.float64(value) for name, value in inputs.items() if np.isscalar(value)}
+    fixed: dict[str, Number] = {name: np.float64(value) for name, value in inputs.items()
+                                if isinstance(value, (int, float))}
     columns = {name: np.asarray(value) for name, value in inputs.items() if name not in fixed}
     fixed |= {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
     arrays = {name: value for name, value in columns.items() if value.ndim}

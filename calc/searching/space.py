@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.advice import ON_PROCESSORS, changed
-from calc.choosing.layouts import divisors, staged_group
+from calc.choosing.layouts import divisors, placed, staged_group
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -342,9 +342,7 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
-    per_node = int(node.devices_per_node.value)
-    within, beyond = (cells["expert"] > size for size in (per_node, scale_up_domain(node)))
-    return (cells["devices"] > per_node, within.astype(int) + beyond, cells["data"] > 1,
+    return (*placed(node, cells["devices"], cells["data"], cells["expert"]),
             cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
 
 
