@@ -193,7 +193,9 @@ class Front:
         if (dict(self.objectives), self.ties) != (dict(other.objectives), other.ties):
             raise ValueError("fronts of different objectives cannot be merged")
         self.count += other.count
-        if other.rows:
+        if not self.rows:
+            self.rows = dict(other.rows)
+        elif other.rows:
             self._take(other.rows)
         return self
 

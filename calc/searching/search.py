@@ -121,6 +121,7 @@ class Found:
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
+        space: what was tried, for goals that may share it.
         draws: of its deployments what ``calc.searching.sure`` has drawn, once for each.
     """
 
@@ -129,6 +130,7 @@ class Found:
     kept: list[Kept]
     front: Front
     funnel: Funnel
+    space: Space = field(repr=False)
     pairs: Pairs | None = None
     draws: dict[Choice, Mapping[str, np.ndarray]] = field(default_factory=dict, repr=False)
 
@@ -172,7 +174,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     asked = wishes(space, goal)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
-    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
+    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
     for number, part, funnel in _done(space, asked, bases, workers, slab):
         kept[number].merge(part)
         found.funnel.merge(funnel)

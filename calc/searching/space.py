@@ -77,6 +77,7 @@ class Space:
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
     _loaded: dict[tuple[str, int, str], np.ndarray] = field(default_factory=dict)
+    _staged: dict[Base, bool] = field(default_factory=dict)
     _files: dict[Base, Scenario] = field(default_factory=dict)
     _inputs: dict[Base, tuple[Scenario, dict[str, Any]]] = field(default_factory=dict)
 
@@ -165,9 +166,11 @@ class Space:
 
     def _drafts_in_stages(self, base: Base) -> bool:
         """Whether drafts are tried in pipeline stages."""
-        allowed = self.goal.space.staged_drafts
-        return (drafts_in_stages(load_device(base.device), self.model, base.engine)
-                if allowed is None else allowed)
+        if base not in self._staged:
+            allowed = self.goal.space.staged_drafts
+            self._staged[base] = allowed if allowed is not None else drafts_in_stages(
+                load_device(base.device), self.model, base.engine)
+        return self._staged[base]
 
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""

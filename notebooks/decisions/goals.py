@@ -200,7 +200,7 @@ def certainty(page: Page) -> None:
     goal, found = goal_of(answer), answer.found
     if answer.sure is None:
         limits = goal.limits.model_copy(update={"sure": SURE})
-        found = search(goal.model_copy(update={"limits": limits}))
+        found = search(goal.model_copy(update={"limits": limits}), space=found.space)
     rows, most_drawn = [], 0
     for share in SHARES:
         sure = surely(found, share)

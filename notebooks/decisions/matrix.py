@@ -15,7 +15,7 @@ from calc.searching.asking import load_goal
 from calc.searching.search import search
 from calc.searching.space import Space
 from calc.searching.sure import Drawn, drawn
-from catalogue.planning.goals import Goal
+from catalogue.planning.goals import CardRange, Goal
 from decisions.goals import cards, named, plan
 from workbench.showing import figures
 from workbench.showing.display import download, figure, number, show, table
@@ -97,8 +97,8 @@ def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator
     best: dict[int, Drawn] = {}
     fewest, most = size, size
     while fewest <= goal.cards.most and len(best) < len(users):
-        space = Space(load_goal(GOAL, [*settings, f"cards.fewest={fewest}",
-                                       f"cards.most={min(most, goal.cards.most)}"]))
+        tried = CardRange.model_construct(fewest=fewest, most=min(most, goal.cards.most))
+        space = Space(goal.model_copy(update={"cards": tried}))
         for count in users:
             if count not in best and (found := _fastest(space, count)):
                 best[count] = found
