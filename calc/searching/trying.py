@@ -77,7 +77,7 @@ class Tried:
                       if isinstance(values, np.ndarray)}
         for name, symbol in SYMBOLS.items():
             column = cells[name]
-            same = len(column) and (column == column[0]).all()
+            same = len(column) and column[0] == column[-1] and (column == column[0]).all()
             found[symbol] = column[0] if same and name != "concurrency" else column
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
 
@@ -298,7 +298,7 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
         counts = every[part]
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.repeat(np.cumsum(counts) - counts, counts)
-        found = {name: column[part][rows] for name, column in cells.items()}
+        found = {name: np.repeat(column[part], counts) for name, column in cells.items()}
         yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
                        "row": rows}
 
