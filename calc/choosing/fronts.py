@@ -98,15 +98,16 @@ def _unbeaten(costs: np.ndarray, strong: np.ndarray) -> np.ndarray:
     for start in range(0, costs.shape[1], PIECE):
         piece = costs[:, start:start + PIECE]
         at = np.arange(start, start + piece.shape[1])
+        alive = np.ones(len(at), dtype=bool)
         for row in strong.T:
-            worse = piece[0] >= row[0]
+            worse, equal = piece[0] >= row[0], piece[0] == row[0]
             for column, value in zip(piece[1:], row[1:], strict=True):
                 worse &= column >= value
-            hit = np.flatnonzero(worse)
-            worse[hit] = (piece[:, hit] != row[:, None]).any(axis=0)  # an equal row stays
-            if len(hit):
-                piece, at = piece[:, ~worse], at[~worse]
-        places.append(at)
+                equal &= column == value
+            alive &= equal | ~worse  # an equal row stays
+            if 2 * np.count_nonzero(alive) < len(at):
+                piece, at, alive = piece[:, alive], at[alive], alive[alive]
+        places.append(at[alive])
     return np.concatenate(places) if places else np.arange(0)
 
 
@@ -165,6 +166,9 @@ class Front:
         self.count += size
         if not size:
             return self
+        if size <= SAMPLE:  # fewer than the strongest would be looked for among
+            self._take(columns)
+            return self
         if self._strong is None:
             self._strong = _strongest(costs)
         left = _unbeaten(costs, self._strong)
@@ -173,12 +177,25 @@ class Front:
         self._take({name: np.asarray(column)[left] for name, column in columns.items()})
         return self
 
+    def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Which rows one that is kept beats, shape (n,).
+
+        Args:
+            columns: objectives of the rows, shape (n,) each.
+        """
+        costs = _costs(columns, self.objectives)
+        beaten = np.ones(costs.shape[1], dtype=bool)
+        beaten[_unbeaten(costs, self._kept_costs(costs))] = False
+        return beaten
+
     def merge(self, other: Front) -> Front:
         """Take in another front of the same objectives. Returns itself."""
         if (dict(self.objectives), self.ties) != (dict(other.objectives), other.ties):
             raise ValueError("fronts of different objectives cannot be merged")
         self.count += other.count
-        if other.rows:
+        if not self.rows:
+            self.rows = dict(other.rows)
+        elif other.rows:
             self._take(other.rows)
         return self
 

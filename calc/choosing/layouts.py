@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calc.physics.arrays import Number
+from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import context_problem, cut_problem
+from catalogue.entries.hardware import Node
 
 Cut = tuple[int, int, int, int]
 SHARED = "decode_context_parallel"
@@ -46,6 +49,22 @@ def staged_group(tensor: int, pipeline: int, expert: int) -> bool:
         tensor, pipeline, expert: parallel sizes.
     """
     return pipeline > 1 and expert > tensor
+
+
+def placed(node: Node, devices: Number, data: Number, expert: Number
+           ) -> tuple[Number, Number, Number]:
+    """How layouts lie on servers, on which their inputs depend besides their numbers.
+
+    Args:
+        node: the server.
+        devices, data, expert: cards, replicas and expert-parallel ranks, numbers or arrays [1].
+
+    Returns whether they take several servers, how many domains an exchange leaves, and whether
+    there are replicas.
+    """
+    per_node = int(node.devices_per_node.value)
+    left = 1 * (expert > per_node) + (expert > scale_up_domain(node))
+    return devices > per_node, left, data > 1
 
 
 def shares(inputs: Mapping[str, Any], attention: str, model: str) -> list[int]:

@@ -128,14 +128,16 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
     Raises ValueError for arrays that are not of one length, or for a name that is not computed.
     """
-    columns = {name: np.asarray(value) for name, value in inputs.items()}
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    fixed: dict[str, Number] = {name: np.float64(value) for name, value in inputs.items()
+                                if isinstance(value, (int, float))}
+    columns = {name: np.asarray(value) for name, value in inputs.items() if name not in fixed}
+    fixed |= {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
     arrays = {name: value for name, value in columns.items() if value.ndim}
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError("a sweep takes arrays of one length")
     (count,), = shapes
-    # floats throughout: integers of a narrow array type would wrap around without a word
-    fixed = {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
     result = {name: np.empty(count) for name in names}
     # glibc hands small blocks back to the system and fetches them again, pass by pass, until a
     # large one was freed once; that alone would halve the speed

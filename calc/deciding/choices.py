@@ -11,9 +11,10 @@ import numpy as np
 
 from calc.costing.rates import Rate
 from calc.deciding.availability import failures_of, fleet_of
-from calc.deciding.growth import best, on, sizes_of
+from calc.deciding.growth import best, sizes_of
 from calc.deciding.regret import Chosen, at_ends, choose
 from calc.deciding.replicas import Limits, Replica
+from calc.deciding.tables import on
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
 from catalogue.planning.loads import HOURS, Load

@@ -14,30 +14,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import changed
-from calc.choosing.layouts import Cut, cuts, staged_group
-from calc.choosing.sweeps import sweep
+from calc.choosing.layouts import Cut
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
+from calc.deciding.tables import Choice, Tables, Way, is_wide, layouts, own_way, requests_of, ways
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
-from calc.serving.replay import MOST_SEQUENCES
 from catalogue import Scenario
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.profiles import drafts_in_stages
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
-REQUESTS = 48  # numbers of requests that are tried of each layout
 STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
-Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
-Choice = tuple[Cut, Way]
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
 
 
@@ -85,135 +76,8 @@ class Best:
                 **_told(self.way)}
 
 
-def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
-    """A deployment on so many cards of its kind, cut so; what it states of copies goes along."""
-    per_node = int(scenario.node.devices_per_node.value)
-    nodes = max(1, -(-devices // per_node))
-    settings: dict[str, str | int] = {"cluster.nodes": nodes}
-    if scenario.file.cluster.devices is not None or devices < nodes * per_node:
-        settings["cluster.devices"] = devices
-    return changed(scenario, settings | {
-        f"parallelism.{name}": size for name, size in zip(DEGREES, cut, strict=True)})
-
-
-def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool = False
-            ) -> list[Cut]:
-    """Every cut of so many cards that an engine loads, and in which it drafts if it is to.
-
-    Args:
-        scenario: the deployment.
-        devices: cards [1].
-        narrow: whether the experts of a replica stay in one server.
-        mixed: whether prompts are prefilled beside decode, without ranks that step together in a
-            pipeline.
-    """
-    inputs, model = scenario.inputs(), scenario.model
-    found = cuts(inputs, model.attention, model.id, devices, scale_up_domain(scenario.node))
-    staged = not inputs["draft_tokens"] or drafts_in_stages(
-        scenario.device, model, scenario.engine)
-    return [cut for cut in found if not (narrow and _is_wide(scenario, cut))
-            and (staged or cut[1] == 1) and not (mixed and staged_group(cut[0], cut[1], cut[3]))
-            and not block_problem(inputs, model.attention, model.id, scenario.precision, cut)]
-
-
-def _is_wide(scenario: Scenario, cut: Cut) -> bool:
-    """Whether the experts of a replica lie on more cards than one server has."""
-    return bool(cut[3] > scenario.node.devices_per_node.value)
-
-
-def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
-    """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
-    has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
-    """
-    layers = scenario.model.num_nextn_predict_layers
-    drafts = sorted({_own(scenario)[0], *((0, 1) if layers and layers.value else ())})
-    return [(cut, (drafted, batches)) for cut in cuts for drafted in drafts
-            for batches in ((1, 2) if cut[3] > cut[0] else (1,))]
-
-
-def _own(scenario: Scenario) -> Way:
-    inputs = scenario.inputs()
-    return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
-
-
 def _told(way: Way) -> dict[str, Any]:
     return {"way": {"draft_tokens": way[0], "micro_batches": way[1]}}
-
-
-def _requests(choices: Sequence[Choice]) -> np.ndarray:
-    """Numbers of requests in flight that are tried of each cut: as many on each rank [request]."""
-    each = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
-    return np.array([each * cut[2] for cut, _ in choices])
-
-
-class Tables:
-    """What the runtime gives for every cut of so many cards, whatever the limits: made once.
-
-    One pool, decode and prefill groups share the inputs of a cut; those of any width the
-    quantities of groups within a server.
-
-    Args:
-        scenario: the deployment.
-    """
-
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
-        self._rows: dict[tuple[int, Cut], dict[str, Any]] = {}
-        self._decoded: dict[int, _Groups] = {}
-        self._prefilled: dict[int, _Groups] = {}
-
-    def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
-        """The inputs of cuts of so many cards, each with the way its steps are tried."""
-        for cut, _ in choices:
-            if (devices, cut) not in self._rows:
-                self._rows[devices, cut] = on(self.scenario, devices, cut).inputs()
-        return [{**self._rows[devices, cut], "draft_tokens": drafts, "micro_batches": batches}
-                for cut, (drafts, batches) in choices]
-
-    def sweep(self, devices: int, choices: Sequence[Choice], counts: np.ndarray,
-              names: Sequence[str], **given: float) -> dict[str, np.ndarray]:
-        """Quantities of every choice (rows) at its numbers of requests (columns)."""
-        rows = self.rows(devices, choices)
-        columns: dict[str, Any] = {}
-        for name in rows[0]:
-            values = np.array([row[name] for row in rows], float)
-            columns[name] = values[0] if (values == values[0]).all() else np.repeat(
-                values, counts.shape[1])
-        columns |= given
-        columns["concurrency"] = counts.ravel()
-        found = sweep(columns, self.scenario.model.attention, names)
-        return {name: column.reshape(counts.shape) for name, column in found.items()}
-
-    def decode(self, devices: int) -> _Groups:
-        """Requests in flight, room and time per token of groups that only decode."""
-        if devices not in self._decoded:
-            choices = ways(self.scenario, layouts(self.scenario, devices))
-            counts = _requests(choices)
-            found = self.sweep(devices, choices, counts, (
-                "headroom_per_device", "decode_step_time", "tokens_per_step", "draft_time"),
-                separate_pools=1) if choices else {}
-            self._decoded[devices] = _Groups(choices, counts, found)
-        return self._decoded[devices]
-
-    def prefill(self, devices: int) -> _Groups:
-        """Room and times of one prompt on every rank of groups that only prefill."""
-        if devices not in self._prefilled:
-            choices = list(dict.fromkeys(
-                layouts(self.scenario, devices), _own(self.scenario)).items())
-            counts = np.array([[cut[2]] for cut, _ in choices], float)
-            found = self.sweep(devices, choices, counts, (
-                "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
-                separate_pools=0, output_tokens=1) if choices else {}
-            self._prefilled[devices] = _Groups(choices, counts, found)
-        return self._prefilled[devices]
-
-
-class _Groups(NamedTuple):
-    """Choices of so many cards, numbers of requests (a row each) and quantities at each."""
-
-    choices: list[Choice]
-    counts: np.ndarray
-    found: dict[str, np.ndarray]
 
 
 def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
@@ -229,11 +93,11 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         tables: of the deployment, where several answers share them.
     """
     cuts = layouts(scenario, devices, narrow, mixed=True)
-    choices = list(dict.fromkeys(cuts, _own(scenario)).items()) if own else ways(scenario, cuts)
+    choices = list(dict.fromkeys(cuts, own_way(scenario)).items()) if own else ways(scenario, cuts)
     if not choices:
         return None
-    tables, counts = tables or Tables(scenario), _requests(choices)
-    given = {"open_arrivals": 1, "think_time": 0}
+    tables, counts = tables or Tables(scenario), requests_of(choices)
+    given: dict[str, Any] = {"open_arrivals": 1, "think_time": 0}
     found = tables.sweep(devices, choices, counts, STEADY, **given)
     rates = found["steady_request_throughput"]
     room = (found["headroom_per_device"] >= 0) | (
@@ -252,7 +116,7 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
     return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
                 ttft, tpot, _binding(found, room, row, column, limits),
                 bottleneck(inputs, evaluate(inputs, scenario.model.attention)),
-                _is_wide(scenario, cut), counts.size, way)
+                is_wide(scenario, cut), counts.size, way)
 
 
 def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,
@@ -361,7 +225,7 @@ def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: 
 
 def _kept(scenario: Scenario, choices: Sequence[Choice], narrow: bool) -> np.ndarray:
     """Which choices are looked at, one row each."""
-    return np.array([[not (narrow and _is_wide(scenario, cut))] for cut, _ in choices])
+    return np.array([[not (narrow and is_wide(scenario, cut))] for cut, _ in choices])
 
 
 def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,

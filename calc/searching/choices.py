@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from catalogue import Scenario, load_device, load_node, read_scenario
+from catalogue import Scenario, load_device, load_node, made_scenario
 from catalogue.planning.goals import Goal
 
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
@@ -192,4 +192,4 @@ def scenario(goal: Goal, choice: Choice) -> Scenario:
 
     Raises ParamsError for a choice that no file can hold.
     """
-    return read_scenario(text(goal, choice), Path(f"{goal.id}.yml"))
+    return made_scenario(contents(goal, choice), Path(f"{goal.id}.yml"))

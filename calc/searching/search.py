@@ -121,6 +121,7 @@ class Found:
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
+        space: what was tried, for goals that may share it.
         draws: of its deployments what ``calc.searching.sure`` has drawn, once for each.
     """
 
@@ -129,6 +130,7 @@ class Found:
     kept: list[Kept]
     front: Front
     funnel: Funnel
+    space: Space = field(repr=False)
     pairs: Pairs | None = None
     draws: dict[Choice, Mapping[str, np.ndarray]] = field(default_factory=dict, repr=False)
 
@@ -163,15 +165,16 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         workers: processes that share the work, where it is worth it; the answer is the same for
             any.
         slab: deployments that are in memory at once; the answer is the same for any.
-        space: what the goal allows, where it is not what its file says.
+        space: what the goal allows, where it is not what its file says; goals that differ in
+            users, objectives and limits of quantities only may share one.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
     space = space or Space(goal)
-    asked = wishes(space)
+    asked = wishes(space, goal)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
-    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel())
+    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
     for number, part, funnel in _done(space, asked, bases, workers, slab):
         kept[number].merge(part)
         found.funnel.merge(funnel)
@@ -219,8 +222,10 @@ def _part(task: tuple[int, int, int]) -> Part:
     if share == 0:
         funnel.counts["blocks"] += space.blocked(base)
         funnel.counts["drafts"] += space.undrafted(base)
-    if kinds := space.cells(base)[share::shares]:
-        tried, first, cells = together(space, base, kinds)
+    if joined := together(space, base, asked.goal.demand):
+        tried, first, cells = joined
+        if shares > 1:
+            cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
         _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
     return number, kept, funnel
 
@@ -244,7 +249,7 @@ class _Work:
         if demand.users is not None and not demand.think_time:
             for rows in slabs(np.ones(len(cells["data"]), int), self.slab):
                 part = at(cells, rows)
-                part["concurrency"] = np.full(len(rows), demand.users)
+                part["concurrency"] = np.full(len(part["data"]), demand.users)
                 self._fit(part)
             return
         for part in self._filled(cells):
@@ -323,16 +328,7 @@ class _Work:
         bounds = self.asked.with_derived(
             {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
              "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
-        rows = self.kept.front.rows
-        beaten = np.zeros(len(pace), bool)
-        for number in range(len(rows["base"])):
-            no_worse, better = np.ones(len(pace), bool), np.zeros(len(pace), bool)
-            for name, sign in self.asked.objectives.items():
-                held, best = sign * rows[name][number], sign * bounds[name]
-                no_worse &= held >= best
-                better |= held > best
-            beaten |= no_worse & better
-        return beaten
+        return self.kept.front.beats(bounds)
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""

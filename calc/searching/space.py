@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from calc.choosing.advice import ON_PROCESSORS, changed
-from calc.choosing.layouts import divisors, staged_group
+from calc.choosing.layouts import divisors, placed, staged_group
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -77,7 +77,9 @@ class Space:
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
     _loaded: dict[tuple[str, int, str], np.ndarray] = field(default_factory=dict)
+    _staged: dict[Base, bool] = field(default_factory=dict)
     _files: dict[Base, Scenario] = field(default_factory=dict)
+    _inputs: dict[Base, tuple[Scenario, dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def model(self) -> Model:
@@ -141,8 +143,11 @@ class Space:
             return []
         columns = _kinds(load_node(base.node), cells)
         codes = np.ravel_multi_index([column.astype(int) for column in columns], KINDS)
-        return [{name: column[codes == code] for name, column in cells.items()}
-                for code in np.unique(codes)]
+        order = np.argsort(codes, kind="stable")
+        cells = {name: column[order] for name, column in cells.items()}
+        ends = [0, *np.flatnonzero(np.diff(codes[order])) + 1, len(order)]
+        return [{name: column[start:end] for name, column in cells.items()}
+                for start, end in pairwise(ends)]
 
     def size(self, base: Base) -> int:
         """Deployments of a base but for their requests, those that no engine loads included [1]."""
@@ -161,9 +166,11 @@ class Space:
 
     def _drafts_in_stages(self, base: Base) -> bool:
         """Whether drafts are tried in pipeline stages."""
-        allowed = self.goal.space.staged_drafts
-        return (drafts_in_stages(load_device(base.device), self.model, base.engine)
-                if allowed is None else allowed)
+        if base not in self._staged:
+            allowed = self.goal.space.staged_drafts
+            self._staged[base] = allowed if allowed is not None else drafts_in_stages(
+                load_device(base.device), self.model, base.engine)
+        return self._staged[base]
 
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
@@ -277,6 +284,25 @@ class Space:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
 
+    def inputs(self, base: Base, kinds: Sequence[Cells]) -> tuple[Scenario, dict[str, Any]]:
+        """One deployment of a base, and the input symbols of all of them but for their settings:
+        what differs by kind as an array of one value for each. Made once.
+
+        Args:
+            base: whose cells they are.
+            kinds: all of its cells, by kind.
+
+        Raises ParamsError as :meth:`first` does.
+        """
+        if base not in self._inputs:
+            firsts = [self.first(base, cells) for cells in kinds]
+            of_first, *rest = (first.inputs() for first in firsts)
+            self._inputs[base] = firsts[0], {
+                name: value if all(other[name] == value for other in rest)
+                else np.array([value, *(other[name] for other in rest)])
+                for name, value in of_first.items()}
+        return self._inputs[base]
+
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.
 
@@ -319,9 +345,7 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
-    per_node = int(node.devices_per_node.value)
-    within, beyond = (cells["expert"] > size for size in (per_node, scale_up_domain(node)))
-    return (cells["devices"] > per_node, within.astype(int) + beyond, cells["data"] > 1,
+    return (*placed(node, cells["devices"], cells["data"], cells["expert"]),
             cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
 
 

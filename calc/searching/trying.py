@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class Tried:
                       if isinstance(values, np.ndarray)}
         for name, symbol in SYMBOLS.items():
             column = cells[name]
-            same = len(column) and (column == column[0]).all()
+            same = len(column) and column[0] == column[-1] and (column == column[0]).all()
             found[symbol] = column[0] if same and name != "concurrency" else column
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
 
@@ -178,9 +179,9 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
     """
     least = None
     for base in space.bases():
-        if not (kinds := space.cells(base)):
+        if not (joined := together(space, base, space.goal.demand)):
             continue
-        tried, _, cells = together(space, base, kinds)
+        tried, _, cells = joined
         cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
             cells["utilization"] == cells["utilization"].max())))
         cells["concurrency"] = np.full(len(cells["data"]), users)
@@ -245,7 +246,7 @@ def _rounded(numbers: np.ndarray) -> np.ndarray:
     return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
 
 
-def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
+def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[slice]:
     """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
 
     Args:
@@ -257,7 +258,7 @@ def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[np.ndarray]:
     while start < len(counts):
         before = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield np.arange(start, stop)
+        yield slice(start, stop)
         start = stop
 
 
@@ -297,7 +298,7 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
         counts = every[part]
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.repeat(np.cumsum(counts) - counts, counts)
-        found = {name: column[part][rows] for name, column in cells.items()}
+        found = {name: np.repeat(column[part], counts) for name, column in cells.items()}
         yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
                        "row": rows}
 
@@ -322,31 +323,28 @@ def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
     return least_of_each(np.cumsum(moved), -sign * columns[name])
 
 
-def together(space: Space, base: Base, kinds: Sequence[Cells]
-             ) -> tuple[Tried, Scenario, Cells]:
-    """Cells of several kinds as one: how they are tried, one of them, and their settings.
+def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario, Cells] | None:
+    """All cells of a base: how they are tried, one of them, and their settings; None of none.
 
     Args:
         space: what the goal allows.
-        base: whose cells they are.
-        kinds: cells by kind, at least one; ``kind`` will tell them apart.
+        base: whose cells they are; ``kind`` will tell those of each kind apart.
+        demand: that is asked of them.
     """
-    firsts = [space.first(base, cells) for cells in kinds]
-    of_first, *rest = (first.inputs() for first in firsts)
-    inputs = {name: value if all(other[name] == value for other in rest)
-              else np.array([value, *(other[name] for other in rest)])
-              for name, value in of_first.items()}
+    if not (kinds := space.cells(base)):
+        return None
+    first, inputs = space.inputs(base, kinds)
     counts = [len(cells["data"]) for cells in kinds]
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
-    return (Tried(inputs, firsts[0].model.attention, space.goal.demand), firsts[0],
+    return (Tried(inputs, first.model.attention, demand), first,
             cells | {"kind": np.repeat(np.arange(len(kinds)), counts)})
 
 
-def of_each_kind(cells: Cells) -> list[np.ndarray]:
+def of_each_kind(cells: Cells) -> list[slice]:
     """Rows of each kind of which there are cells, which stand one after the other."""
     kinds = cells["kind"]
-    rows = np.arange(len(kinds))
-    return np.split(rows, np.flatnonzero(np.diff(kinds)) + 1) if len(kinds) else []
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    return [slice(*ends) for ends in pairwise([*starts, len(kinds)])]
 
 
 def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -356,13 +354,17 @@ def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
     array([1, 2])
 
     Args:
-        kinds: their numbers, shape (n,).
+        kinds: their numbers, ascending, shape (n,).
         values: shape (n,).
     """
-    order = np.lexsort((values, kinds))
-    return order[np.diff(kinds[order], prepend=-1) > 0]
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    if not len(starts):
+        return starts
+    counts = np.diff(starts, append=len(kinds))
+    least = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), counts))
+    return least[np.diff(kinds[least], prepend=-1) > 0]
 
 
-def at(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+def at(columns: Mapping[str, np.ndarray], rows: np.ndarray | slice) -> dict[str, np.ndarray]:
     """Some rows of columns."""
     return {name: column[rows] for name, column in columns.items()}

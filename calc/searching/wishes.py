@@ -14,13 +14,25 @@ from calc.costing.tokens import MILLION
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
 from calc.searching.space import Space
-from calc.searching.trying import least_pace
+from calc.searching.trying import Least, least_pace
 from catalogue import ParamsError
 from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
 from catalogue.reading.amounts import human
 
 MEAN = "mean"
 TIMES = ("ttft", "tpot", "e2e")
+
+
+class TooFast(ParamsError):
+    """A throughput for which so few users would need tokens faster than any card gives them.
+
+    Attributes:
+        least: the deployment that gives a token soonest.
+    """
+
+    def __init__(self, sentence: str, least: Least) -> None:
+        super().__init__(sentence)
+        self.least = least
 
 
 @dataclass(frozen=True)
@@ -113,14 +125,18 @@ def stated_limits(goal: Goal) -> dict[str, float]:
     return {name: float(limit) for name, limit in found.items() if limit is not None}
 
 
-def wishes(space: Space) -> Wishes:
+def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
+
+    Args:
+        space: what it allows.
+        goal: what is asked, where it is not the goal of the space.
 
     Raises ParamsError for a goal that contradicts itself, with the arithmetic, and for one that
     asks for money where no card has a price.
     """
-    goal = space.goal
-    _contradictions(space)
+    goal = goal or space.goal
+    _contradictions(space, goal)
     hours, unpriced = {}, []
     for offer in space.offers:
         prices = prices_of(offer.device)
@@ -144,9 +160,8 @@ def wishes(space: Space) -> Wishes:
     return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
 
 
-def _contradictions(space: Space) -> None:
+def _contradictions(space: Space, goal: Goal) -> None:
     """Refuse a goal whose demand and limits say two things of one quantity."""
-    goal = space.goal
     demand, wanted = goal.demand, goal.limits.throughput
     if wanted is None:
         return
@@ -161,18 +176,18 @@ def _contradictions(space: Space) -> None:
     if wanted > most:
         raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
                           f"{human(wanted, 'token/s')}, expected at most what arrives.")
-    if demand.users is not None and not demand.think_time and space.goal.space.pools == ["one"]:
-        _too_fast(space, demand.users, wanted)
+    if demand.users is not None and not demand.think_time and goal.space.pools == ["one"]:
+        _too_fast(space, goal, demand.users, wanted)
 
 
-def _too_fast(space: Space, users: int, wanted: float) -> None:
+def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
     """Refuse a throughput for which so few users would need tokens faster than any card gives them.
 
     Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
     request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
     section Bounds).
     """
-    goal, limit = space.goal, space.goal.limits.tpot
+    limit = goal.limits.tpot
     answer = goal.demand.output_tokens
     steps = max(1, answer - 1)  # after the first token
     needed = users * answer / (wanted * steps)
@@ -183,11 +198,11 @@ def _too_fast(space: Space, users: int, wanted: float) -> None:
         return
     choice, deployed = least.choice, least.deployed
     binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
-    raise ParamsError(
+    raise TooFast(
         f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
         f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
         "is one every "
         f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
         f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
         f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
-        f"{human(users * answer / (least.pace * steps), 'token/s')}.")
+        f"{human(users * answer / (least.pace * steps), 'token/s')}.", least)

@@ -157,6 +157,18 @@ def read_scenario(text: str, path: Path) -> Scenario:
     return _resolved(path, yamlfile.parse(path, text.encode()), {}, None)
 
 
+def made_scenario(data: dict[str, Any], path: Path) -> Scenario:
+    """A deployment out of plain data, checked as if a file held them.
+
+    Args:
+        data: what would stand there, as a text of it is read; nobody changes them.
+        path: where it would stand; its name is the deployment's.
+
+    Raises ParamsError, one sentence, for any input that cannot be used.
+    """
+    return _resolved(path, YamlFile(path, data, {}), {}, None)
+
+
 def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
               documented: bool = False, cut: bool = True) -> Scenario:
     """A deployment, checked: its entries in place of the names.

@@ -20,9 +20,8 @@ from calc.searching.asking import load_goal
 from calc.searching.choices import UTILIZATION, Choice, scenario
 from calc.searching.funnel import BOUNDS, COUNTED
 from calc.searching.search import Row, search
-from calc.searching.space import Space
 from calc.searching.sure import DRAWS, SURE, Drawn
-from calc.searching.trying import least_pace
+from calc.searching.wishes import TooFast
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
 from decisions.goals import Page, cards, cell, goal_of, miss, plan
@@ -245,13 +244,10 @@ def contradiction() -> None:
     assert users
     assert pace
     assert rate
-    space = Space(goal)
     try:
-        search(goal, space=space)
-    except ParamsError as error:
-        sentence = str(error)
-    least = least_pace(space, users)
-    assert least
+        search(goal)
+    except TooFast as error:
+        sentence, least = str(error), error.least
     for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
                              ("asked", rate, "token/s"), ("needed", users / rate, "s"),
                              ("least", least.pace, "s")):

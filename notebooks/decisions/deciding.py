@@ -10,7 +10,7 @@ import catalogue
 from calc.deciding.inputs.elasticities import Elasticity, answers_of, continuous
 from calc.deciding.inputs.information import to_buy
 from calc.deciding.inputs.plans import CARD_HOURS, Plan, check_quantity, named, plan_of, unit_of
-from calc.deciding.inputs.sensitivity import Index, Sensitivity, sensitivity
+from calc.deciding.inputs.sensitivity import Index, Sensitivity, sensitivities
 from calc.deciding.inputs.tornado import OWN, Bar, Tornado, tornado
 from calc.quantities.everything import INPUTS
 from catalogue import ParamsError
@@ -140,7 +140,7 @@ def slopes(page: Deciding) -> None:
 
 def together(page: Deciding) -> list[Sensitivity]:
     """Sobol indices of the time per output token, by the size of the design."""
-    found = [sensitivity(page.plan, "tpot", samples) for samples in SAMPLES]
+    found = sensitivities(page.plan, "tpot", SAMPLES)
     by_size = [{one.name: one for one in each.indices} for each in found]
     table([{"input": label(one.name, page.plan),
             "first": _with_error(one.first, one.first_error),

@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 import catalogue
+from calc.choosing.sweeps import latency
 from calc.physics.breakdown import bottleneck
-from calc.quantities.everything import evaluate
+from calc.quantities.latencies import DECODE_NAMES
 from calc.searching.answers import MEMORY, Answer
 from calc.searching.asking import load_goal
 from calc.searching.choices import Choice, scenario
@@ -113,7 +114,7 @@ def binding(answer: Answer, row: Row) -> str:
     """The resource that binds the largest part of a decode step."""
     deployed = scenario(goal_of(answer), row.choice)
     inputs = deployed.inputs()
-    return bottleneck(inputs, evaluate(inputs, deployed.model.attention))
+    return bottleneck(inputs, latency(inputs, deployed.model.attention, DECODE_NAMES))
 
 
 def limited(answer: Answer, row: Row) -> Text:
@@ -199,7 +200,7 @@ def certainty(page: Page) -> None:
     goal, found = goal_of(answer), answer.found
     if answer.sure is None:
         limits = goal.limits.model_copy(update={"sure": SURE})
-        found = search(goal.model_copy(update={"limits": limits}))
+        found = search(goal.model_copy(update={"limits": limits}), space=found.space)
     rows, most_drawn = [], 0
     for share in SHARES:
         sure = surely(found, share)

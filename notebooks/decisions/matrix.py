@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.searching.asking import load_goal
-from calc.searching.search import Found, search
+from calc.searching.search import search
 from calc.searching.space import Space
 from calc.searching.sure import Drawn, drawn
-from catalogue.planning.goals import Goal
+from catalogue.planning.goals import CardRange, Goal
 from decisions.goals import cards, named, plan
 from workbench.showing import figures
 from workbench.showing.display import download, figure, number, show, table
@@ -25,7 +25,6 @@ Text = tuple[str, str]
 GOAL = "r1-matrix"
 USERS = (1, 8, 64, 256)
 DRAWN = 64  # users of the picture
-FEW = 2  # servers that are tried first
 MILLI = 1e3
 SHADES = 0.05, 0.6  # of the colour map: what is written on them stays legible
 PUBLISHED = "fp8-block"
@@ -68,54 +67,51 @@ def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Ce
         users: numbers of users.
         settings: of the goal, as ``--set`` takes them.
     """
-    sizes = list(_sizes(load_goal(GOAL, settings)))
-    found = [cell for size, devices in sizes for asked in users
-             for cell in _asked(size, devices, [*settings, f"demand.users={asked}"])]
-    order = [device for _, devices in sizes for device in devices]
-    weights = load_goal(GOAL, settings).precisions or []
-    return sorted(found, key=lambda cell: (order.index(cell.device),
-                                           weights.index(cell.precision), cell.users))
-
-
-def _asked(size: int, devices: Sequence[str], settings: Sequence[str]) -> list[Cell]:
-    """Devices in servers of one size in each precision: few servers first, then more for the rest.
-    """
     goal = load_goal(GOAL, settings)
-    assert goal.cards.most
-    assert goal.precisions
-    done: list[Cell] = []
-    for precision in goal.precisions:
-        left = list(devices)
-        for most in (min(FEW * size, goal.cards.most), goal.cards.most):
-            tried = _cells(search(load_goal(GOAL, [
-                *settings, f"devices={','.join(left)}", f"precisions={precision}",
-                f"cards.fewest={size}", f"cards.most={most}"])))
-            done += [cell for cell in tried if cell.best or most == goal.cards.most]
-            left = [cell.device for cell in tried if not cell.best]
-            if not left:
-                break
-    return done
+    return [cell for size, device in _sized(goal) for precision in goal.precisions or ()
+            for cell in _asked(size, [*settings, f"devices={device}", f"precisions={precision}"],
+                               sorted(users))]
 
 
-def _sizes(goal: Goal) -> Iterator[tuple[int, list[str]]]:
-    """Devices by the cards of their servers, which are taken whole."""
+def _sized(goal: Goal) -> Iterator[tuple[int, str]]:
+    """Devices with the cards of their servers, which are taken whole; those of one size together.
+    """
     sizes: dict[int, list[str]] = {}
     for offer in Space(goal).offers:
         device = catalogue.load_device(offer.device)
         assert device.node
         per_node = int(catalogue.load_node(device.node).devices_per_node.value)
         sizes.setdefault(per_node, []).append(device.id)
-    yield from sizes.items()
+    yield from ((size, device) for size, devices in sizes.items() for device in devices)
 
 
-def _cells(found: Found) -> list[Cell]:
-    """What a search found of each device; of one that does not multiply the precision nothing."""
-    goal = found.wishes.goal
-    assert goal.demand.users
-    best = iter(drawn(found, [found.rows(kept.front)[0] for kept in found.kept if kept.front.rows]))
-    return [Cell(base.device, base.precision, goal.demand.users,
-                 next(best) if kept.front.rows else None, goal.currency)
-            for base, kept in zip(found.bases, found.kept, strict=True)]
+def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator[Cell]:
+    """A device in a precision: one server first, then up to twice as many again for the rest.
+
+    Nothing of one that the device does not multiply.
+    """
+    goal = load_goal(GOAL, settings)
+    assert goal.cards.most
+    if not (bases := Space(goal).bases()):
+        return
+    best: dict[int, Drawn] = {}
+    fewest, most = size, size
+    while fewest <= goal.cards.most and len(best) < len(users):
+        tried = CardRange.model_construct(fewest=fewest, most=min(most, goal.cards.most))
+        space = Space(goal.model_copy(update={"cards": tried}))
+        for count in users:
+            if count not in best and (found := _fastest(space, count)):
+                best[count] = found
+        fewest, most = most + 1, 2 * most
+    yield from (Cell(bases[0].device, bases[0].precision, count, best.get(count), goal.currency)
+                for count in users)
+
+
+def _fastest(space: Space, users: int) -> Drawn | None:
+    """On the fewest cards the fastest for so many users; None where nothing holds them."""
+    demand = space.goal.demand.model_copy(update={"users": users})
+    found = search(space.goal.model_copy(update={"demand": demand}), space=space)
+    return next(iter(drawn(found, found.rows(found.front, 1))), None)
 
 
 def answer(matrix: Sequence[Cell]) -> None:

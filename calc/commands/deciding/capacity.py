@@ -245,7 +245,8 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.deciding.growth import Tables, best, sizes_of, two_pools
+    from calc.deciding.growth import best, sizes_of, two_pools
+    from calc.deciding.tables import Tables
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)

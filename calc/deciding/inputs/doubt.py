@@ -55,12 +55,10 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     found = priors(plans, name)
     points = (np.geomspace if path.low > 0 else np.linspace)(path.low, path.high, POINTS)
     points = np.unique(points.round()) if path.whole else points
-    scores = np.repeat(scores_of(len(found.names), DRAWS), len(points), axis=0)
-    along = np.tile(points, DRAWS)
-    one, other = (np.log(drawn(plan, knobs, own, scores, name, path.moves(plan, along)))
+    scores = scores_of(len(found.names), DRAWS)
+    one, other = (np.log(drawn(plan, knobs, own, scores, name, path.moves(plan, points)))
                   for plan, knobs, own in zip(plans, found.knobs, found.own, strict=True))
-    gap = ((one - other) * (1.0 if better(name) == LESS else -1.0)
-           + np.log1p(-margin)).reshape(DRAWS, -1)
+    gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
     ahead = gap < 0
     turned = ahead[:, 1:] != ahead[:, :-1]
     turns = turned.any(axis=1)

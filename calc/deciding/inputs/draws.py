@@ -70,19 +70,23 @@ def priors(plans: Sequence[Plan], name: str) -> Priors:
 
 
 def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[int, Sides]],
-          scores: np.ndarray, name: str, moved: Moves | None = None) -> np.ndarray:
-    """A quantity of a plan for so many draws, shape (draws,).
+          scores: np.ndarray, name: str, along: Moves | None = None) -> np.ndarray:
+    """A quantity of a plan for so many draws, shape (draws,); along a path (draws, points).
 
     Args:
         plan: the deployment.
         columns, own: of it, as :class:`Priors` has them.
         scores: standard deviations from the medians, shape (draws, inputs) [1].
         name: of the quantity.
-        moved: inputs that are given instead, arrays of shape (draws,).
+        along: inputs that are given instead, arrays of shape (points,).
     """
-    found = np.broadcast_to(plan.at({**(moved or {}), **moves_of(columns, scores)}, name),
-                            (len(scores),))
-    return np.asarray(found * own_factor(own, scores))
+    moves, factor = moves_of(columns, scores), own_factor(own, scores)
+    if along is None:
+        return np.asarray(np.broadcast_to(plan.at(moves, name), factor.shape) * factor)
+    points = len(next(iter(along.values())))
+    every = {symbol: np.repeat(drawn, points) for symbol, drawn in moves.items()}
+    given = {symbol: np.tile(column, len(scores)) for symbol, column in along.items()}
+    return np.asarray(plan.at({**given, **every}, name).reshape(-1, points) * factor[:, None])
 
 
 def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:

@@ -9,6 +9,7 @@ Source: Saltelli et al., Variance based sensitivity analysis of model output (20
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,38 +65,57 @@ class Sensitivity:
 
 
 def sensitivity(plan: Plan, name: str, samples: int = SAMPLES) -> Sensitivity:
-    """First-order and total indices of every input of a plan.
+    """First-order and total indices of every input of a plan; arguments as of
+    :func:`sensitivities`.
+
+    Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
+    """
+    found, = sensitivities(plan, name, [samples])
+    return found
+
+
+def sensitivities(plan: Plan, name: str, sizes: Sequence[int]) -> list[Sensitivity]:
+    """The indices from designs of several sizes: a smaller one is the beginning of a larger.
 
     Args:
         plan: the deployment.
         name: of a quantity.
-        samples: of the design, a power of two; the quantity is computed so many times the number of
-            inputs and two more.
+        sizes: samples of each design, powers of two; the quantity is computed so many times the
+            number of inputs and two more.
 
-    Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
+    Raises ParamsError as :func:`sensitivity` does.
     """
-    from SALib.analyze import sobol as analysis  # imports pandas
     from SALib.sample import sobol as design
 
-    if not LEAST <= samples <= MOST or samples & (samples - 1):
-        raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to {MOST}.")
+    for samples in sizes:
+        if not LEAST <= samples <= MOST or samples & (samples - 1):
+            raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to "
+                              f"{MOST}.")
     found = priors([plan], name)
     problem = {"num_vars": len(found.names), "names": list(found.names),
                "bounds": [[0.0, 1.0]] * len(found.names)}
-    shares = design.sample(problem, samples, calc_second_order=False, seed=SEED)
+    shares = design.sample(problem, max(sizes), calc_second_order=False, seed=SEED)
     values = drawn(plan, found.knobs[0], found.own[0], scored(shares), name)
+    each = len(found.names) + 2
+    return [_analysed(problem, values[:samples * each], samples, f"{name} of '{plan.scenario.id}'")
+            for samples in sizes]
+
+
+def _analysed(problem: dict[str, Any], values: np.ndarray, samples: int, what: str) -> Sensitivity:
+    """The indices of a quantity from its values in a design, in the order of SALib."""
+    from SALib.analyze import sobol as analysis  # imports pandas
+
     in_log = bool((values > 0).all())
     values = np.log(values) if in_log else values
     deviation = float(values.std())
     if not np.isfinite(deviation):
-        raise ParamsError(f"--sensitivity: {name} of '{plan.scenario.id}' has no value at the far "
-                          "ends of some range.")
+        raise ParamsError(f"--sensitivity: {what} has no value at the far ends of some range.")
     if not deviation:
-        raise ParamsError(f"--sensitivity: no range of an input moves {name} of "
-                          f"'{plan.scenario.id}'.")
+        raise ParamsError(f"--sensitivity: no range of an input moves {what}.")
     said = analysis.analyze(problem, (values - values.mean()) / deviation,
                             calc_second_order=False, conf_level=CONFIDENCE, seed=SEED)
-    rows = zip(found.names, said["S1"], said["ST"], said["S1_conf"], said["ST_conf"], strict=True)
+    rows = zip(problem["names"], said["S1"], said["ST"], said["S1_conf"], said["ST_conf"],
+               strict=True)
     indices = [Index(label, *map(float, numbers)) for label, *numbers in rows]
     return Sensitivity(tuple(sorted(indices, key=lambda one: -one.total)), samples, len(values),
                        deviation, in_log)

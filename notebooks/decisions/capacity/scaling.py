@@ -8,8 +8,9 @@ from functools import partial
 
 import catalogue
 from calc.choosing.answers import estimate
-from calc.deciding.growth import Best, Tables, TwoPools, best, sizes_of, two_pools
+from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
 from calc.deciding.replicas import Limits
+from calc.deciding.tables import Tables
 from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time

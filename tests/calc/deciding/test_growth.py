@@ -5,8 +5,9 @@ import itertools
 import pytest
 
 import catalogue
-from calc.deciding.growth import best, layouts, on, sizes_of, two_pools, ways
+from calc.deciding.growth import best, sizes_of, two_pools
 from calc.deciding.replicas import Limits
+from calc.deciding.tables import layouts, on, ways
 from calc.quantities.everything import evaluate
 
 SETTINGS = ["workload.input_tokens=2000 token", "workload.output_tokens=500 token",

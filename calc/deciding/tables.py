@@ -1,0 +1,169 @@
+"""What the runtime gives for every cut of so many cards, whatever is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.choosing.advice import changed
+from calc.choosing.layouts import Cut, cuts, placed, staged_group
+from calc.choosing.sweeps import decode_sweep, sweep
+from calc.serving.replay import MOST_SEQUENCES
+from catalogue import Scenario
+from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.layout import DEGREES
+from catalogue.deployments.profiles import drafts_in_stages
+
+REQUESTS = 48  # numbers of requests that are tried of each layout
+Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
+Choice = tuple[Cut, Way]
+
+
+def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
+    """A deployment on so many cards of its kind, cut so; what it states of copies goes along."""
+    per_node = int(scenario.node.devices_per_node.value)
+    nodes = max(1, -(-devices // per_node))
+    settings: dict[str, str | int] = {"cluster.nodes": nodes}
+    if scenario.file.cluster.devices is not None or devices < nodes * per_node:
+        settings["cluster.devices"] = devices
+    return changed(scenario, settings | {
+        f"parallelism.{name}": size for name, size in zip(DEGREES, cut, strict=True)})
+
+
+def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool = False
+            ) -> list[Cut]:
+    """Every cut of so many cards that an engine loads, and in which it drafts if it is to.
+
+    Args:
+        scenario: the deployment.
+        devices: cards [1].
+        narrow: whether the experts of a replica stay in one server.
+        mixed: whether prompts are prefilled beside decode, without ranks that step together in a
+            pipeline.
+    """
+    inputs, model = scenario.inputs(), scenario.model
+    found = cuts(inputs, model.attention, model.id, devices, scale_up_domain(scenario.node))
+    staged = not inputs["draft_tokens"] or drafts_in_stages(
+        scenario.device, model, scenario.engine)
+    return [cut for cut in found if not (narrow and is_wide(scenario, cut))
+            and (staged or cut[1] == 1) and not (mixed and staged_group(cut[0], cut[1], cut[3]))
+            and not block_problem(inputs, model.attention, model.id, scenario.precision, cut)]
+
+
+def is_wide(scenario: Scenario, cut: Cut) -> bool:
+    """Whether the experts of a replica lie on more cards than one server has."""
+    return bool(cut[3] > scenario.node.devices_per_node.value)
+
+
+def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
+    """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
+    has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
+    """
+    layers = scenario.model.num_nextn_predict_layers
+    drafts = sorted({own_way(scenario)[0], *((0, 1) if layers and layers.value else ())})
+    return [(cut, (drafted, batches)) for cut in cuts for drafted in drafts
+            for batches in ((1, 2) if cut[3] > cut[0] else (1,))]
+
+
+def own_way(scenario: Scenario) -> Way:
+    """How the steps of a deployment are its own: drafted tokens and half-batches."""
+    inputs = scenario.inputs()
+    return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
+
+
+def requests_of(choices: Sequence[Choice]) -> np.ndarray:
+    """Numbers of requests in flight that are tried of each cut: as many on each rank [request]."""
+    each = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
+    return np.array([each * cut[2] for cut, _ in choices])
+
+
+class Tables:
+    """What the runtime gives for every cut of so many cards, whatever the limits: made once.
+
+    One pool, decode and prefill groups share the inputs of a cut; those of any width the
+    quantities of groups within a server.
+
+    Args:
+        scenario: the deployment.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._inputs: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._decoded: dict[int, _Groups] = {}
+        self._prefilled: dict[int, _Groups] = {}
+
+    def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
+        """The inputs of cuts of so many cards, each with the way its steps are tried."""
+        return [{**self._alike(devices, cut), **dict(zip(DEGREES, cut, strict=True)),
+                 "draft_tokens": drafts, "micro_batches": batches}
+                for cut, (drafts, batches) in choices]
+
+    def _alike(self, devices: int, cut: Cut) -> dict[str, Any]:
+        """The inputs of a cut that lies on servers as this one does."""
+        kind = placed(self.scenario.node, devices, cut[2], cut[3])
+        if kind not in self._inputs:
+            self._inputs[kind] = on(self.scenario, devices, cut).inputs()
+        return self._inputs[kind]
+
+    def sweep(self, devices: int, choices: Sequence[Choice], counts: np.ndarray,
+              names: Sequence[str], steps: Sequence[str] = (), **given: float
+              ) -> dict[str, np.ndarray]:
+        """Quantities of every choice (rows) at its numbers of requests (columns).
+
+        Args:
+            devices: cards [1].
+            choices: of so many cards.
+            counts: requests in flight, shape (choices, numbers) [request].
+            names: quantities; of memory alone, where there are ``steps``.
+            steps: of steps, without all else that follows from them.
+            given: inputs in place of the deployment's.
+        """
+        rows = self.rows(devices, choices)
+        columns: dict[str, Any] = {}
+        for name in rows[0]:
+            values = np.array([row[name] for row in rows], float)
+            columns[name] = values[0] if (values == values[0]).all() else np.repeat(
+                values, counts.shape[1])
+        columns |= given
+        columns["concurrency"] = counts.ravel()
+        attention = self.scenario.model.attention
+        found = sweep(columns, attention, names, decode=not steps)
+        if steps:
+            found |= decode_sweep(columns, attention, steps, threads=1)
+        return {name: column.reshape(counts.shape) for name, column in found.items()}
+
+    def decode(self, devices: int) -> _Groups:
+        """Requests in flight, room and time per token of groups that only decode."""
+        if devices not in self._decoded:
+            choices = ways(self.scenario, layouts(self.scenario, devices))
+            counts = requests_of(choices)
+            found = self.sweep(
+                devices, choices, counts, ("headroom_per_device",),
+                ("decode_step_time", "tokens_per_step", "draft_time"),
+                separate_pools=1) if choices else {}
+            self._decoded[devices] = _Groups(choices, counts, found)
+        return self._decoded[devices]
+
+    def prefill(self, devices: int) -> _Groups:
+        """Room and times of one prompt on every rank of groups that only prefill."""
+        if devices not in self._prefilled:
+            choices = list(dict.fromkeys(
+                layouts(self.scenario, devices), own_way(self.scenario)).items())
+            counts = np.array([[cut[2]] for cut, _ in choices], float)
+            found = self.sweep(devices, choices, counts, (
+                "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
+                separate_pools=0, output_tokens=1) if choices else {}
+            self._prefilled[devices] = _Groups(choices, counts, found)
+        return self._prefilled[devices]
+
+
+class _Groups(NamedTuple):
+    """Choices of so many cards, numbers of requests (a row each) and quantities at each."""
+
+    choices: list[Choice]
+    counts: np.ndarray
+    found: dict[str, np.ndarray]
