@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from catalogue.entries.trees import Number, evaluate, symbols_of
+from catalogue.entries.trees import Known, Number, evaluate, shared, symbols_of
 from catalogue.reading.files import write_whole
 from workbench.formulas.errors import DerivationError
 
@@ -64,7 +64,9 @@ def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
 @functools.lru_cache(maxsize=4)
 def _parsed(data: bytes) -> dict[str, Formula]:
     """What a file holds, parsed once; nobody changes a formula that was read."""
-    return {key: Formula(**entry) for key, entry in json.loads(data).items()}
+    made: dict[tuple[Any, ...], Any] = {}
+    return {key: Formula(**{**entry, "tree": shared(entry["tree"], made)})
+            for key, entry in json.loads(data).items()}
 
 
 def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
@@ -157,6 +159,7 @@ class Evaluated(Mapping[str, Number]):
         """Take formulas of one attention (``select``), the stage-wise ones at ``stage``."""
         self.formulas, self._inputs = formulas, inputs
         self._found: dict[str, Number] = {}
+        self._known: Known = {}  # values of parts that formulas have in common
         self._exact: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
         self._exact["stage"] = stage
 
@@ -167,7 +170,8 @@ class Evaluated(Mapping[str, Number]):
             for other in self.formulas[name].needs & self.formulas.keys():
                 self[other]
             try:
-                self._found[name] = evaluate(self.formulas[name].tree, self._exact)
+                tree = self.formulas[name].tree
+                self._found[name] = evaluate(tree, self._exact, self._known)
             except ValueError as error:
                 raise DerivationError(f"formula '{name}' has no value: {error}.") from None
             self._exact[name] = _exact(self._found[name])
