@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -49,6 +49,22 @@ class Formula:
     def needs(self) -> frozenset[str]:
         """Symbols that the formula needs."""
         return frozenset(symbols_of(self.tree))
+
+    @functools.cached_property
+    def value(self) -> Callable[[Mapping[str, Number]], Number]:
+        """Its value by those of symbols (SI), carried as fractions.
+
+        Remembered: a page changes one or two inputs at a time, and most formulas need neither.
+        Raises ValueError as ``trees.evaluate`` does.
+        """
+        names = sorted(self.needs)
+
+        @functools.lru_cache(maxsize=256)
+        def of(*values: Number | None) -> Number:
+            return evaluate(self.tree, {name: _exact(value) for name, value
+                                        in zip(names, values, strict=True) if value is not None})
+
+        return lambda known: of(*map(known.get, names))
 
     @property
     def key(self) -> str:
@@ -157,20 +173,20 @@ class Evaluated(Mapping[str, Number]):
         """Take formulas of one attention (``select``), the stage-wise ones at ``stage``."""
         self.formulas, self._inputs = formulas, inputs
         self._found: dict[str, Number] = {}
-        self._exact: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
-        self._exact["stage"] = stage
+        self._known: dict[str, Number] = {**inputs, "stage": stage}  # what is found besides
 
     def __getitem__(self, name: str) -> Number:
         if name not in self.formulas:
             return self._inputs[name]
         if name not in self._found:
-            for other in self.formulas[name].needs & self.formulas.keys():
+            formula = self.formulas[name]
+            for other in formula.needs & self.formulas.keys():
                 self[other]
             try:
-                self._found[name] = evaluate(self.formulas[name].tree, self._exact)
+                found = formula.value(self._known)
             except ValueError as error:
                 raise DerivationError(f"formula '{name}' has no value: {error}.") from None
-            self._exact[name] = _exact(self._found[name])
+            self._found[name] = self._known[name] = found
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
