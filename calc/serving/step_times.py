@@ -82,7 +82,7 @@ class Clock:
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
-        self._known: dict[tuple[float, ...], float] = {}
+        self._known: dict[tuple[int, int, bool], list[list[float]]] = {}
         self._prompts: dict[tuple[object, ...], float] = {}
         self._parts: dict[tuple[object, ...], _Part] = {}
 
@@ -207,16 +207,14 @@ class Clock:
     def _decode(self, step: Step, core_only: bool) -> float:
         """Time of the requests that decode; with it that of the steps which may come next."""
         count, rounded = self._rounded(step)
-        if (key := (count, rounded, core_only)) not in self._known:
-            counts = _block(count, COUNTS)
-            contexts = ROUNDING * _block(rounded / ROUNDING, CONTEXTS)
-            times = np.broadcast_to(
-                self._time(self._answers(counts[:, np.newaxis], contexts), core_only),
-                (COUNTS, CONTEXTS))
-            for number, row in zip(counts.tolist(), times.tolist(), strict=True):
-                self._known |= {(number, context, core_only): time
-                                for context, time in zip(contexts.tolist(), row, strict=True)}
-        return self._known[key]
+        counts, row = divmod(count - 1, COUNTS)
+        contexts, column = divmod(int(rounded) // ROUNDING - 1, CONTEXTS)
+        if (key := (counts, contexts, core_only)) not in self._known:
+            self._known[key] = np.broadcast_to(self._time(self._answers(
+                counts * COUNTS + np.arange(1, COUNTS + 1)[:, np.newaxis],
+                ROUNDING * (contexts * CONTEXTS + np.arange(1.0, CONTEXTS + 1))), core_only),
+                (COUNTS, CONTEXTS)).tolist()
+        return self._known[key][row][column]
 
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
@@ -232,9 +230,3 @@ class Clock:
 def _total(contexts: Sequence[int]) -> int:
     """Tokens that all requests of a step attend to [token]."""
     return contexts.total if isinstance(contexts, Contexts) else sum(contexts)
-
-
-def _block(number: float, size: int) -> np.ndarray:
-    """Whole numbers from 1 in blocks of a size: the block in which one lies."""
-    first = (number - 1) // size * size + 1
-    return np.arange(first, first + size)
