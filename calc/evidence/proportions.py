@@ -77,7 +77,8 @@ def barnard(first: int, second: int, problems: int) -> float:
     """Two-sided p of Barnard's exact test, pooled [1]; it does not fix how many are solved in all.
 
     The probability of a difference as large, measured in pooled standard errors, is taken at the
-    least favourable of ``SHARES`` common proportions.
+    least favourable of ``SHARES`` common proportions; those above one half are those below it with
+    solved and unsolved exchanged.
     """
     solved = np.arange(problems + 1)
     left, right = solved[:, None] / problems, solved[None, :] / problems
@@ -85,7 +86,7 @@ def barnard(first: int, second: int, problems: int) -> float:
     score = np.divide((left - right) ** 2, variance, out=np.zeros_like(variance),
                       where=variance > 0)
     extreme = (score >= score[first, second] * (1 - 1e-9)).astype(float)
-    shares = np.arange(1, SHARES)[:, None] / SHARES
+    shares = np.arange(1, SHARES // 2 + 1)[:, None] / SHARES
     weights = _stats().binom.pmf(solved[None, :], problems, shares)
     return float(((weights @ extreme) * weights).sum(axis=1).max().clip(max=1.0))
 

@@ -54,31 +54,40 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         column[2 * i + 1:2 * i + 3] = [[knob.value.low], [knob.value.high]]
         points |= dict.fromkeys(knob.symbols, column)
     quantities = evaluate(points, attention)
+    found = [_points(quantities[name], count) for name in names]
+    own_sides = [(own or {}).get(name, (0.0, 0.0)) for name in names]
+    widths = [each.shape[1] for each in found]
+    bounds = zip(*(np.split(end, np.cumsum(widths)[:-1]) for end in _bounds(
+        np.concatenate(found, axis=1), np.repeat([(each > 0).all() for each in found], widths),
+        np.repeat(own_sides, widths, axis=0).T)), strict=True)
     scalar = all(np.ndim(value) == 0 for value in inputs.values())
-    result = {}
-    for name in names:
-        sides = (own or {}).get(name, (0.0, 0.0))
-        low, high = _bounds(np.asarray(quantities[name], float), count, sides)
-        result[name] = (float(low[0]), float(high[0])) if scalar else (low, high)
-    return result
+    return {name: (float(low[0]), float(high[0])) if scalar else (low, high)
+            for name, (low, high) in zip(names, bounds, strict=True)}
 
 
-def _bounds(points: np.ndarray, count: int, own: Sides) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of one quantity from its points: as given, then a pair of moves per knob."""
-    points = np.atleast_1d(points)
-    if points.ndim == 1:
-        points = np.broadcast_to(points, (count, len(points)))
-    elif len(points) == 1:
-        points = np.broadcast_to(points, (count, points.shape[1]))
-    in_log = bool((points > 0).all())
-    scale = np.log(points) if in_log else points
+def _points(quantity: Any, count: int) -> np.ndarray:
+    """A quantity at all points, shape (count, rows)."""
+    points = np.atleast_1d(np.asarray(quantity, float))
+    return np.broadcast_to(points, (count, points.shape[-1]))
+
+
+def _bounds(points: np.ndarray, in_log: np.ndarray, own: np.ndarray,
+            ) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of quantities, shape (rows,).
+
+    Args:
+        points: as given, then a pair of moves per knob, shape (points, rows).
+        in_log: whose moves are those of logarithms, shape (rows,).
+        own: the formulas' own error, of those in logarithms, shape (2, rows).
+    """
+    scale = np.where(in_log, np.log(points, where=in_log, out=np.zeros(points.shape)), points)
     moves = (scale[1:] - scale[0]).reshape(-1, 2, points.shape[1])
-    if in_log:
-        sides = NORMAL_90 * np.array([[[-own[0]], [own[1]]]])
-        moves = np.concatenate([moves, np.broadcast_to(sides, (1, 2, points.shape[1]))])
-    down, up = ends(moves)
-    return ((points[0] * np.exp(down), points[0] * np.exp(up)) if in_log
-            else (points[0] + down, points[0] + up))
+    sides = NORMAL_90 * own * in_log * [[-1.0], [1.0]]
+    down, up = ends(np.concatenate([moves, sides[np.newaxis]]))
+    factors = (np.exp(end, where=in_log, out=np.ones(len(end))) for end in (down, up))
+    low, high = (np.where(in_log, points[0] * factor, points[0] + end)
+                 for factor, end in zip(factors, (down, up), strict=True))
+    return low, high
 
 
 def ends(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -80,7 +80,7 @@ class Engine:
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
         self.still = 0  # steps to come that are the last one, every request a token further
-        self.passed = 0  # such steps that are over and not yet booked on their requests
+        self.passed = 0  # such steps that are over and not yet booked on those running
         self.contexts = Contexts(())  # of the last step
         self.tried = False  # whether that step left those out who wait
 
@@ -96,7 +96,6 @@ class Engine:
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
         self.shared = self.shared or bool(job.spans)
-        self._book_passed()
         self.still, self.tried = 0, False
         self.waiting.append(job)
 
@@ -158,64 +157,78 @@ class Engine:
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
-        finished: list[Job] = []
-        if self.passed:  # it only repeated the one before
-            return finished
-        all_decode = len(self.planned) == len(self.running)
-        alike = all_decode and len(self.contexts) == len(self.planned)
-        for job, new in self.planned:
-            job.computed += new
-            if job.computed < job.known:
-                all_decode = False
-                continue
-            job.generated += 1
-            job.known += 1
-            if job.first_token != job.first_token:  # not a number yet
-                job.first_token = now
-            if job.generated == job.request.output_tokens:
-                job.finished = now
-                self._release(job)
-                finished.append(job)
+        if self.still:  # it only repeated the one before, as the next one does
+            return []
+        if self.passed:
+            all_decode = alike = True
+            finished = [job for job in self.running
+                        if job.generated + self.passed == job.request.output_tokens]
+            for job in finished:
+                self._pass(job)
+        else:
+            all_decode = len(self.planned) == len(self.running)
+            alike = all_decode and len(self.contexts) == len(self.planned)
+            finished = []
+            for job, new in self.planned:
+                job.computed += new
+                if job.computed < job.known:
+                    all_decode = False
+                    continue
+                job.generated += 1
+                job.known += 1
+                if job.first_token != job.first_token:  # not a number yet
+                    job.first_token = now
+                if job.generated == job.request.output_tokens:
+                    finished.append(job)
+            self.planned = []
+        for job in finished:
+            job.finished = now
+            self._release(job)
         if finished:
-            self.running = [job for job in self.running if math.isnan(job.finished)]
+            self.running = [job for job in self.running if job.finished != job.finished]
             alike = False
         if all_decode and self.running:
             self.still = self._repeats(alike)
             if self.still and not alike:
-                self.contexts = Contexts(tuple(job.computed for job in self.running))
-        self.planned = []
+                self.contexts = Contexts(tuple([job.computed for job in self.running]), self.passed)
         return finished
 
     def _repeats(self, alike: bool) -> int:
         """How many steps from now only take every request a token further, if nothing arrives.
 
-        None of them ends a request, or finds too few blocks; and who waits goes on waiting where
-        the last step was one of these, for what is free only becomes less. What prefixes share
-        changes no sooner than somebody takes a block. What is set aside for output to come is
-        looked at in every step.
+        Only the last of them ends a request, and none finds too few blocks. Who waits goes on
+        waiting where there is no place, and where the last step was one of these, for what is free
+        only becomes less. What prefixes share changes no sooner than somebody takes a block. What
+        is set aside for output to come is looked at in every step.
 
         Args:
             alike: whether the last step took each of these requests a token further, and did no
                 more.
         """
-        limits = self.limits
+        limits, running = self.limits, self.running
         if self.preempted or (
-                self.waiting and not (alike and limits.policy == "mixed" and self.tried)):
+                self.waiting and len(running) < limits.max_num_seqs
+                and not (alike and limits.policy == "mixed" and self.tried)):
             return 0
-        steps = min(job.request.output_tokens - job.generated for job in self.running) - 1
+        steps = min([job.request.output_tokens - job.generated for job in running])  # since booked
         if self.shared or (not self._suffices() and self.free < sum(
-                limits.blocks(job.known + steps) - job.blocks for job in self.running)):
-            steps = min(steps, *(job.room - job.known + 1 for job in self.running))
-        return max(0, steps)
+                limits.blocks(job.known + steps - 1) - job.blocks for job in running)):
+            steps = min(steps, *(job.room - job.known + 1 for job in running))
+        return max(0, steps - self.passed)
 
     def _book_passed(self) -> None:
         """Bring the requests up to the steps that only repeated the one before."""
-        passed, self.passed = self.passed, 0
-        for job in self.running if passed else ():
-            job.known += passed
-            job.computed += passed
-            job.generated += passed
-            self._allocate(job, job.computed)
+        if self.passed:
+            for job in self.running:
+                self._pass(job)
+            self.passed = 0
+
+    def _pass(self, job: Job) -> None:
+        """Bring a request up to the steps that only repeated the one before."""
+        job.known += self.passed
+        job.computed += self.passed
+        job.generated += self.passed
+        self._allocate(job, job.computed)
 
     def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""

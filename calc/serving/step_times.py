@@ -56,10 +56,14 @@ class _Part:
     beside_layer: Number = 0.0
 
 
-def _beside(parts: Sequence[_Part]) -> _Part:
-    """Parts of several ranks as one, of arrays of shape (ranks,)."""
-    each = np.array([(*vars(part.busy).values(), part.launch, part.core, part.tokens,
-                      part.beside_layer) for part in parts]).T
+def _numbers(part: _Part) -> tuple[Number, ...]:
+    """The numbers of a part, one after the other."""
+    return (*vars(part.busy).values(), part.launch, part.core, part.tokens, part.beside_layer)
+
+
+def _beside(parts: Sequence[Sequence[float]]) -> _Part:
+    """Parts of several ranks, the numbers of each, as one of arrays of shape (ranks,)."""
+    each = np.array(parts).T
     return _Part(Busy(*each[:-4]), *each[-4:])
 
 
@@ -82,8 +86,10 @@ class Clock:
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
-        self._known: dict[tuple[float, ...], float] = {}
+        self._known: dict[tuple[int, int, bool], list[list[float]]] = {}
         self._prompts: dict[tuple[object, ...], float] = {}
+        self._prefilling: dict[tuple[object, ...], Sequence[float]] = {}
+        self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._parts: dict[tuple[object, ...], _Part] = {}
 
     def __call__(self, step: Step) -> float:
@@ -134,19 +140,19 @@ class Clock:
         return (np.maximum(device, own.launch) + own.core
                 + (0.0 if decoding else drafted(self._q.draft_tokens, draft_pass)))
 
-    def _own(self, step: Step) -> _Part:
-        """What a rank does whatever the others do, its experts without a token."""
-        key: tuple[object, ...]
+    def _own(self, step: Step) -> Sequence[float]:
+        """Numbers of what a rank does whatever the others do, its experts without a token."""
         if step.prefill:
-            key = ("chunks", step.prefill, *(self._rounded(step) if step.decode else ()))
-            if key not in self._parts:
+            key = (step.prefill, *(self._rounded(step) if step.decode else ()))
+            if key not in self._prefilling:
                 core = self._decode(step, core_only=True) if step.decode else 0.0
-                self._parts[key] = self._part(self._chunks(step), 0.0, 0.0, core)
-            return self._parts[key]
-        key = ("own", *self._rounded(step))
-        if key not in self._parts:
-            self._parts[key] = self._part(self._answers(*self._rounded(step)), 0.0, 0.0, 0.0)
-        return self._parts[key]
+                self._prefilling[key] = _numbers(self._part(self._chunks(step), 0.0, 0.0, core))
+            return self._prefilling[key]
+        block, (row, column) = self._place(step)
+        if block not in self._answering:
+            self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
+                self._part(self._block(*block), 0.0, 0.0, 0.0))), axis=-1).tolist()
+        return self._answering[block][row][column]
 
     def _shared(self, tokens: float, busiest: float, decoding: bool) -> _Part:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
@@ -163,11 +169,10 @@ class Clock:
               core: float) -> _Part:
         timed = self._timed(replace(composition, group_tokens=group_tokens,
                                   busiest_tokens=busiest_tokens))
-        times = {name: float(getattr(timed, f"{name}_time")) for name in BUSY}
+        times = {name: getattr(timed, f"{name}_time") for name in BUSY}
         return _Part(
-            busy(float(self._q.micro_batches), times), float(timed.host_time), core,
-            float(composition.tokens),
-            float(timed.draft_pass_time - timed.device_time / self._q.num_hidden_layers))
+            busy(self._q.micro_batches, times), timed.host_time, core, composition.tokens,
+            timed.draft_pass_time - timed.device_time / self._q.num_hidden_layers)
 
     def _chunks(self, step: Step) -> Composition:
         """Chunks of prompts, and the tokens of requests that decode beside them."""
@@ -206,17 +211,24 @@ class Clock:
 
     def _decode(self, step: Step, core_only: bool) -> float:
         """Time of the requests that decode; with it that of the steps which may come next."""
+        block, (row, column) = self._place(step)
+        if (key := (*block, core_only)) not in self._known:
+            self._known[key] = np.broadcast_to(
+                self._time(self._block(*block), core_only), (COUNTS, CONTEXTS)).tolist()
+        return self._known[key][row][column]
+
+    def _place(self, step: Step) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The block in which the requests that decode lie, by number and context; where in it."""
         count, rounded = self._rounded(step)
-        if (key := (count, rounded, core_only)) not in self._known:
-            counts = _block(count, COUNTS)
-            contexts = ROUNDING * _block(rounded / ROUNDING, CONTEXTS)
-            times = np.broadcast_to(
-                self._time(self._answers(counts[:, np.newaxis], contexts), core_only),
-                (COUNTS, CONTEXTS))
-            for number, row in zip(counts.tolist(), times.tolist(), strict=True):
-                self._known |= {(number, context, core_only): time
-                                for context, time in zip(contexts.tolist(), row, strict=True)}
-        return self._known[key]
+        counts, row = divmod(count - 1, COUNTS)
+        contexts, column = divmod(int(rounded) // ROUNDING - 1, CONTEXTS)
+        return (counts, contexts), (row, column)
+
+    def _block(self, counts: int, contexts: int) -> Composition:
+        """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
+        return self._answers(
+            counts * COUNTS + np.arange(1, COUNTS + 1)[:, np.newaxis],
+            ROUNDING * (contexts * CONTEXTS + np.arange(1.0, CONTEXTS + 1)))
 
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
@@ -232,9 +244,3 @@ class Clock:
 def _total(contexts: Sequence[int]) -> int:
     """Tokens that all requests of a step attend to [token]."""
     return contexts.total if isinstance(contexts, Contexts) else sum(contexts)
-
-
-def _block(number: float, size: int) -> np.ndarray:
-    """Whole numbers from 1 in blocks of a size: the block in which one lies."""
-    first = (number - 1) // size * size + 1
-    return np.arange(first, first + size)

@@ -19,6 +19,7 @@ from typing import Any
 
 Number = Any  # int, float or Fraction
 Tree = Any
+Known = dict[Any, Any]  # values of parts, see ``evaluate``
 
 MAX_DEPTH = 200
 MAX_STEPS = 1_000_000
@@ -168,14 +169,34 @@ def numbers(tree: Tree) -> Tree:
     return tree
 
 
-def evaluate(tree: Tree, values: Mapping[str, Number]) -> Number:
+def shared(tree: Tree, made: dict[tuple[Any, ...], Tree]) -> Tree:
+    """The tree with one list for all equal parts of it, and of the trees that were made before.
+
+    Args:
+        tree: a valid tree.
+        made: what was made before, by operator and arguments; new parts are added.
+    """
+    if not isinstance(tree, list):
+        return tree
+    parts = [shared(part, made) for part in tree]
+    key = tuple(id(part) if isinstance(part, list) else (type(part), part) for part in parts)
+    return made.setdefault(key, parts)
+
+
+def evaluate(tree: Tree, values: Mapping[str, Number], known: Known | None = None) -> Number:
     """The value of a valid tree; integral results come back as int.
+
+    Args:
+        tree: what is evaluated.
+        values: of its symbols.
+        known: values of its lists by identity, and such of a body by index; what is found is added.
+            For trees that share lists (:func:`shared`), have the same values and outlive it.
 
     Raises ValueError for a symbol without a value, arithmetic that has no result or too large
     a one, and a formula of more than ``MAX_STEPS`` steps.
     """
     try:
-        result = _Evaluation().run(tree, values)
+        result = _Evaluation().run(tree, values, {} if known is None else known)
         if isinstance(result, Fraction):
             result = int(result) if result.denominator == 1 else float(result)
     except OverflowError:
@@ -193,7 +214,7 @@ class _Evaluation:
     def __init__(self) -> None:
         self.steps = 0
 
-    def run(self, tree: Tree, values: Mapping[str, Number]) -> Number:
+    def run(self, tree: Tree, values: Mapping[str, Number], known: Known) -> Number:
         """The value of a tree, as an exact number where its parts are."""
         self.steps += 1
         if self.steps > MAX_STEPS:
@@ -204,23 +225,30 @@ class _Evaluation:
             return values[tree]
         if not isinstance(tree, list):
             return tree
+        if id(tree) not in known:
+            known[id(tree)] = self._applied(tree, values, known)
+        return known[id(tree)]
+
+    def _applied(self, tree: list[Tree], values: Mapping[str, Number], known: Known) -> Number:
+        """An operator of its arguments."""
         operator, *args = tree
-        if operator in _MANY:  # first, as most are
-            return _MANY[operator]([self.run(arg, values) for arg in args])
         if operator == "piecewise":
             *branches, default = args
             for (compare, left, right), value in branches:
-                if _COMPARE[compare](self.run(left, values), self.run(right, values)):
-                    return self.run(value, values)
-            return self.run(default, values)
+                if _COMPARE[compare](self.run(left, values, known), self.run(right, values, known)):
+                    return self.run(value, values, known)
+            return self.run(default, values, known)
         if operator in _OVER:
             index, count_tree, body = args
-            count = self.run(count_tree, values)
+            count = self.run(count_tree, values, known)
             if not 1 <= count <= MAX_STEPS or count != int(count):
                 raise ValueError(f"'{operator}' cannot run over {count} values")
             return _OVER[operator](
-                [self.run(body, {**values, index: i}) for i in range(int(count))])
-        numbers = [self.run(arg, values) for arg in args]
+                [self.run(body, {**values, index: i}, known.setdefault((index, i), {}))
+                 for i in range(int(count))])
+        numbers = [self.run(arg, values, known) for arg in args]
+        if operator in _MANY:
+            return _MANY[operator](numbers)
         if operator in _UNARY:
             return _UNARY[operator](numbers[0])
         return _BINARY[operator](*numbers)

@@ -212,10 +212,11 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
     first = evaluate_all(formulas, inputs)
     by_stage = {name: formulas[name] for name in indexed}
     values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
-    derived = {stage: first | evaluate_all(by_stage, values, stage) for stage in kept} | {0: first}
+    derived = {stage: first | evaluate_all(by_stage, values, stage) if stage else first
+               for stage in kept}
     for name in formulas:
         if name not in indexed:
-            yield _row(name, None, derived[0], computed[name])
+            yield _row(name, None, first, computed[name])
             continue
         for stage, position in kept.items():
             yield _row(name, stage, derived[stage], np.atleast_1d(computed[name])[position])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +47,8 @@ class Waits:
         self.measured = dict(zip(self.lengths, self.pair.measured, strict=True))
         self.eight = {tokens: self.of_eight(tokens) for tokens in self.lengths}
 
-    def of_eight(self, tokens: int) -> Band:
-        """Predicted for the eight cards."""
+    def of_eight(self, tokens: Any) -> Band:
+        """Predicted for the eight cards, by tokens of the prompt, also of shape (rows,)."""
         return self.comparison.predicted(self.comparison.eight, input_tokens=tokens)["ttft"]
 
     @cached_property
@@ -63,8 +64,8 @@ class Waits:
         short = self.comparison.short
         extra = self.comparison.first_token - float(self.eight[short].value)
         lengths = np.unique(np.geomspace(short, self.lengths[-1], TRIED).astype(int))
-        waits = np.array([float(self.of_eight(int(tokens)).value) for tokens in lengths])
-        return int(lengths[np.flatnonzero(waits + extra <= LIMIT)[-1]])
+        in_time = self.of_eight(lengths).value + extra <= LIMIT
+        return int(lengths[np.flatnonzero(in_time)[-1]])
 
 
 def _of_one_request(system: System, metric: str) -> dict[int, float]:

@@ -67,17 +67,12 @@ class Steps:
     """Every quantity of a deployment with MLA, some inputs changed (SI)."""
 
     def __init__(self, derivation: Derivation) -> None:
-        """From the formulas that the chapter has derived when a deployment is first asked for."""
+        """From the formulas that the chapter has derived when a deployment is asked for."""
         self._derivation = derivation
-        self._values: dict[tuple[tuple[str, Any], ...], Values] = {}
 
-    def __call__(self, deployment: Values, **changed: float) -> dict[str, Any]:
-        """Inputs and quantities by name."""
-        inputs = {**deployment, **changed}
-        key = tuple(sorted(inputs.items()))
-        if key not in self._values:
-            self._values[key] = self._derivation.values(inputs, "mla")
-        return {**inputs, **self._values[key]}
+    def __call__(self, deployment: Values, **changed: float) -> Values:
+        """Inputs and quantities by name, as they are read."""
+        return self._derivation.quantities({**deployment, **changed}, "mla")
 
 
 def experts_on_the_host(step: Steps, hybrid: Values) -> list[dict[str, Any]]:
@@ -151,7 +146,7 @@ def one_expert(level: Values, claims: Values) -> None:
 
 
 def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
-                            ) -> dict[str, dict[str, Any]]:
+                            ) -> dict[str, Values]:
     """A step by which experts are kept; returns its quantities for each.
 
     Args:
@@ -239,7 +234,7 @@ def where_two_halves_pay(step: Steps, spread: Values) -> int:
     return next(row.requests for row in steps if row.split < row.whole)
 
 
-def of_size(step: Steps, deployment: Values, cards: int, requests: int) -> dict[str, Any]:
+def of_size(step: Steps, deployment: Values, cards: int, requests: int) -> Values:
     """A step of one tensor-parallel group of so many cards."""
     return step(deployment, tensor_parallel=cards, data_parallel=1, expert_parallel=1,
                 concurrency=requests, draft_tokens=0)

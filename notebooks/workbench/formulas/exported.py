@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from catalogue.entries.trees import Number, evaluate, symbols_of
+from catalogue.entries.trees import Known, Number, evaluate, shared, symbols_of
 from catalogue.reading.files import write_whole
 from workbench.formulas.errors import DerivationError
 
@@ -50,6 +50,14 @@ class Formula:
         """Symbols that the formula needs."""
         return frozenset(symbols_of(self.tree))
 
+    @functools.cached_property
+    def remembered(self) -> dict[tuple[Number | None, ...], Number]:
+        """Its values (SI) by those of what it needs, as :class:`Evaluated` finds them.
+
+        A page changes one or two inputs at a time, and most formulas need neither.
+        """
+        return {}
+
     @property
     def key(self) -> str:
         """``name``, or ``name@variant``."""
@@ -64,7 +72,9 @@ def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
 @functools.lru_cache(maxsize=4)
 def _parsed(data: bytes) -> dict[str, Formula]:
     """What a file holds, parsed once; nobody changes a formula that was read."""
-    return {key: Formula(**entry) for key, entry in json.loads(data).items()}
+    made: dict[tuple[Any, ...], Any] = {}
+    return {key: Formula(**{**entry, "tree": shared(entry["tree"], made)})
+            for key, entry in json.loads(data).items()}
 
 
 def save_formulas(formulas: Iterable[Formula], path: Path = FORMULAS) -> None:
@@ -157,19 +167,24 @@ class Evaluated(Mapping[str, Number]):
         """Take formulas of one attention (``select``), the stage-wise ones at ``stage``."""
         self.formulas, self._inputs = formulas, inputs
         self._found: dict[str, Number] = {}
-        self._exact: dict[str, Number] = {name: _exact(value) for name, value in inputs.items()}
-        self._exact["stage"] = stage
+        self._known: dict[str, Number] = {**inputs, "stage": stage}  # what is found besides
+        self._exact = {name: _exact(value) for name, value in self._known.items()}
+        self._parts: Known = {}  # what parts come to that formulas have in common
 
     def __getitem__(self, name: str) -> Number:
         if name not in self.formulas:
             return self._inputs[name]
         if name not in self._found:
-            for other in self.formulas[name].needs & self.formulas.keys():
+            formula = self.formulas[name]
+            for other in formula.needs & self.formulas.keys():
                 self[other]
-            try:
-                self._found[name] = evaluate(self.formulas[name].tree, self._exact)
-            except ValueError as error:
-                raise DerivationError(f"formula '{name}' has no value: {error}.") from None
+            needed = tuple(map(self._known.get, formula.needs))
+            if needed not in formula.remembered:
+                try:
+                    formula.remembered[needed] = evaluate(formula.tree, self._exact, self._parts)
+                except ValueError as error:
+                    raise DerivationError(f"formula '{name}' has no value: {error}.") from None
+            self._found[name] = self._known[name] = formula.remembered[needed]
             self._exact[name] = _exact(self._found[name])
         return self._found[name]
 
