@@ -199,7 +199,7 @@ class _Group:
         step = engine.plan(start)
         taken = duration(step, pool.step_time, pool.gap)
         end, repeats = start + taken, 0
-        if engine.still:
+        if engine.still and not engine.planned:  # nobody but those who go on
             most = min(engine.still, pool.alike(step))
             while end < others and repeats < most:
                 self.steps.append((start, end))
