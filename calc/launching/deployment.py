@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,16 +42,26 @@ class Deployment:
         reference, overrides: how the scenario was named.
         pools: one, or two that prefill and decode.
         watched: each with its predictions and alerts.
-        runs: of the bench.
-        files: texts by path.
+        answers: what is estimated of each, by its name.
+        started: what starts and watches them, texts by path.
     """
 
     reference: str
     overrides: tuple[str, ...]
     pools: tuple[Pool, ...]
     watched: tuple[Watched, ...]
-    runs: tuple[bench.Bench, ...]
-    files: Mapping[str, str]
+    answers: Mapping[str, Estimate]
+    started: Mapping[str, str]
+
+    @functools.cached_property
+    def runs(self) -> tuple[bench.Bench, ...]:
+        """Of the bench."""
+        return tuple(bench.plan(self.pools, [each.predicted for each in self.watched]))
+
+    @functools.cached_property
+    def files(self) -> Mapping[str, str]:
+        """All texts by path."""
+        return _files(self)
 
 
 def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | None = None,
@@ -81,9 +92,7 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
     for name, scenario in named.items():
         runs(scenario, answers[name])
     of = tuple(watched(pool, predicted(pool.scenario, answers[pool.name])) for pool in pools)
-    planned = tuple(bench.plan(pools, [each.predicted for each in of]))
-    return Deployment(reference, tuple(settings), pools, of, planned,
-                      _files(reference, settings, of, planned, answers))
+    return Deployment(reference, tuple(settings), pools, of, answers, _started(pools, of))
 
 
 def _pools(named: Mapping[str, Scenario], hosts: Sequence[str], flags: list[str],
@@ -136,21 +145,22 @@ def _example(name: str) -> str:
     return f"{name}@{[each for each in versions if 'rc' not in each][-1]}"
 
 
-def _files(reference: str, settings: Sequence[str], of: Sequence[Watched],
-           planned: Sequence[bench.Bench], answers: Mapping[str, Estimate]) -> dict[str, str]:
-    pools = [each.pool for each in of]
-    own = Path(reference.partition("#")[0])
-    about = {"scenario": str(own.resolve()) + reference[len(str(own)):] if own.is_file()
-             else reference, "overrides": list(settings), "engine": str(pools[0].release)}
+def _started(pools: Sequence[Pool], of: Sequence[Watched]) -> dict[str, str]:
     found = {"cluster.env": cluster_file(pools)}
     for pool in pools:
         found |= node_files(pool)
-    found |= router_files(pools)
-    found |= monitoring.files(of)
-    found |= bench.files(pools, planned, about)
-    found["deployment.json"] = json.dumps(_summary(of, about, answers), indent=1,
+    return found | router_files(pools) | monitoring.files(of)
+
+
+def _files(made: Deployment) -> dict[str, str]:
+    pools, reference = made.pools, made.reference
+    own = Path(reference.partition("#")[0])
+    about = {"scenario": str(own.resolve()) + reference[len(str(own)):] if own.is_file()
+             else reference, "overrides": list(made.overrides), "engine": str(pools[0].release)}
+    found = {**made.started, **bench.files(pools, made.runs, about)}
+    found["deployment.json"] = json.dumps(_summary(made.watched, about, made.answers), indent=1,
                                           ensure_ascii=False, allow_nan=False) + "\n"
-    return {"README.md": readme(of, planned, routed(pools)), **found}
+    return {"README.md": readme(made.watched, made.runs, routed(pools)), **found}
 
 
 def _summary(of: Sequence[Watched], about: Mapping[str, Any], answers: Mapping[str, Estimate]

@@ -79,9 +79,10 @@ class Engine:
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
-        self.still = 0  # steps to come that are the last one, every request a token further
-        self.passed = 0  # such steps that are over and not yet booked on those running
-        self.contexts = Contexts(())  # of the last step
+        self.still = 0  # steps to come that take each request in work a token further
+        self.passed = 0  # such steps that are over and not yet booked on their requests
+        self.ahead = 0  # requests in work that the last step took further so, the first ones
+        self.contexts = Contexts(())  # of those that decoded in the last step
         self.tried = False  # whether that step left those out who wait
 
     def submit(self, job: Job) -> None:
@@ -96,7 +97,10 @@ class Engine:
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
         self.shared = self.shared or bool(job.spans)
-        self.still, self.tried = 0, False
+        if self.limits.policy != "mixed":  # those in work may have to pause
+            self._book_passed()
+            self.still = 0
+        self.tried = False
         self.waiting.append(job)
 
     @property
@@ -128,12 +132,13 @@ class Engine:
 
         Without ``prompts`` those are left for a later step, and the step may be empty.
         """
-        if self.still:
+        self.ahead = len(self.running) if self.still else 0
+        if self.ahead:
             self.repeat(1)
-            return Step((), self.contexts)
-        self.planned, self.preempted = [], []
+            if self.tried or not self.waiting:
+                return Step((), self.contexts)
         self._book_passed()
-        self.tried = prompts
+        self.planned, self.preempted = [], []
         if self.limits.policy == "mixed":
             self._plan_mixed(prompts)
         else:
@@ -146,95 +151,84 @@ class Engine:
                 decode.append(job.known)
             else:
                 prefill.append((new, job.computed))
-        self.contexts = Contexts(tuple(decode))
+        if not self.ahead:
+            self.contexts = Contexts(tuple(decode))
+        elif decode:  # of requests that come with their cache, or found it
+            self.contexts = Contexts((*self.contexts, *decode))
+        self.tried = prompts and not prefill
         return Step(tuple(prefill), self.contexts)
 
     def repeat(self, steps: int) -> None:
-        """Take so many of the steps that are still the last one, every request a token further."""
+        """Take so many of the steps that take every request in work a token further."""
         self.still -= steps
         self.passed += steps
         self.contexts = self.contexts.next(steps)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
-        if self.still:  # it only repeated the one before, as the next one does
-            return []
-        if self.passed:
-            all_decode = alike = True
-            finished = [job for job in self.running
-                        if job.generated + self.passed == job.request.output_tokens]
-            for job in finished:
-                self._pass(job)
-        else:
-            all_decode = len(self.planned) == len(self.running)
-            alike = all_decode and len(self.contexts) == len(self.planned)
-            finished = []
-            for job, new in self.planned:
-                job.computed += new
-                if job.computed < job.known:
-                    all_decode = False
-                    continue
-                job.generated += 1
-                job.known += 1
-                if job.first_token != job.first_token:  # not a number yet
-                    job.first_token = now
-                if job.generated == job.request.output_tokens:
-                    finished.append(job)
-            self.planned = []
-        for job in finished:
-            job.finished = now
-            self._release(job)
+        finished: list[Job] = []
+        if self.ahead and self.still and not self.planned:
+            return finished
+        self._book_passed()
+        all_decode = self.ahead + len(self.planned) == len(self.running)
+        ready = self.running[:self.ahead]
+        for job, new in self.planned:
+            job.computed += new
+            if job.computed < job.known:
+                all_decode = False
+                continue
+            job.generated += 1
+            job.known += 1
+            if job.first_token != job.first_token:  # not a number yet
+                job.first_token = now
+            ready.append(job)
+        for job in ready:
+            if job.generated == job.request.output_tokens:
+                job.finished = now
+                self._release(job)
+                finished.append(job)
+        alike = not finished and len(self.contexts) == len(self.running)
         if finished:
             self.running = [job for job in self.running if job.finished != job.finished]
-            alike = False
-        if all_decode and self.running:
-            self.still = self._repeats(alike)
-            if self.still and not alike:
-                self.contexts = Contexts(tuple([job.computed for job in self.running]), self.passed)
+            self.tried = False
+        self.still = self._repeats() if all_decode and self.running else 0
+        if self.still and not alike:
+            self.contexts = Contexts(tuple([job.computed for job in self.running]))
+        self.planned = []
         return finished
 
-    def _repeats(self, alike: bool) -> int:
-        """How many steps from now only take every request a token further, if nothing arrives.
+    def _repeats(self) -> int:
+        """How many steps from now take every request in work a token further.
 
-        Only the last of them ends a request, and none finds too few blocks. Who waits goes on
-        waiting where there is no place, and where the last step was one of these, for what is free
-        only becomes less. What prefixes share changes no sooner than somebody takes a block. What
-        is set aside for output to come is looked at in every step.
-
-        Args:
-            alike: whether the last step took each of these requests a token further, and did no
-                more.
+        Under ``mixed`` they do whoever arrives: a prompt has what is left of a step. None but the
+        last ends a request, and none finds too few blocks. What prefixes share changes no sooner
+        than somebody takes a block. What is set aside for output to come is looked at in every
+        step.
         """
-        limits, running = self.limits, self.running
-        if self.preempted or (
-                self.waiting and len(running) < limits.max_num_seqs
-                and not (alike and limits.policy == "mixed" and self.tried)):
+        limits = self.limits
+        if self.preempted or (self.waiting and limits.policy != "mixed"):
             return 0
-        steps = min([job.request.output_tokens - job.generated for job in running])  # since booked
+        steps = min([job.request.output_tokens - job.generated for job in self.running])
         if self.shared or (not self._suffices() and self.free < sum(
-                limits.blocks(job.known + steps - 1) - job.blocks for job in running)):
-            steps = min(steps, *(job.room - job.known + 1 for job in running))
-        return max(0, steps - self.passed)
+                limits.blocks(job.computed + steps) - job.blocks for job in self.running)):
+            steps = min(steps, *(job.room - job.known + 1 for job in self.running))
+        return max(0, steps)
 
     def _book_passed(self) -> None:
         """Bring the requests up to the steps that only repeated the one before."""
-        if self.passed:
-            for job in self.running:
-                self._pass(job)
-            self.passed = 0
-
-    def _pass(self, job: Job) -> None:
-        """Bring a request up to the steps that only repeated the one before."""
-        job.known += self.passed
-        job.computed += self.passed
-        job.generated += self.passed
-        self._allocate(job, job.computed)
+        passed, self.passed = self.passed, 0
+        for job in self.running if passed else ():
+            job.known += passed
+            job.computed += passed
+            job.generated += passed
+            if job.computed > job.room:
+                self._allocate(job, job.computed)
 
     def _plan_mixed(self, prompts: bool) -> None:
         """Running requests in order of admission, then waiting ones, until the budget is spent."""
-        budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
-        planned = self.planned
-        for job in running:  # of which the last ones may go meanwhile
+        limits, running, planned = self.limits, self.running, self.planned
+        budget = limits.max_num_batched_tokens - self.ahead
+        for job in running if not self.ahead else ():  # of which the last ones may go meanwhile
             if not budget:
                 break
             if not (prompts or job.decodes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from calc.serving.blocks import Span
 
@@ -50,8 +50,7 @@ class Contexts(Sequence[int]):
         return repr(tuple(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one forward pass computes.
 
     Attributes:

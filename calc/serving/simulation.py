@@ -154,7 +154,7 @@ class _Group:
     def __init__(self, env: simpy.Environment, pool: Pool, done: Callable[[Job], None]) -> None:
         self.env, self.pool, self.done = env, pool, done
         self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
-        self.steps: list[tuple[float, float]] = []
+        self.steps: list[float] = []  # begin and end of each, one after the other [s]
         self.delayed = 0  # steps in a row for which prompts were held back
         self.wake = env.event()
         env.process(self._serve())
@@ -177,14 +177,14 @@ class _Group:
             others = env.peek()  # nobody else does anything meanwhile
             start, end = take(env.now, others)
             while end < others and not finished:
-                self.steps.append((start, end))
+                self.steps += start, end
                 for engine in engines:
                     finished += engine.complete(end)
                 if not finished:
                     start, end = take(end, others)
             yield from _until(env, end)
             if not finished:
-                self.steps.append((start, end))
+                self.steps += start, end
                 for engine in engines:
                     finished += engine.complete(end)
             for job in finished:
@@ -199,10 +199,10 @@ class _Group:
         step = engine.plan(start)
         taken = duration(step, pool.step_time, pool.gap)
         end, repeats = start + taken, 0
-        if engine.still:
+        if engine.still and not engine.planned:  # nobody but those who go on
             most = min(engine.still, pool.alike(step))
             while end < others and repeats < most:
-                self.steps.append((start, end))
+                self.steps += start, end
                 start, end, repeats = end, end + taken, repeats + 1
             engine.repeat(repeats)
         return start, end

@@ -47,8 +47,13 @@ class YamlFile:
         """``file:line`` of the deepest known prefix of a key path."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.lines:
-                return f"{display_path(self.path)}:{self.lines[keys[:length]]}"
-        return f"{display_path(self.path)}:1"
+                return f"{self.name}:{self.lines[keys[:length]]}"
+        return f"{self.name}:1"
+
+    @functools.cached_property
+    def name(self) -> str:
+        """The path as a reader knows it."""
+        return display_path(self.path)
 
 
 def display_path(path: Path) -> str:

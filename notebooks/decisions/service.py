@@ -47,7 +47,7 @@ LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "
 
 @cache
 def of_document(document: str) -> Deployment:
-    """What of a document's plan runs, with its files."""
+    """What of a document's plan runs."""
     scenario, overrides, engine = RUNS[document]
     return deployment(scenario, overrides, engine=engine)
 

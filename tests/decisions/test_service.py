@@ -1,5 +1,7 @@
 """The chapter from scenario to service: what it says of thresholds, and files shown as text."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from calc.launching.predictions import Interval
@@ -36,10 +38,9 @@ def test_what_is_compared_does_run(document):
 
 
 def test_a_file_is_shown_as_it_is(monkeypatch):
-    made = page.deployment("h200-r1-vllm-tp8")
     shown = []
     monkeypatch.setattr(page, "show", lambda en, zh: shown.append(en))
-    hostile = type(made)(**{**vars(made), "files": {"a.sh": "# ``` ````\n{glue}`x`\n"}})
+    hostile = SimpleNamespace(files={"a.sh": "# ``` ````\n{glue}`x`\n"})
     page.text_of(hostile, "a.sh")
     assert shown == ["`a.sh`\n\n`````bash\n# ``` ````\n{glue}`x`\n`````"]
 
