@@ -20,6 +20,7 @@ from workbench.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).with_name("formulas.json")
 VARIANTS = ("mla", "gqa")
+REMEMBERED = 256  # values of a formula; a page needs fewer
 COST = "cost"
 DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment
 
@@ -180,6 +181,8 @@ class Evaluated(Mapping[str, Number]):
                 self[other]
             needed = tuple(map(self._known.get, formula.needs))
             if needed not in formula.remembered:
+                if len(formula.remembered) == REMEMBERED:
+                    formula.remembered.clear()
                 try:
                     formula.remembered[needed] = evaluate(formula.tree, self._exact, self._parts)
                 except ValueError as error:
