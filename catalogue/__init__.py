@@ -11,6 +11,7 @@ from catalogue.deployments.loading import (
     load_family,
     load_pools,
     load_scenario,
+    made_scenario,
     read_scenario,
     variants,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "load_precision",
     "load_prices",
     "load_scenario",
+    "made_scenario",
     "model_inputs",
     "names",
     "precision_inputs",

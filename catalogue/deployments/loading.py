@@ -157,6 +157,11 @@ def read_scenario(text: str, path: Path) -> Scenario:
     return _resolved(path, yamlfile.parse(path, text.encode()), {}, None)
 
 
+def made_scenario(data: dict[str, Any], path: Path) -> Scenario:
+    """A deployment out of plain data, as :func:`read_scenario` of a text that says the same."""
+    return _resolved(path, YamlFile(path, data, {}), {}, None)
+
+
 def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
               documented: bool = False, cut: bool = True) -> Scenario:
     """A deployment, checked: its entries in place of the names.
