@@ -99,7 +99,7 @@ class Steps:
         self._derivation, self._model = derivation, model
 
     def __call__(self, precision: str = "bf16", tensor: int = 8, requests: int = 32,
-                 context: int = 4096, prompt: int = 4096, **changed: float) -> dict[str, Any]:
+                 context: int = 4096, prompt: int = 4096, **changed: float) -> Values:
         """Inputs and quantities by name, without expert and data parallelism."""
         weights = catalogue.precision_inputs(catalogue.load_precision(precision))
         inputs = {
@@ -111,7 +111,7 @@ class Steps:
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
             "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
-        return {**inputs, **self._derivation.values(inputs, self._model.attention)}
+        return self._derivation.quantities(inputs, self._model.attention)
 
 
 def amount(expr: Any, values: Values) -> float:
