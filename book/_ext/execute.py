@@ -83,7 +83,7 @@ def _as_text(title: str) -> str:
     """A title of a file as Markdown that shows it as it is."""
     from catalogue.reading import words
 
-    return words.markdown(words.hidden(title))
+    return words.markdown(title)
 
 
 def label(entry: str) -> str:
@@ -92,15 +92,17 @@ def label(entry: str) -> str:
 
 
 def titles_of(kind: str, entry: str) -> list[tuple[str, dict[str, str]]]:
-    """Identifier and title of an entry, then of its variants, in both languages.
+    """Identifier and title of an entry, then of its variants, in both languages, as for a page.
 
     Raises catalogue.ParamsError if it cannot be loaded.
     """
     import catalogue
+    from catalogue.reading import words
 
-    if kind != "scenario":
-        return [(entry, dict(catalogue.load(f"{kind}s", entry).name))]
-    family = catalogue.load_family(entry)
+    with words.as_for_pages():
+        if kind != "scenario":
+            return [(entry, dict(catalogue.load(f"{kind}s", entry).name))]
+        family = catalogue.load_family(entry)
     several = family.deployments if len(family.deployments) > 1 else ()
     variants = [(variant.id, dict(variant.title)) for variant in several]
     return [(family.id, dict(family.title)), *variants]

@@ -26,7 +26,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,11 @@ import execute
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
-          "ipykernel.debugger", "IPython.core.completer")
-DRAWS = "matplotlib.backends.backend_svg"  # which Matplotlib imports when a figure is drawn
+          "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
+          "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
+          "tornado.platform.asyncio")
+LATE = {"matplotlib": "matplotlib.backends.backend_svg",  # imported when a figure is drawn
+        "sympy": "sympy.physics.units"}  # when an expression is simplified
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 SEVERAL = 2  # pages from which on it pays to import what their notebooks import
 MANY = 3  # pages from which on it pays to load the whole catalogue
@@ -158,22 +161,33 @@ def prepare(pages: int, sources: Sequence[str]) -> None:
         for name in dict.fromkeys(imported(sources)):
             with contextlib.suppress(Exception):  # the page says what is wrong with it
                 importlib.import_module(name)
-        if "matplotlib" in sys.modules:
-            importlib.import_module(DRAWS)
-    if pages >= MANY and (library := sys.modules.get("catalogue.library")):
+        for package, late in LATE.items():
+            if package in sys.modules:
+                importlib.import_module(late)
+    if pages >= MANY and "catalogue.library" in sys.modules:
         with sys.modules["catalogue.reading.words"].as_for_pages():
-            engine = importlib.import_module("catalogue.engines.engine")
-            loading = importlib.import_module("catalogue.deployments.loading")
-            loads = [(partial(library.load, kind), library.names(kind))
-                     for kind in library.KINDS if kind != "scenarios"]
-            loads += [(engine.load_engine, engine.engine_names()),
-                      (loading.load_family, library.names("scenarios"))]
-            for load, names in loads:
-                for name in names:
-                    with contextlib.suppress(Exception):  # the page says what is wrong with it
-                        load(name)
+            for take in firsts():
+                with contextlib.suppress(Exception):  # likewise
+                    take()
     gc.set_threshold(*COLLECT)  # SymPy makes many small things that none refers to in a circle
     gc.freeze()  # what every fork shares is not looked through for garbage, nor copied by that
+
+
+def firsts() -> Iterator[Callable[[], object]]:
+    """What takes a process long for the first time only: entries, formulas, a figure."""
+    library = sys.modules["catalogue.library"]
+    engine = importlib.import_module("catalogue.engines.engine")
+    loading = importlib.import_module("catalogue.deployments.loading")
+    for kind in library.KINDS:
+        load = loading.load_family if kind == "scenarios" else partial(library.load, kind)
+        yield from (partial(load, name) for name in library.names(kind))
+    yield from (partial(engine.load_engine, name) for name in engine.engine_names())
+    yield importlib.import_module("catalogue.reading.shared").glossary
+    if stored := sys.modules.get("workbench.formulas.exported"):
+        yield lambda: [stored.order(stored.select(stored.load_formulas(), attention))
+                       for attention in stored.VARIANTS]  # asks each what it needs
+    if figures := sys.modules.get("workbench.showing.figures"):
+        yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 
 def serve(pages: int, sources: Sequence[str]) -> None:

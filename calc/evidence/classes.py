@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
 
@@ -150,20 +150,26 @@ def own_errors(scenario: Scenario) -> dict[str, Own]:
 
     A measured system gets what all the others say of its class: its rows take no part in it.
     """
-    stored, name = discrepancy(), class_of(scenario)
-    without = stored.left_out.get(scenario.file.measured or "")
+    name, found = class_of(scenario), {}
+    without = discrepancy().left_out.get(scenario.file.measured or "")
     without = without if without and without.of == name else None
-    found = {}
     for quantity in get_args(Metric):
-        known = taken(stored.classes, name, quantity)
-        if known is None:
-            continue
-        at, metric, sides = known
-        if without:
-            sides = without.deviation.get(quantity, sides)
-        entry = stored.classes[at][cast("Metric", metric)]
-        found[str(quantity)] = Own(sides, at, metric, entry.systems, entry.rows, entry.inside)
+        if own := _of_class(name, quantity):
+            found[str(quantity)] = own if without is None else replace(
+                own, sides=without.deviation.get(quantity, own.sides))
     return found
+
+
+@functools.cache
+def _of_class(name: str, quantity: str) -> Own | None:
+    """The own error of a quantity of deployments of a class; None if it has none."""
+    classes = discrepancy().classes
+    known = taken(classes, name, quantity)
+    if known is None:
+        return None
+    at, metric, sides = known
+    entry = classes[at][cast("Metric", metric)]
+    return Own(sides, at, metric, entry.systems, entry.rows, entry.inside)
 
 
 def deviations(scenario: Scenario) -> dict[str, Sides]:

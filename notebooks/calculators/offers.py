@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from calc.choosing.advice import ON_PROCESSORS, changed
-from calc.searching.choices import BLOCKS, DUMPER, UTILIZATION
+from calc.searching.choices import BLOCKS, UTILIZATION
 from calculators.extras import CONTEXT_ONLY, ROOT, extras, written
-from catalogue import Scenario, load_device, load_model, load_node, names, read_scenario
+from catalogue import Scenario, load_device, load_model, load_node, made_scenario, names
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.precision_support import nearest
 from catalogue.deployments.profiles import fitting
@@ -167,8 +165,7 @@ def deployed(state: dict[str, Any]) -> Scenario:
 
     Raises ParamsError for a state that no file can hold.
     """
-    return read_scenario(yaml.dump(contents(state), Dumper=DUMPER, allow_unicode=True),
-                         Path("state.yml"))
+    return made_scenario(contents(state), Path("state.yml"))
 
 
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE

@@ -190,7 +190,7 @@ def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
     while True:
         numbers = sorted(rows)
         names, places = sorted(set[str]().union(*rows.values())), axes.places[numbers]
-        cells = zip(*(map(rows[number].get, names) for number in numbers), strict=True)
+        cells = zip(*([*map(rows[number].get, names)] for number in numbers), strict=True)
         found = [_column(name, each, places, axes.sizes)
                  for name, each in zip(names, cells, strict=True)]
         lacking = sorted({int(number) for column in found

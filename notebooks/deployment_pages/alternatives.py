@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from calc.choosing.advice import changed
 from deployment_pages.answers import Deployed
 from deployment_pages.families import cut
 from deployment_pages.verdicts import result
@@ -41,7 +40,7 @@ def searched(deployed: Deployed) -> list[dict[str, Any]]:
 
 def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]:
     """What a deployment gives with other settings."""
-    other = Deployed(changed(deployed.scenario, settings))
+    other = deployed.changed(settings)
     row: dict[str, Any] = {
         "spare": fmt_bytes(other.headroom),
         "room": fmt_quantity(float(other.quantities["max_concurrency"]), "request")}
@@ -67,7 +66,8 @@ def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -
     """Settings in words: ``W8A8 INT8, 4 servers instead of 2, cut TP8×PP4``; empty for none."""
     if not settings:
         return ""
-    old, new = deployed.scenario, changed(deployed.scenario, dict(settings))
+    other = deployed.changed(settings)
+    old, new = deployed.scenario, other.scenario
     parts = []
     if new.precision.id != old.precision.id:
         parts.append(new.precision.name["en" if lang == 0 else "zh"])
@@ -76,8 +76,8 @@ def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -
                       f"卡数由 {fmt_int(old.devices)} 改为 {fmt_int(new.devices)}")[lang])
     if cut(new) != cut(old):
         parts.append((f"cut {cut(new)}", f"切分 {cut(new)}")[lang])
-    spares = new.inputs()["redundant_experts"]
-    if spares != old.inputs()["redundant_experts"]:
+    spares = other.inputs["redundant_experts"]
+    if spares != deployed.inputs["redundant_experts"]:
         parts.append((f"{fmt_int(spares)} redundant experts",
                       f"{fmt_int(spares)} 个冗余专家")[lang])
     parts += [_workload(path, value, deployed)[lang] for path, value in settings.items()
@@ -107,7 +107,7 @@ def full(deployed: Deployed) -> Text:
     if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
             or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
         return "", ""
-    other = Deployed(changed(deployed.scenario, {"workload.concurrency": most}))
+    other = deployed.changed({"workload.concurrency": most})
     rate, pace = other.answers["output_throughput"], other.answers["tpot"]
     return (f"Filled with all the {fmt_int(most)} requests that fit, it would give **{rate.text}** "
             f"({rate.reach}), a token every {pace.text} to each.",

@@ -15,6 +15,7 @@ import numpy as np
 
 import calc
 import catalogue
+from calc.choosing.advice import changed
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
@@ -95,6 +96,17 @@ class Deployed:
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
         self.knobs = scenario.knobs()
         self.own = own
+
+    def changed(self, settings: Mapping[str, str | int]) -> Deployed:
+        """It with other settings; the same are computed once, itself is with none."""
+        key = frozenset(settings.items())
+        if key not in self._changed:
+            self._changed[key] = Deployed(changed(self.scenario, settings)) if settings else self
+        return self._changed[key]
+
+    @functools.cached_property
+    def _changed(self) -> dict[frozenset[tuple[str, str | int]], Deployed]:
+        return {}
 
     @functools.cached_property
     def answer(self) -> calc.Estimate:

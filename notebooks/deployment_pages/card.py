@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import catalogue
-from calc.choosing.advice import changed
 from calc.costing.answer import Asked, cost
 from calc.costing.rates import prices_of
 from calc.costing.spread import Three
@@ -147,7 +146,7 @@ def plans(deployed: Deployed) -> list[dict[str, Any]]:
 
 
 def _plan(deployed: Deployed, kind: Text, settings: Mapping[str, str | int]) -> dict[str, Any]:
-    other = Deployed(changed(deployed.scenario, dict(settings))) if settings else deployed
+    other = deployed.changed(settings)
     runs = other.headroom >= 0 and (bool(settings) or deployed.answer.fits)
     row: dict[str, Any] = {
         "kind": kind, "settings": settings,
@@ -185,7 +184,7 @@ def _multiplies_slower(deployed: Deployed, settings: Mapping[str, str | int]) ->
     """Whether a change reads fewer bits per weight of an expert and multiplies them slower."""
     if "precision" not in settings:
         return False
-    new, old = changed(deployed.scenario, dict(settings)).inputs(), deployed.inputs
+    new, old = deployed.changed(settings).inputs, deployed.inputs
     return (new["routed_expert_weight_bytes"] < old["routed_expert_weight_bytes"]
             and new["routed_expert_peak"] < old["routed_expert_peak"])
 

@@ -99,7 +99,7 @@ class Steps:
         self._derivation, self._model = derivation, model
 
     def __call__(self, precision: str = "bf16", tensor: int = 8, requests: int = 32,
-                 context: int = 4096, prompt: int = 4096, **changed: float) -> dict[str, Any]:
+                 context: int = 4096, prompt: int = 4096, **changed: float) -> Values:
         """Inputs and quantities by name, without expert and data parallelism."""
         weights = catalogue.precision_inputs(catalogue.load_precision(precision))
         inputs = {
@@ -111,7 +111,7 @@ class Steps:
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
             "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
-        return {**inputs, **self._derivation.values(inputs, self._model.attention)}
+        return self._derivation.quantities(inputs, self._model.attention)
 
 
 def amount(expr: Any, values: Values) -> float:
@@ -234,12 +234,14 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
 
 def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequence[float]) -> None:
     """Distinct experts over the tokens that share them, a curve for each skew."""
+    batches = [2 ** (n / 8) for n in range(81)]
+    curves = {psi: [distinct(n, psi) for n in batches] for psi in skews}
+
     def picture(lang: str) -> Figure:
         at = LANGUAGES.index(lang)
         fig, ax = figures.axes(height=3.6)
-        batches = [2 ** (n / 8) for n in range(81)]
-        for psi, colour in zip(skews, figures.PALETTE, strict=False):
-            ax.plot(batches, [distinct(n, psi) for n in batches], color=colour,
+        for (psi, curve), colour in zip(curves.items(), figures.PALETTE, strict=False):
+            ax.plot(batches, curve, color=colour,
                     label=("skew", "倾斜")[at] + f" $\\psi$ = {psi:g}")
         ax.plot(batches, [min(chosen * n, experts) for n in batches], color=figures.INK, lw=1,
                 ls=DASHED, label=("upper bound", "上界")[at])
@@ -262,13 +264,13 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
     rows, left = [], {}
     for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
         tokens = TOKENS_OF_A_RANK * ranks
-        law, drawn = ([each(ranks, tokens, skew.value, spares, by_load) for by_load in (0, 1)]
-                      for each in (imbalance, drawn_excess))
+        placed = (1,) if spares else (0, 1)  # without placement by load a spare copies no one
+        law, drawn = ({by_load: each(ranks, tokens, skew.value, spares, by_load)
+                       for by_load in placed} for each in (imbalance, drawn_excess))
         left[ranks] = law[1]
-        numbered = not spares  # a spare without placement by load copies no one in particular
         rows.append({"ranks": ranks, "spares": spares,
-                     "numbered": fmt_percent(law[0], 0) if numbered else "",
-                     "drawn": fmt_percent(drawn[0], 0) if numbered else "",
+                     "numbered": fmt_percent(law[0], 0) if 0 in law else "",
+                     "drawn": fmt_percent(drawn[0], 0) if 0 in drawn else "",
                      "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
     table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
                  "numbered": ("index order", "按编号"), "drawn": ("simulated", "抽样"),

@@ -86,7 +86,7 @@ def caches(derivation: Derivation) -> list[Cache]:
 
     def cache(label: Text, model: Any, attention: str, **changed: float) -> Cache:
         inputs = deployed(BF16, model, tensor_parallel=8, **changed)
-        values = derivation.values(inputs, attention)
+        values = derivation.quantities(inputs, attention)
         rank = values["kv_layer_bytes_per_token_per_device"] * inputs["num_hidden_layers"]
         return Cache(label, int(values["kv_layer_bytes_per_token"]),
                      int(values["kv_bytes_per_token"]), int(rank))
@@ -138,7 +138,7 @@ def placed(derivation: Derivation) -> None:
     results = {}
     for title, (precision, layout) in PLACED.items():
         inputs = deployed(precision, **given | layout)
-        results[title] = {**inputs, **derivation.values(inputs, ATTENTION)}
+        results[title] = derivation.quantities(inputs, ATTENTION)
     symbols = catalogue.symbols()
     short_table([{"quantity": (known.en, known.zh), "letter": f"${known.latex}$"}
                  | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
@@ -209,10 +209,10 @@ def draw_blocks(expected: Waste, lang: str) -> Figure:
     return figure
 
 
-def on_host(derivation: Derivation, scenario: str, **changed: float) -> dict[str, Any]:
+def on_host(derivation: Derivation, scenario: str, **changed: float) -> Mapping[str, Any]:
     """Quantities and inputs (SI) of a deployment with experts on the host."""
     inputs = {**catalogue.load_scenario(scenario).inputs(), **changed}
-    return {**inputs, **derivation.values(inputs, ATTENTION)}
+    return derivation.quantities(inputs, ATTENTION)
 
 
 def host_memory(scenario: str) -> float:
@@ -278,7 +278,7 @@ def read_of_cache(derivation: Derivation, model: Any, context: int, **changed: f
     """Bytes of cache that one request of a context reads in a step, all layers, on one rank."""
     inputs = deployed(BF16, model, **index_in_fp8(), concurrency=1, input_tokens=context - 1,
                       output_tokens=1, **changed)
-    return float(derivation.values(inputs, model.attention)["decode_kv_bytes"])
+    return float(derivation.quantities(inputs, model.attention)["decode_kv_bytes"])
 
 
 def reads(derivation: Derivation) -> None:
@@ -348,7 +348,7 @@ def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
         tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
         **dict.fromkeys(STREAMING, reached["expert"].value), mla_efficiency=reached["kv"].value,
         concurrency=requests, decode_distinct_experts=experts(requests))
-    values = derivation.values(inputs, ATTENTION)
+    values = derivation.quantities(inputs, ATTENTION)
     dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)
     each = expert / values["distinct_experts"]
     low, high = (dense + kv + each * inputs[name]

@@ -93,7 +93,7 @@ def deployed(precision: str, model: Any = None, **layout: float) -> dict[str, An
 
 def rank(derivation: Derivation, tensor_parallel: int, precision: str = BF16) -> Values:
     """Quantities of a rank of one replica of DeepSeek-V3, by name (SI)."""
-    return derivation.values(deployed(precision, tensor_parallel=tensor_parallel), ATTENTION)
+    return derivation.quantities(deployed(precision, tensor_parallel=tensor_parallel), ATTENTION)
 
 
 def budget(derivation: Derivation) -> None:
@@ -209,7 +209,7 @@ def logged(derivation: Derivation, absorbed: int) -> list[Loaded]:
     ranks = []
     for layout, printed, issue, date in LOGGED:
         inputs = deployed(W8A8, **layout)
-        fullest = max((derivation.values(inputs, ATTENTION, stage)
+        fullest = max((derivation.quantities(inputs, ATTENTION, stage)
                        for stage in range(inputs["pipeline_parallel"])),
                       key=lambda values: values["stage_weights"])
         share = (fullest["stage_layers"] / inputs["num_hidden_layers"]
@@ -316,7 +316,7 @@ def _read(derivation: Derivation, precision: str, node: str, layout: Mapping[str
     drive = catalogue.load_link(DRIVE).device_bandwidth.value
     inputs = deployed(precision, **layout, offloaded_weight_bytes=1, storage_bandwidth=drive,
                       devices_per_node=catalogue.load_node(node).devices_per_node.value)
-    values = derivation.values(inputs, ATTENTION)
+    values = derivation.quantities(inputs, ATTENTION)
     tensor = inputs["tensor_parallel"]
     here = min(inputs["devices_per_node"], tensor * inputs["data_parallel"])
     inside = min(here, tensor)  # devices of one replica in the node

@@ -56,8 +56,12 @@ def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, I
     A prompt pool or a run that ends with the first token has no time per further token, a decode
     pool of its own no first token. Where only the longest context is known, and thus not how many
     tokens are generated, decode is taken alone: how much of it other prompts hold up is open.
+
+    Args:
+        deployment: what is asked about.
+        inputs: its own, if they are known.
     """
-    inputs = deployment.inputs()
+    inputs = inputs or deployment.inputs()
     if deployment.file.workload.output_tokens is None:
         return {"ttft": inputs} | dict.fromkeys(("tpot", "output_throughput"),
                                                 inputs | {"separate_pools": 1})

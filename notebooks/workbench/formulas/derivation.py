@@ -117,6 +117,8 @@ class Derivation:
 
     def _written_out(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace, inside operators over the stage, what depends on the stage by its formula."""
+        if not expr.atoms(Over):
+            return expr
         local = {f.name: from_tree(f.tree) for f in [*self._others(), *self.formulas.values()]
                  if f.name.startswith(INDEXED)}
 

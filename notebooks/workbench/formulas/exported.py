@@ -67,7 +67,16 @@ class Formula:
 
 def load_formulas(path: Path = FORMULAS) -> dict[str, Formula]:
     """Every formula by key; empty if there is no file yet."""
-    return dict(_parsed(path.read_bytes())) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    now = path.stat()
+    return dict(_parsed(_contents(path, now.st_ino, now.st_size, now.st_mtime_ns)))
+
+
+@functools.lru_cache(maxsize=4)
+def _contents(path: Path, *_version: int) -> bytes:
+    """What stands in a version of the file, which is written whole: another one is a new file."""
+    return path.read_bytes()
 
 
 @functools.lru_cache(maxsize=4)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from IPython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 from myst_nb import glue
@@ -62,7 +62,7 @@ _glued: dict[str, str] = {}
 _introduced: dict[str, None] = {}
 
 
-words.hide_where(lambda: get_ipython() is not None)
+words.hide_where(InteractiveShell.initialized)
 
 
 def spoken() -> tuple[str, ...]:
