@@ -16,7 +16,6 @@ beside OUTPUT, ``.reason``.
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 import json
 import re
@@ -150,27 +149,21 @@ def failure(error: PapermillExecutionError, texts: dict[str, str], code: str) ->
     return f"stopped in {where}:{shown}\n    " + "\n    ".join(lines)
 
 
-@functools.cache
-def parsed(text: str) -> NotebookNode:
-    """A notebook in MyST, read once: a template is the same for all of its pages."""
-    import jupytext
-
-    return jupytext.reads(text, fmt="md:myst")
-
-
 def prepare(source: Path, entry: str | None) -> tuple[NotebookNode, dict[str, str]]:
     """Read a notebook, as the page of `entry` if it is a template, and the texts it is made of.
 
     Raises catalogue.ParamsError if the entry cannot be loaded.
     """
+    import jupytext
+
     texts = {source.name: source.read_text(encoding="utf-8")}
-    notebook = copy.deepcopy(parsed(texts[source.name]))
+    notebook = jupytext.reads(texts[source.name], fmt="md:myst")
     if entry is not None:
         own = source.parent / SUPPLEMENTS / f"{entry}.md"
         if IDENTIFIER.fullmatch(entry) and own.is_file():
             name = own.relative_to(source.parent).as_posix()
             texts[name] = own.read_text(encoding="utf-8")
-            notebook.cells += parsed(texts[name]).cells
+            notebook.cells += jupytext.reads(texts[name], fmt="md:myst").cells
         fill_placeholders(notebook, titles_of(source.stem, entry))
     return notebook, texts
 

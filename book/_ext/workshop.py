@@ -26,12 +26,10 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import execute
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
@@ -126,6 +124,7 @@ def start(job: dict[str, Any]) -> int:
         for number in (0, 1, 2):
             os.dup2(null, number)
         os.environ |= job["environment"]
+        import execute
         from jupyter_client.provisioning import local_provisioner
 
         sys.path.remove(str(EXECUTE.parent))  # a page does not see the modules of the book
@@ -146,7 +145,7 @@ def imported(sources: Iterable[str]) -> Iterator[str]:
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def prepare(pages: int, sources: Sequence[str]) -> None:
+def prepare(pages: int, sources: Iterable[str]) -> None:
     """Import what so many pages need and, for many, load the entries of the catalogue.
 
     A page still reads each file that it needs, which notes it; it finds the bytes made an entry.
@@ -155,8 +154,6 @@ def prepare(pages: int, sources: Sequence[str]) -> None:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
     sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # seeks plugins
-    for source in sources:
-        execute.parsed(Path(source).read_text(encoding="utf-8"))
     if pages >= SEVERAL:
         for name in dict.fromkeys(imported(sources)):
             with contextlib.suppress(Exception):  # the page says what is wrong with it
@@ -190,7 +187,7 @@ def firsts() -> Iterator[Callable[[], object]]:
         yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 
-def serve(pages: int, sources: Sequence[str]) -> None:
+def serve(pages: int, sources: Iterable[str]) -> None:
     """Take jobs and answer them until standard input closes; then end what still runs.
 
     `pages` is how many jobs to expect, `sources` are the notebooks that they are made from.
