@@ -107,7 +107,7 @@ def compared() -> None:
         fmt = functools.partial(fmt_bytes, digits=0) if other.of == MEMORY else fmt_time
         memory += [said] if other.of == MEMORY else []
         en, zh = (text.format(**values) for text in step)
-        rows.append({"formula": f"{cited(other.source)}: ${tree_latex(other.formula, letters)}$",
+        rows.append({"formula": f"{cited(other.source)}:<br>${tree_latex(other.formula, letters)}$",
                      "said": fmt(said), "ours": fmt(ours), "ratio": f"{fmt_sig(said / ours, 2)}×",
                      "step": (en, zh)})
     table(rows, {"formula": ("calculator and formula", "计算器与公式"),

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import catalogue
+from catalogue.reading import words
 from deployment_pages.answers import Deployed
 from deployment_pages.families import quantity, values
 from deployment_pages.views import derived
 from workbench.entries.deployments import named
 from workbench.showing import behind
-from workbench.showing.drawing import SIZE, SMALL, WIDTH, Drawing
+from workbench.showing.drawing import LEADING, SIZE, SMALL, WIDTH, Drawing, broken
 from workbench.showing.figures import NARROW
 
 MARGIN, LINE, ROW = 12.0, 22.0, 36.0
@@ -38,20 +39,22 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
 
     def draw(lang: str) -> Drawing:
         titles = [deployed.scenario.title[lang] for deployed in family]
-        drawing = Drawing("side-by-side", lang, TITLE, about,
-                          height=LINE + len(family) * ROW + 3 * SMALL)
+        lines = [broken(words.revealed(title), WIDTH - 2 * MARGIN) for title in titles]
+        bottom = LINE + sum(ROW + (len(of) - 1) * LEADING * SIZE for of in lines)
+        drawing = Drawing("side-by-side", lang, TITLE, about, height=bottom + 3 * SMALL)
         drawing.numbers = behind.written(("name", "series", "low", drawing.word(heading), "high"),
                                          _rows(titles, spans, claims))
         _legend(drawing, any(claims))
         at, ticks = _scale([end for row in (*spans, *claims) for end in row])
-        bottom = LINE + len(family) * ROW
         for tick in ticks:
             drawing.label(at(tick), bottom + SMALL, f"{tick:,g}", "middle", small=True, muted=True)
         drawing.label(WIDTH / 2, bottom + 2.3 * SMALL, heading, "middle", small=True)
-        for place, (title, span, claimed) in enumerate(zip(titles, spans, claims, strict=True)):
-            top = LINE + place * ROW
-            drawing.label(MARGIN, top + SIZE, title)
-            y = top + SIZE + 11
+        y = LINE
+        for of, span, claimed in zip(lines, spans, claims, strict=True):
+            for line in of:
+                y += LEADING * SIZE
+                drawing.label(MARGIN, y - 3, line)
+            y += ROW - LEADING * SIZE - TICK
             for x in map(at, ticks):
                 drawing.line(x, y - TICK, x, y + TICK, 0.5)
             if span:
@@ -60,6 +63,7 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
                 drawing.circle(value, y, 4.5, DERIVED)
             for value in map(at, claimed):
                 _cross(drawing, value, y)
+            y += TICK
         return drawing
 
     return draw

@@ -44,7 +44,7 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
             "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
             "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
-            "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_ACT,
+            "activation_element_bytes": groups.B_ACT, "logit_element_bytes": groups.B_LOGIT,
             "dispatch_element_bytes": SCALED[dispatched(name)], **changed}
 
 
@@ -165,17 +165,21 @@ def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:
 
 def modes(lines: Lines) -> None:
     """Both modes of an exchange on each card, and from how many tokens normal mode is faster."""
-    rows, never = [], False
+    rows, crossings, never = [], [], False
     for name in CARDS:
         for ranks in RANKS:
             (low, per_low), (normal, per_normal) = (lines(name, ranks, mode) for mode in MODES)
             faster = per_low > per_normal  # with tokens enough
             never |= not faster
+            at = math.ceil(max(1, (normal - low) / (per_low - per_normal))) if faster else 0
+            if faster and ranks > groups.card_inputs(name)["devices_per_node"]:
+                crossings.append(at)
             rows.append({
                 "card": groups.card_name(name), "e": ranks, "a1": groups.microseconds(low, 0),
                 "a2": groups.microseconds(normal, 0), "s1": fmt_fixed(per_low * 1e6, 2),
-                "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(math.ceil(
-                    max(1, (normal - low) / (per_low - per_normal)))) if faster else "–"})
+                "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(at) if faster else "–"})
+    number("crossing-least", min(crossings))
+    number("crossing-most", max(crossings))
     table(rows, {"card": ("card", "卡"), "e": "$e$", "a1": ("latency, low", "低延迟模式：延迟"),
                  "a2": ("latency, normal", "普通模式：延迟"),
                  "s1": ("per token, low (µs)", "低延迟模式：每 token（µs）"),
