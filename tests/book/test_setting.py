@@ -8,7 +8,6 @@ from typing import Any
 import bs4
 import pytest
 from docutils import nodes
-from docutils.utils import new_document
 from pydata_sphinx_theme.toctree import add_collapse_checkboxes
 from sphinx.util.nodes import NodeMatcher
 
@@ -51,18 +50,18 @@ def test_a_walk_sees_what_is_changed_under_way_as_that_of_docutils() -> None:
     assert said[0] == said[1]
 
 
-def test_what_a_page_holds_was_made_after_it_also_where_it_is_read_from_a_file() -> None:
-    early = new_document("early")
-    early += nodes.attention()
-    late = new_document("late")
-    late += page()
-    assert not trees.may_hold(late, nodes.attention)
-    assert list(trees.findall(early, nodes.attention)) == list(early.children)
-    again = pickle.loads(pickle.dumps(early))
-    assert list(trees.findall(again, nodes.attention)) == list(again.children)
-    assert len(list(trees.findall(pickle.loads(pickle.dumps(late)), nodes.paragraph))) == 5
-    late += nodes.attention()
-    assert list(trees.findall(late, nodes.attention)) == [late[-1]]
+def test_nodes_are_found_that_were_read_from_a_file_and_of_classes_not_met_before(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "made", {nodes.Text})
+    monkeypatch.setattr(trees, "_met", set())
+    kept = pickle.dumps(page())
+    trees.made.intersection_update({nodes.Text})
+    empty = nodes.container()
+    assert not list(trees.findall(empty, nodes.paragraph))
+    assert len(list(trees.findall(pickle.loads(kept), nodes.paragraph))) == 5
+    assert not list(trees.findall(empty, nodes.attention))
+    empty += nodes.attention()
+    assert list(trees.findall(empty, nodes.Admonition)) == list(empty.children)
 
 
 @pytest.mark.parametrize(("text", "plain"), [

@@ -1,49 +1,34 @@
 """Walking a page: docutils' ``findall``, for which pages are walked some eighty times each.
 
-Most of those walks, of transforms of Sphinx and the extensions, look for what the page has not, as
-citations and C++; they end before they begin. The others do not hand what they find up through all
-levels of the page.
+Most of those walks, of transforms of Sphinx and the extensions, look for what no page of the book
+has, as citations and C++; they end before they begin. The others do not hand what they find up
+through all levels of the page.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from docutils import nodes
 from sphinx.util.nodes import NodeMatcher
 
 around = nodes.Node.findall  # of docutils, which also walks to what stands beside and above
-_pages = 0  # how many this process has begun, from their sources or from what it keeps of them
-_begun: WeakKeyDictionary[nodes.Node, int] = WeakKeyDictionary()  # page -> which of them it is
-_last: dict[type, int] = {nodes.Text: sys.maxsize}  # class -> page at which a node was last made
-_kinds: dict[Any, list[type]] = {}  # class, or several -> those of ``_last`` that are such
+made: set[type] = {nodes.Text}  # of which classes there are nodes in this process
+_met: set[Any] = set()
 
 
 def _note(cls: type, *args: Any, **attributes: Any) -> Any:
     """Make a node, also one that is copied or read from a file, and remember its class."""
-    global _pages
-    node: Any = object.__new__(cls)
-    if cls is nodes.document:
-        _pages += 1
-        _begun[node] = _pages
-    if cls not in _last:
-        _kinds.clear()
-    _last[cls] = _pages
-    return node
+    made.add(cls)
+    return object.__new__(cls)
 
 
-def may_hold(root: nodes.Node, wanted: Any) -> bool:
-    """Tell whether nodes of a class, or of one of several, were made since the page was begun.
-
-    What is in a page was made after it. In what is no page there may be nodes of any class.
-    """
-    if wanted not in _kinds:
-        _kinds[wanted] = [cls for cls in _last if issubclass(cls, wanted)]
-    begun = _begun.get(root, 0) if isinstance(root, nodes.document) else 0
-    return any(_last[cls] >= begun for cls in _kinds[wanted])
+def _is_met(wanted: Any) -> bool:
+    """Tell whether there are nodes of a class, or of one of several."""
+    if wanted not in _met and any(issubclass(cls, wanted) for cls in made):
+        _met.add(wanted)
+    return wanted in _met
 
 
 def findall(self: nodes.Node, condition: Any = None, include_self: bool = True,
@@ -62,7 +47,7 @@ def findall(self: nodes.Node, condition: Any = None, include_self: bool = True,
         wanted, further = condition, None
     elif isinstance(condition, NodeMatcher):
         wanted = condition.classes or object
-    if wanted is not object and not may_hold(self, wanted):
+    if wanted is not object and not _is_met(wanted):
         return
     leaf = nodes.Text if isinstance(wanted, type) and not issubclass(nodes.Text, wanted) else None
     levels: list[Iterator[nodes.Node]] = [iter((self,))]

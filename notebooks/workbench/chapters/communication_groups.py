@@ -28,7 +28,6 @@ A2, H20, B200 = "ascend-910b2", "nvidia-h20", "nvidia-b200"
 H100, H200 = "nvidia-h100-sxm", "nvidia-h200-sxm"
 MODEL = "deepseek-v3"
 B_ACT = 2  # bytes of an element of the activations, BF16
-B_LOGIT = 4  # bytes of a logit, FP32 as in params/precisions/bf16.yml
 NODE = 8  # cards of a node
 TOKENS = (1, 32, 256, 4096)
 FEW, CHUNK = 32, 4096  # tokens of a decode step, and of a chunk of a prompt
