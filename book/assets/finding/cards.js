@@ -183,7 +183,13 @@
     math.tabIndex = 0;
     math.setAttribute("role", "group");
     math.ariaLabel = chinese ? "公式" : "formula";
-    const box = math.querySelector(":scope > .katex-display");  // what scrolls is to be reached itself
-    if (box && box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
+  const boxes = [...document.querySelectorAll("article div.math[id] > .katex-display")];
+  const reach = () => boxes.forEach((box) => {  // what scrolls is to be reached itself
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  reach(); // which lays the page out, and so has its fonts loaded
+  document.fonts.ready.then(reach);
+  addEventListener("resize", reach);
 })();
