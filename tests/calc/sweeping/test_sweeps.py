@@ -220,7 +220,7 @@ class TestParts:
     def test_from_a_terminal(self, tmp_path):
         command = [sys.executable, "-m", "calc", "sweep", SCENARIO, "--chunk=200", "-o",
                    str(tmp_path / "out"), "--axis=workload.concurrency=1..1000",
-                   "--axis=workload.input_tokens=100..4000:+1", "--workers=2"]
+                   "--axis=workload.input_tokens=100..400:+1", "--workers=2"]
         running = subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
         while len(list((tmp_path / "out").glob("*.parquet"))) < 3:
             time.sleep(0.02)
