@@ -14,7 +14,7 @@ from deployment_pages.views import derived
 from workbench.entries.deployments import named
 from workbench.showing import behind
 from workbench.showing.drawing import LEADING, SIZE, SMALL, WIDTH, Drawing, broken
-from workbench.showing.figures import NARROW
+from workbench.showing.figures import log_steps
 
 MARGIN, LINE, ROW = 12.0, 22.0, 36.0
 DERIVED, DOCUMENTED = 0, 1  # their colours
@@ -92,9 +92,9 @@ def _scale(ends: Sequence[float]) -> tuple[Callable[[float], float], list[float]
         share = math.log(max(value, low) / low) / math.log(high / low)
         return MARGIN + (WIDTH - 2 * MARGIN) * share
 
-    steps = (1, 2, 5) if high < NARROW * low else (1,)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0 ** power for power in decades for step in steps]
+    ticks = [step * 10.0 ** power for power in decades
+             for step in log_steps(low, high)]
     return at, [tick for tick in ticks if low <= tick <= high]
 
 

@@ -14,7 +14,7 @@ from workbench.showing.stacks import MARGIN, Stack, draw
 SVG = "{http://www.w3.org/2000/svg}"
 PARTS = {("weights", "权重"): 60.0, ("cache", "缓存"): 30.0, ("crumbs", "零头"): 0.1}
 OTHER = {("weights", "权重"): 8.0, ("reserve <b>", "预留 <b>"): 2.0}
-KINDS = {name: place for place, name in enumerate({**PARTS, **OTHER})}
+KINDS = tuple({**PARTS, **OTHER})
 LIMITS = ((("usable", "可用"), 80.0), (("capacity", "容量"), 100.0))
 
 

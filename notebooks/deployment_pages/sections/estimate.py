@@ -169,7 +169,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
     bar = Stack(("needed on one card", "单卡所需"), fmt_bytes(sum(sizes.values())), sizes,
                 marks=marks)
     return stacks.draw("memory-parts", lang, ("Memory of one card", "单卡显存"), [bar],
-                       {name: place for place, name in enumerate(sizes)}, fmt_bytes)
+                       tuple(sizes), fmt_bytes)
 
 
 def floor_under_decode(page: Page) -> None:

@@ -37,7 +37,6 @@ HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one t
 HIDES: Text = ("hidden by overlap, saved by the path for one token",
                "被重叠掩盖或由单 token 路径省去")
 WHOLE: Text = ("what the user waits for", "用户等待的时间")
-COLOURS = {label: place for place, label in enumerate(PARTS)}
 RESOURCES: dict[str, Text] = {
     "memory_bandwidth": ("memory bandwidth", "显存带宽"),
     "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
@@ -155,7 +154,7 @@ def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[st
                     heading=(f"{short[0]} (ms)", f"{short[1]}（ms）"))
               for name, short, parts in rows]
     title = ("What a step is made of", "一步的时间构成")
-    return lambda lang: draw("step-parts", lang, title, stacks, COLOURS,
+    return lambda lang: draw("step-parts", lang, title, stacks, tuple(PARTS),
                              lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
 

@@ -49,8 +49,7 @@ class Drawing:
 
     def word(self, text: Text) -> str:
         """A text in the language of the drawing."""
-        chosen = text if isinstance(text, str) else text[self.lang == "zh"]
-        return words.revealed(chosen)
+        return words.revealed(chosen(text, self.lang))
 
     def bar(self, x: float, y: float, width: float, height: float, colour: int | None = None,
             hollow: bool = False, dashed: bool = False) -> None:
@@ -181,6 +180,11 @@ class Linked:
     def __exit__(self, *_: object) -> None:
         """Draw beside it again."""
         self._drawing._root = self._outer
+
+
+def chosen(text: Text, lang: str) -> str:
+    """A text in a language: itself, or its own of a pair."""
+    return text if isinstance(text, str) else text[lang == "zh"]
 
 
 def width_of(text: str, size: float = SIZE) -> float:

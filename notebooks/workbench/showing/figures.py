@@ -108,9 +108,14 @@ def doubling(axes: Axes, ticks: Sequence[float]) -> None:
     axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
 
 
+def log_steps(low: float, high: float) -> tuple[int, ...]:
+    """What bears a number in each decade of a logarithmic axis: 1, 2 and 5 where it is short."""
+    return (1, 2, 5) if high < NARROW * low else (1,)
+
+
 def log_ticks(axis: Axis, low: float, high: float) -> None:
-    """Plain numbers on a logarithmic axis: 1, 2 and 5 where it is short, else powers of ten."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < NARROW * low else (1,), numticks=12))
+    """Plain numbers on a logarithmic axis, at the steps of ``log_steps``."""
+    axis.set_major_locator(LogLocator(subs=log_steps(low, high), numticks=12))
     axis.set_major_formatter(lambda value, _: f"{value:,g}")
     axis.set_minor_locator(NullLocator())
 

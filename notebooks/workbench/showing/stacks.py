@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.showing import behind
-from workbench.showing.drawing import LEADING, SIZE, WIDTH, Drawing, Text, broken, width_of
+from workbench.showing.drawing import LEADING, SIZE, WIDTH, Drawing, Text, broken, chosen, width_of
 
 SEEN = 0.003  # share of a bar from which a part is in the legend
 MARGIN, BAR, STRIP = 8.0, 20.0, 5.0
@@ -32,7 +32,7 @@ class Stack:
     heading: Text = ""
 
 
-def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], colours: Mapping[Any, int],
+def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Sequence[Any],
          said: Callable[[float], str]) -> Drawing:
     """Bars one below the other, each as long as the drawing.
 
@@ -41,19 +41,20 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], colours: Map
         lang: ``en`` or ``zh``.
         title: what it shows, in a few words.
         stacks: the bars; a part has the same colour in all.
-        colours: of parts, in the order of the legend.
+        kinds: names of all parts, in the order of the legend and of colours.
         said: a part's size as the legend has it.
     """
-    seen = [name for name in colours if any(
+    colours = {name: place for place, name in enumerate(kinds)}
+    seen = [name for name in kinds if any(
         stack.parts.get(name, 0.0) > SEEN * sum(stack.parts.values()) for stack in stacks)]
     wide = WIDTH - 2 * MARGIN - 1.5 * SWATCH - COLUMN * len(stacks)
-    labels = {name: broken(_in(name, lang), wide, SIZE) for name in seen}
+    labels = {name: broken(chosen(name, lang), wide, SIZE) for name in seen}
     height = sum(map(_height, stacks)) + LINE * (
         0.5 + sum(map(len, labels.values())) + any(stack.heading for stack in stacks))
     drawing = Drawing(key, lang, title, (_about(stacks, said, "en"), _about(stacks, said, "zh")),
                       height)
     drawing.numbers = behind.written(("panel", "series", "size"), (
-        (_in(stack.name, lang), _in(name, lang), size)
+        (chosen(stack.name, lang), chosen(name, lang), size)
         for stack in stacks for name, size in stack.parts.items()))
     top = 0.0
     for stack in stacks:
@@ -105,14 +106,10 @@ def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, int],
         drawing.label(x + (-4 if left else 4), base, name, "end" if left else "start")
 
 
-def _in(text: Text, lang: str) -> str:
-    return text if isinstance(text, str) else text[lang == "zh"]
-
-
 def _about(stacks: Sequence[Stack], said: Callable[[float], str], lang: str) -> str:
     """What the bars show, in words."""
     colon, comma, end = {"en": (": ", ", ", ". "), "zh": ("：", "，", "。")}[lang]
     return "".join(
-        f"{_in(stack.name, lang)} {stack.whole}{colon}"
-        + comma.join(f"{_in(name, lang)} {said(size)}" for name, size in stack.parts.items())
+        f"{chosen(stack.name, lang)} {stack.whole}{colon}"
+        + comma.join(f"{chosen(name, lang)} {said(size)}" for name, size in stack.parts.items())
         + end for stack in stacks).strip()

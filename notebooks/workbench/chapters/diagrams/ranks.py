@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import catalogue
 from workbench.formulas.derivation import Derivation
-from workbench.showing.drawing import SMALL, WIDTH, Drawing, Text
+from workbench.showing.drawing import SMALL, WIDTH, Drawing, Text, chosen
 from workbench.showing.numbers import fmt_fixed
 
 PLAN, CHANGED = "s0-scenario-1", ("precision=w8a8-int8", "parallelism.expert_parallel=16")
@@ -87,18 +87,19 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
     held, capacity = parts(of), of["memory_capacity"]
     used = sum(part.size for part in held)
     copied = sum(part.size for part in held if part.colour == WHOLE)
-    listed = "; ".join(f"{_of(part.name, 0)} {_gb(part.size)}" for part in held)
-    listed_zh = "；".join(f"{_of(part.name, 1)} {_gb(part.size)}" for part in held)
+    plans, cards = ([chosen(text, each) for each in ("en", "zh")] for text in (plan, card))
+    listed, listed_zh = (mark.join(f"{chosen(part.name, each)} {_gb(part.size)}" for part in held)
+                         for each, mark in (("en", "; "), ("zh", "；")))
     drawing = Drawing(
         "rank-to-scale", lang,
-        (f"One rank of {_of(plan, 0)}, to scale", f"{_of(plan, 1)} 的一个 rank（按比例）"),
+        (f"One rank of {plans[0]}, to scale", f"{plans[1]} 的一个 rank（按比例）"),
         (f"{_gb(used)} of {_gb(capacity)} are taken; {_gb(copied)} are replicated on every rank of "
          f"the tensor-parallel group. From the bottom: {listed}.",
          f"共 {_gb(capacity)}，占用 {_gb(used)}，其中 {_gb(copied)} 是张量并行组内每卡各一整份。"
          f"自下而上：{listed_zh}。"), height=TOP + LONG + 40)
     drawing.label(10, 16, plan, bold=True)
-    drawing.label(10, 33, (f"one of its ranks on {_of(card, 0)}",
-                           f"其中一个 rank，{_of(card, 1)}"), small=True, muted=True)
+    drawing.label(10, 33, (f"one of its ranks on {cards[0]}",
+                           f"其中一个 rank，{cards[1]}"), small=True, muted=True)
     scale, bottom = LONG / max(capacity, used), TOP + LONG
     top = bottom - capacity * scale
     drawing.bar(10, top, 90, capacity * scale, hollow=True)
@@ -139,10 +140,6 @@ def _legend(drawing: Drawing, y: float) -> None:
         drawing.bar(x, y - 9, 10, 10, colour)
         drawing.label(x + 15, y, text, small=True)
         x += step
-
-
-def _of(text: Text, lang: int) -> str:
-    return text if isinstance(text, str) else text[lang]
 
 
 def _gb(size: float) -> str:
