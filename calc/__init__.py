@@ -10,6 +10,9 @@
 Deployments, models and cards are loaded by `catalogue`. On the command line: ``python -m calc``.
 """
 
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
 from calc.choosing.answers import Estimate, Quantity, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
 from calc.deciding.inputs.elasticities import elasticities
@@ -19,3 +22,13 @@ __all__ = [
     "Estimate", "Quantity", "decode_sweep", "elasticities", "estimate", "evaluate",
     "interval_sweep", "latency", "parameters", "parameters_by_class", "sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``__version__``: of the installed package; "unknown" of a checkout that was not installed."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return version("will-it-fit")
+    except PackageNotFoundError:
+        return "unknown"

@@ -79,8 +79,9 @@ class Links:
 
 def _page(app: Sphinx, name: str, template: str, context: dict[str, Any],
           doctree: nodes.document | None) -> str:
-    """Name the template of the page, and give it what it says at its end."""
-    context.update(files=app.config.report_files, version=version("will-it-fit"))
+    """Name the template of the page, and give it its title and what it says at its end."""
+    context.update(title=app.env.titles[name].astext(), files=app.config.report_files,
+                   version=version("will-it-fit"))
     return "report.html"
 
 

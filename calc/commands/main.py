@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import io
+import multiprocessing
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from calc.commands.printing import BAD_INPUT, OK
+import calc
+from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK
 from catalogue import ParamsError
 
 SCRIPT = "will-it-fit"  # what the package installs
@@ -63,6 +67,10 @@ def _name() -> str:
 def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
     """The arguments of the command that is asked for; of the others their names."""
     parser = _Parser(prog=_name(), description=__doc__)
+    if "--version" in asked:
+        parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
+    else:
+        parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     for name, (_, purpose) in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
@@ -77,7 +85,12 @@ def _module(name: str) -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Returns 0, or 2 for input that cannot be used."""
+    """Run one command. Returns 0, 2 for input that cannot be used, or 130 if it was interrupted.
+
+    Whoever ends it by SIGTERM ends the processes that it has started, too.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
@@ -90,6 +103,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ParamsError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return OK
@@ -97,3 +113,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return BAD_INPUT
+    finally:
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def _terminated(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)  # as a shell tells of a signal

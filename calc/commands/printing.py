@@ -13,7 +13,7 @@ from catalogue import ParamsError, Value, sources
 from catalogue.reading import yamlfile
 from catalogue.reading.files import write_whole
 
-OK, BAD_INPUT = 0, 2
+OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
 
 
 def print_json(data: Any) -> None:

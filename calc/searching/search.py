@@ -18,6 +18,7 @@ import numpy as np
 
 from calc.choosing.advice import set_line
 from calc.choosing.fronts import Best, Front
+from calc.choosing.processes import quietly
 from calc.searching.choices import Choice
 from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
@@ -202,8 +203,11 @@ def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: in
         _begin(*given)
         yield from map(_part, tasks)
         return
-    with ProcessPoolExecutor(workers, initializer=_begin, initargs=given) as pool:
+    pool = ProcessPoolExecutor(workers, initializer=quietly, initargs=(_begin, *given))
+    try:
         yield from pool.map(_part, tasks)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 _given: list[Any] = []  # of this process: space, wishes, bases, slab

@@ -9,7 +9,6 @@ import contextlib
 import multiprocessing
 import os
 import queue
-import signal
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -18,6 +17,7 @@ from itertools import islice
 from typing import Any
 
 from calc.choosing.fronts import Rows
+from calc.choosing.processes import quietly
 from calc.sweeping.chunks import Counted, computed
 from calc.sweeping.parts import encoded
 from calc.sweeping.planning import Plan, program
@@ -78,7 +78,6 @@ _plan: Plan | None = None
 
 def _install(plan: Plan) -> None:
     global _plan
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for the chunks says that it ends
     _plan = plan
 
 
@@ -89,7 +88,8 @@ def _installed(number: int, parts: bool) -> Done:
 
 def _pooled(plan: Plan, numbers: list[int], parts: bool, workers: int) -> Iterator[Done]:
     """Processes that start afresh, each with the plan; few chunks wait at a time."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _install, (plan,))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), quietly,
+                               (_install, plan))
     ahead = iter(numbers)
     try:
         running: set[Future[Done]] = {pool.submit(_installed, number, parts)

@@ -62,6 +62,16 @@ def test_each_is_in_its_own_language(pages: dict[str, str]) -> None:
         assert not BY_MYST.search(words(page))
 
 
+def test_it_is_called_as_its_deployment(pages: dict[str, str]) -> None:
+    """Its title is what a browser's tab and a printed page say: that of its first heading."""
+    for page in pages.values():
+        first = re.search(r"<h1>(.*?)(?:<a|</h1>)", page, re.DOTALL)
+        assert first
+        title = re.sub(r"<[^>]+>", "", first[1]).strip()
+        assert title
+        assert f"<title>{title}</title>" in page
+
+
 def test_both_hold_the_same_numbers_and_sections(pages: dict[str, str]) -> None:
     tables = [re.findall(r'<td class="text-right"><p>([\d.,–% ]+)', page)
               for page in pages.values()]

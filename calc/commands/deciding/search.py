@@ -43,7 +43,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     for flag, key in FLAGS.items():
         command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
     command.add_argument("--relax", action="store_true",
-                         help="search once more: what is best with each limit 1% and 10% wider")
+                         help="search once more: what is best with each limit 1%% and 10%% wider")
     command.add_argument("-o", "--out", metavar="DIR",
                          help="write the scenario file of every deployment that is told")
     command.add_argument("--workers", type=int, metavar="N",

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import INTERRUPTED, OK, console, print_json
 from calc.sweeping.axes import axis
 from calc.sweeping.chunks import ROW
 from calc.sweeping.definition import CHUNK, Sweep, is_sweep, read
@@ -22,7 +22,6 @@ from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
 from catalogue.reading.amounts import human
 
-INTERRUPTED = 130  # as a shell has it of a program that was interrupted
 MOST_SHOWN = 40
 
 

@@ -1,0 +1,62 @@
+"""How the command line begins and ends: help, version, and signals that leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import calc
+from calc.commands.main import COMMANDS
+
+PROJECT = Path(__file__).resolve().parents[3]
+LONG = ["search", "r1-80-users-910b", "--workers=2", "--set=cards.most=256"]
+
+
+def children(parent: int) -> list[int]:
+    """Processes that one has started and that have not ended."""
+    return [int(number) for task in Path(f"/proc/{parent}/task").iterdir()
+            for number in (task / "children").read_text().split()]
+
+
+@pytest.fixture
+def searching():
+    """A search that has started its processes, and those."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "calc", *LONG], cwd=PROJECT, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    while len(begun := children(running.pid)) < 2:
+        time.sleep(0.02)
+        assert running.poll() is None
+    yield running, begun
+    running.kill()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_its_help(cli, command):
+    with pytest.raises(SystemExit) as ended:
+        cli(command, "--help")
+    assert ended.value.code == 0
+
+
+def test_the_version_is_that_of_the_package(cli, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli("--version")
+    assert ended.value.code == 0
+    assert calc.__version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [
+    (signal.SIGINT, 130, "interrupted.\n"), (signal.SIGTERM, 143, "")])
+def test_a_signal_ends_a_search_and_its_processes(searching, number, code, said):
+    running, begun = searching
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=30)
+    assert (running.returncode, errors) == (code, said)
+    for process in begun:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
