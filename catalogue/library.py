@@ -34,6 +34,8 @@ from catalogue.reading.yamlfile import YamlFile
 COMMAND_LINE = "given on the command line"
 MAX_NAME = 4096
 MAX_LIKE = 16  # entries in a chain of likeness
+OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
+SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {
@@ -226,7 +228,7 @@ def _check_base(kind: str, file: YamlFile, error: ValidationError) -> None:
 def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict[str, Any]:
     """An entry's data over that of the one it is like: what its file leaves out holds there too.
 
-    A group (peaks, power, price) is merged key by key; ``null`` takes a value away.
+    A group (peaks, power) is merged key by key; ``null`` takes a value away.
     """
     cls, reference = KINDS[kind], file.data.get("like")
     if "like" not in cls.model_fields or reference is None:
@@ -245,7 +247,8 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
                           "another.")
     base = _with_base(kind, read(path), (*passed, file.path.resolve()))
     return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
-                  for key, raw in base.items() if key not in ("defaults", "name", "note", "like")},
+                  for key, raw in base.items()
+                  if key not in (*OWN, *(SOLD if kind == "devices" else ()))},
                  file.data)
 
 

@@ -107,8 +107,8 @@ def _corrected(scenario: Any, answer: Any, reached: Three, inputs: Mapping[str, 
     changes = {
         "server": Three(server.value, server.low, server.high),
         "years": exactly(inputs["years"]), "residual": exactly(0.0),
-        "sold_input": exactly(0.0),
-        "sold_output": exactly(inputs["thousand_price"] * TOKEN)}
+        "sold_request": exactly(scenario.inputs()["output_tokens"]
+                                * inputs["thousand_price"] * TOKEN)}
     asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
     return cost(scenario, answer.everything, reached, prices, asked)
 

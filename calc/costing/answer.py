@@ -30,7 +30,7 @@ from calc.costing.spread import Three, exactly, spread
 from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
 from catalogue import Scenario
-from catalogue.planning.prices import Prices
+from catalogue.planning.prices import Prices, Sold
 from catalogue.reading.units import HOUR, YEAR
 
 PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
@@ -50,7 +50,7 @@ class Asked:
         price: of a card's hour that a reader sets; None for that of the prices.
         utilisation: share of the throughput that is used, over the time that is paid [1].
         requests_per_day: of a user [request].
-        sold: prices of a service: what an answer is compared with, and what it could be sold at.
+        sold: a price list of a service: what an answer is compared with, and could be sold at.
         changes: values by name of what owning is made of, or ``pue``, in place of the prices' own.
     """
 
@@ -58,7 +58,7 @@ class Asked:
     price: Rate | None = None
     utilisation: float = 1.0
     requests_per_day: float = 20.0
-    sold: Prices | None = None
+    sold: Sold | None = None
     changes: Mapping[str, Three] | None = None
 
 
@@ -102,7 +102,7 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Three, p
 
     Raises ParamsError for prices in two currencies with no rate of exchange between them.
     """
-    hour = card_hour(scenario.device.id, asked.ownership, prices, asked.price)
+    hour = card_hour(scenario.device, asked.ownership, prices, asked.price)
     currency = (hour.currency if hour else
                 prices.electricity.unit.partition("/")[0] if prices.electricity else "USD")
     server = server_price(scenario.device, scenario.node, prices, currency)
@@ -122,6 +122,49 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Three, p
     return Cost(currency, hour, server, amounts, owned)
 
 
+def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, currency: str
+                     ) -> float:
+    """What a service takes for a request [money], which finds as much of a prompt in its cache.
+
+    Args:
+        inputs: input symbols of the deployment that is compared.
+        sold: a price list of the service.
+        prices: that hold for the card, with the rate of exchange.
+        currency: that is wanted.
+
+    Raises ParamsError for another currency with no rate of exchange.
+    """
+    of_prompt, found, of_answer = (
+        converted(rate(price), currency, prices.exchange).value
+        for price in (sold.input, sold.cached_input or sold.input, sold.output))
+    return float(api_request(of_prompt, of_answer, inputs["input_tokens"],
+                             inputs["output_tokens"], inputs["prefix_hit_share"], found))
+
+
+def crossovers(scenario: Scenario, found: Cost, asked: Asked, service: Prices, prices: Prices
+               ) -> dict[str, Three]:
+    """Utilisation beyond which a deployment is cheaper than each price list of a service [1].
+
+    It is inversely proportional to what the list takes for a request. Above 1 it never is.
+
+    Args:
+        scenario: the deployment.
+        found: what it costs, with the crossover against ``asked.sold``.
+        asked: what that was asked with.
+        service: whose lists they are.
+        prices: that hold for the card.
+
+    Source: notebooks/cost.md, section Against an API.
+    """
+    if asked.sold is None or "crossover" not in found.amounts:
+        return {}
+    inputs, known = scenario.inputs(), found.amounts["crossover"]
+    per_request = price_of_request(inputs, asked.sold, prices, found.currency)
+    return {name: Three(*(end * per_request / price_of_request(
+        inputs, sold, prices, found.currency) for end in known))
+        for name, sold in (service.sold or {}).items()}
+
+
 def _inverse(per_year: Three) -> Three:
     """Years from the share that a year pays back; one that never is takes for ever."""
     def years(share: float) -> float:
@@ -134,7 +177,7 @@ def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, 
                hour: Rate | None, server: Rate | None) -> dict[str, Three | Any]:
     """Everything that money and energy rest on, by name; what nobody says is absent."""
     found: dict[str, Three | Any] = {"rate": throughput, "utilisation": asked.utilisation}
-    full = full_power(scenario.device.id)
+    full = full_power(scenario.device)
     if full is not None:
         found |= {name: _stated(value)
                   for name, value in shares_of(powers_of(scenario.device.id)).items()}
@@ -155,10 +198,9 @@ def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, 
     if prices.discount is not None and prices.years is not None:
         found["discount"] = _stated(prices.discount)
         found["years"] = Three(*(end / YEAR for end in _stated(prices.years)))
-    if asked.sold is not None and asked.sold.sold is not None:
-        for name in ("input", "output"):
-            sold = converted(rate(getattr(asked.sold.sold, name)), currency, prices.exchange)
-            found[f"sold_{name}"] = exactly(sold.value)
+    if asked.sold is not None:
+        found["sold_request"] = exactly(price_of_request(
+            scenario.inputs(), asked.sold, prices, currency))
     return found | dict(asked.changes or {})
 
 
@@ -197,8 +239,7 @@ def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[
                       f"{before}energy_per_token": energy_per_token(
                           power[f"{before}busy"], power[f"{before}idle"], q["utilisation"],
                           q["rate"])}
-    api = (api_request(q["sold_input"], q["sold_output"], inputs["input_tokens"],
-                       inputs["output_tokens"]) if "sold_input" in q else None)
+    api = q.get("sold_request")
     if "hour" in q:
         costs = token_costs(inputs, quantities, q["hour"], q["utilisation"], q["rate"])
         found |= {

@@ -277,13 +277,13 @@ def heat_of_server(power: Number, servers: Number, rest: Around) -> tuple[Number
     return heat, rest.fans * np.minimum(1, heat / rest.cooling_load) ** FAN_LAW
 
 
-def full_power(device: str) -> tuple[float, float, float] | None:
+def full_power(device: Device | str) -> tuple[float, float, float] | None:
     """What a card may draw at most, with its ends [W]; None where nobody says.
 
     Args:
-        device: identifier.
+        device: the card, or its identifier.
     """
-    power = load_device(device).power
+    power = (load_device(device) if isinstance(device, str) else device).power
     if power is None or power.full is None:
         return None
     return float(power.full.value), float(power.full.low), float(power.full.high)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue import ParamsError, load, load_device, load_prices, names, units
+from catalogue.entries.hardware import Device
 from catalogue.library import COMMAND_LINE, Override, locate
 from catalogue.planning.prices import OWNERSHIPS, Prices, currency_of
 from catalogue.reading.values import Value
@@ -95,28 +96,30 @@ def _of_devices() -> Mapping[str, str]:
             if (priced := load_prices(name)).device is not None}
 
 
-def prices_of(device: str, reference: str | None = None,
+def prices_of(device: Device | str, reference: str | None = None,
               settings: Mapping[str, str] | None = None) -> Prices:
     """Prices that hold for a card: a reader's file, else the catalogue's, else what all share.
 
     Args:
-        device: its identifier.
+        device: the card, or its identifier.
         reference: name or path of other prices.
         settings: values by dotted key, in place of the file's: ``years`` -> ``3 year``.
 
     Raises ParamsError for a file or a value that cannot be used, or one of another card.
     """
+    known = device if isinstance(device, str) else device.id
     given = {key: Override(raw, COMMAND_LINE) for key, raw in (settings or {}).items()}
-    found: Prices = load("prices", reference or _of_devices().get(device, COMMON), given)
+    found: Prices = load("prices", reference or _of_devices().get(known, COMMON), given)
     if reference is not None and found.device is not None:
-        theirs, ours = (locate("devices", name).stem for name in (found.device, device))
+        theirs = locate("devices", found.device).stem
+        ours = locate("devices", device).stem if isinstance(device, str) else device.id
         if theirs != ours:
             raise ParamsError(f"{reference}: its prices are those of '{theirs}', the deployment "
                               f"runs on '{ours}'.")
     return found
 
 
-def card_hour(device: str, ownership: str = "own", prices: Prices | None = None,
+def card_hour(device: Device | str, ownership: str = "own", prices: Prices | None = None,
               reader: Rate | str | None = None) -> Rate | None:
     """What a card costs by the time [money/s], everything included; None where nobody says.
 
@@ -126,7 +129,7 @@ def card_hour(device: str, ownership: str = "own", prices: Prices | None = None,
     True
 
     Args:
-        device: identifier of the card.
+        device: the card, or its identifier.
         ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
         prices: a reader's, in place of those of the catalogue.
         reader: a price that a reader sets, in place of any.
@@ -141,9 +144,23 @@ def card_hour(device: str, ownership: str = "own", prices: Prices | None = None,
     hour = (prices or prices_of(device)).hour
     value: Value | None = getattr(hour, ownership.replace("-", "_")) if hour else None
     if value is None and ownership == "rent-by-hour":
-        listed = load_device(device).price
+        listed = (load_device(device) if isinstance(device, str) else device).price
         value = listed.usd_rent if listed else None
     return None if value is None else rate(value)
+
+
+def way_of(device: Device | str, prices: Prices | None = None) -> str:
+    """By which way a card is had where nobody says: the first of ``OWNERSHIPS`` with a price.
+
+    >>> way_of("nvidia-h200-sxm"), way_of("ascend-910b2")
+    ('own', 'own')
+
+    Args:
+        device: the card, or its identifier.
+        prices: a reader's, in place of those of the catalogue.
+    """
+    return next((way for way in OWNERSHIPS if card_hour(device, way, prices) is not None),
+                OWNERSHIPS[0])
 
 
 def converted(amount: Rate, currency: str, exchange: Value | None) -> Rate:
@@ -181,4 +198,4 @@ def as_json(amount: Rate) -> dict[str, Any]:
 
 
 __all__ = ["COMMON", "Rate", "as_json", "card_hour", "converted", "currency_of", "prices_of",
-           "rate", "stated", "unpriced"]
+           "rate", "stated", "unpriced", "way_of"]

@@ -68,7 +68,7 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
 
     Raises ValueError for a card whose limit of power nobody states.
     """
-    full = full_power(scenario.device.id)
+    full = full_power(scenario.device)
     if full is None:
         raise ValueError(f"nobody says what '{scenario.device.id}' may draw at most")
     inputs: dict[str, Any] = scenario.inputs() | {

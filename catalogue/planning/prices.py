@@ -16,6 +16,7 @@ from catalogue.reading.values import (
     ANY_UNIT,
     Count,
     Date,
+    Identifier,
     Misplaced,
     Ref,
     Share,
@@ -26,6 +27,7 @@ from catalogue.reading.values import (
 )
 
 CURRENCIES = ("USD", "CNY")
+NOW = "now"  # the name of a price list that has none
 OWNERSHIPS = ("own", "rent-always", "rent-by-hour")
 Ownership = Literal["own", "rent-always", "rent-by-hour"]
 
@@ -156,11 +158,42 @@ class Owning(Entry):
 
 
 class Sold(Entry):
-    """What a service takes for tokens, of prompts (found in its cache or not) and of answers."""
+    """A price list of a service: what it takes for tokens of prompts and of answers.
 
+    Attributes:
+        model: that answers.
+        since, until: dates between which the list holds; without ``until`` it holds today.
+        hours: of the week in which it holds.
+        input, cached_input: of prompts, not found and found in the service's cache.
+        output: of answers.
+    """
+
+    model: Text | None = None
+    since: Date | None = None
+    until: Date | None = None
+    hours: Literal["all", "off-peak", "peak"] = "all"
+    note: Text | None = None
     input: PerToken
     cached_input: PerToken | None = None
     output: PerToken
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Sold:
+        """One currency, and an end after the beginning."""
+        prices = [price for price in (self.input, self.cached_input, self.output) if price]
+        if len({currency_of(price) for price in prices}) > 1:
+            raise ValueError("the prices of a list are in several currencies, expected one")
+        if self.since and self.until and self.until < self.since:
+            raise ValueError(f"'until' {self.until} is before 'since' {self.since}")
+        return self
+
+
+def _lists(raw: Any) -> Any:
+    """A service's lists by name; one alone, without a name, holds today."""
+    return {NOW: raw} if isinstance(raw, dict) and "output" in raw else raw
+
+
+Lists = Annotated[dict[Identifier, Sold], BeforeValidator(_lists)]
 
 
 class Prices(Named):
@@ -177,7 +210,7 @@ class Prices(Named):
         exchange: what a dollar is in yuan, where prices are in both [CNY/USD].
         discount: by which a year discounts money [1].
         years: in which hardware is written off [s].
-        sold: what a service takes for a token.
+        sold: price lists of a service by name, the oldest first.
     """
 
     like: PricesName | None = None
@@ -191,7 +224,7 @@ class Prices(Named):
     exchange: Exchange | None = None
     discount: Share | None = None
     years: Years | None = None
-    sold: Sold | None = None
+    sold: Lists | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Prices:
@@ -204,7 +237,7 @@ class Prices(Named):
     def _one_currency(self) -> Prices:
         """Prices that are added are in one currency."""
         found: dict[str, tuple[str, ...]] = {}
-        for group in ("hour", "owning", "sold"):
+        for group in ("hour", "owning"):
             part = getattr(self, group)
             for name in type(part).model_fields if part else ():
                 value = getattr(part, name)
@@ -214,3 +247,26 @@ class Prices(Named):
                 raise Misplaced(f"the prices of '{group}' are in several currencies, expected one",
                                 group)
         return self
+
+    @model_validator(mode="after")
+    def _dated(self) -> Prices:
+        """A price decides nothing without its day."""
+        lists = [(("sold", name), sold) for name, sold in (self.sold or {}).items()
+                 if sold.since is None]
+        for keys, part in [(("hour",), self.hour), *lists]:
+            for name in type(part).model_fields if part else ():
+                value = getattr(part, name)
+                if isinstance(value, Value) and value.date is None:
+                    raise Misplaced("a price without a date, expected 'date' beside it or in "
+                                    "'defaults'", *keys, name)
+        return self
+
+    @property
+    def holding(self) -> dict[str, Sold]:
+        """The price lists that hold today, by name; the first is what others are compared with.
+
+        >>> import catalogue
+        >>> list(catalogue.load_prices("deepseek-api").holding)[0]
+        'v4.1-flash'
+        """
+        return {name: sold for name, sold in (self.sold or {}).items() if sold.until is None}

@@ -80,7 +80,7 @@ def _cost() -> tuple[Row, list[Row]]:
             ("USD per million prompt tokens", "USD / 百万输入 token"))
     rows: list[Row] = []
     for scenario, answer in shown():
-        hour = card_hour(scenario.device.id)
+        hour = card_hour(scenario.device)
         if hour is not None:
             found = token_costs(scenario.inputs(), answer.everything, hour.value, used)
             rows.append([_named(scenario), fmt_sig(hour.value * HOUR),

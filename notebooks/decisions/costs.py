@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.choosing.answers import Estimate, estimate
-from calc.costing.answer import Asked, Cost, cost
+from calc.costing.answer import Asked, Cost, cost, crossovers, price_of_request
 from calc.costing.power import (
     BUSY,
     around,
@@ -24,7 +24,6 @@ from calc.costing.power import (
 from calc.costing.rates import Rate, card_hour, prices_of, rate
 from calc.costing.spread import Three
 from calc.costing.tokens import MILLION
-from calc.costing.ways import api_request
 from calc.evidence import energy
 from catalogue import Scenario
 from catalogue.planning.prices import OWNERSHIPS
@@ -69,11 +68,10 @@ class Priced:
     @property
     def api_per_output(self) -> float:
         """What the service takes for a request, by the token of its answer [money/token]."""
-        sold = self.asked.sold.sold if self.asked.sold else None
-        assert sold is not None
+        assert self.asked.sold is not None
         inputs = self.scenario.inputs()
-        return float(api_request(sold.input.value, sold.output.value, inputs["input_tokens"],
-                                 inputs["output_tokens"]) / inputs["output_tokens"])
+        return price_of_request(inputs, self.asked.sold, prices_of(self.scenario.device.id),
+                                self.cost.currency) / float(inputs["output_tokens"])
 
 
 def flagship(ownership: str = "own") -> Priced:
@@ -81,7 +79,7 @@ def flagship(ownership: str = "own") -> Priced:
     scenario = catalogue.load_scenario(FLAGSHIP, overrides=list(SERVED))
     answer = estimate(scenario)
     asked = Asked(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
-                  sold=catalogue.load_prices(SERVICE))
+                  sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
     found = answer.quantities["steady_throughput"]
     reached = Three(found.value, found.low, found.high)
     priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
@@ -100,14 +98,52 @@ def headline(page: Priced) -> None:
     number("c-used", fmt_percent(page.asked.utilisation, 0), str)
     for ending, value in zip(("", "-low", "-high"), page.rate, strict=True):
         number(f"c-rate{ending}", fmt_int(round(value)), str)
-    sold = page.asked.sold.sold if page.asked.sold else None
+    sold = page.asked.sold
     assert sold is not None
+    assert sold.model is not None
     for key, price in (("in", sold.input), ("out", sold.output)):
         number(f"c-api-{key}", fmt_fixed(rate(price).per("USD/Mtoken")[0]), str)
-    number("c-api-date", str(sold.output.date), str)
+    number("c-api-date", str(sold.since), str)
+    number("c-api-model", sold.model["en"], str)
     for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
                       ("answer", "output_tokens")):
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
+
+
+HOURS: dict[str, Text] = {"all": ("all", "全天"), "off-peak": ("off-peak", "非高峰"),
+                          "peak": ("peak", "高峰")}
+
+
+def price_lists(page: Priced) -> None:
+    """Every price list of the service, which of them hold, and from where on owning is cheaper."""
+    service = catalogue.load_prices(SERVICE)
+    found = crossovers(page.scenario, page.cost, page.asked, service,
+                       prices_of(page.scenario.device.id))
+
+    def reached(share: float) -> Text:
+        text = fmt_percent(share, 0)
+        return ("never", "达不到") if share > 1 else (text, text)
+
+    rows: list[Mapping[str, Any]] = []
+    for name, sold in (service.sold or {}).items():
+        share, model = found[name], sold.model or service.name
+        low, high = reached(share.low), reached(share.high)
+        until = ("today", "现行") if sold.until is None else (sold.until, sold.until)
+        prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
+        rows.append({
+            "model": (model["en"], model["zh"]),
+            "held": (f"{sold.since} to {until[0]}", f"{sold.since} 至 {until[1]}"),
+            "hours": HOURS[sold.hours],
+            "prices": " / ".join(f"{rate(price).per('USD/Mtoken')[0]:g}" for price in prices),
+            "from": tuple(f"**{text}**" if sold.until is None else text
+                          for text in reached(share.value)),
+            "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
+            "source": cited(sold.output.source)})
+    table(rows, {"model": ("model", "模型"), "held": ("held", "有效期"), "hours": ("hours", "时段"),
+                 "prices": ("USD per million: prompt / found in its cache / answer",
+                            "每百万 token（美元）：提示 / 缓存命中 / 回答"),
+                 "from": ("owning is cheaper from", "利用率超过即自有更便宜"),
+                 "reach": ("80% interval", "80% 区间"), "source": ("source", "来源")}, wide=True)
 
 
 def hours() -> None:
@@ -165,8 +201,10 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
             axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
                           xytext=(3, 8), textcoords="offset points", fontsize=9)
     axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
-    axes.annotate(("API price", "API 价格")[index], (100, api), xytext=(0, 5), ha="right",
-                  textcoords="offset points", color=figures.INK, fontsize=9)
+    sold = page.asked.sold.model if page.asked.sold and page.asked.sold.model else {}
+    axes.annotate((f"API price, {sold.get('en', '')}", f"API 价格（{sold.get('zh', '')}）")[index],
+                  (100, api), xytext=(0, 5),
+                  ha="right", textcoords="offset points", color=figures.INK, fontsize=9)
     axes.set(yscale="log", xlim=(0, 100), ylim=(0.5 * min(api, full), 40 * api),
              xlabel=("share of the throughput that is used (%)", "吞吐利用率（%）")[index],
              ylabel=("USD per million output tokens", "每百万输出 token（美元）")[index])

@@ -166,7 +166,7 @@ def _titled(reference: str) -> Text:
 def _of_price(question: Text, reference: str) -> dict[str, Any]:
     """The row of a deployment that is held against a service."""
     plan, service = plan_of(reference), catalogue.load_prices(SERVICE)
-    hour = card_hour(plan.scenario.device.id)
+    hour = card_hour(plan.scenario.device)
     assert hour is not None
     found, sure = utilisation(plan, hour, service)
     price = f"{fmt_fixed(hour.per(f'{hour.currency}/h')[0])} {hour.currency}/h"

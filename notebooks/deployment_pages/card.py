@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.costing.answer import Asked, cost
-from calc.costing.rates import prices_of
+from calc.costing.rates import prices_of, way_of
 from calc.costing.spread import Three
 from calc.evidence.classes import Own, named
 from calculators.links import link
@@ -23,6 +23,8 @@ from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
 
 Text = tuple[str, str]
 PACE = ("tpot", "ttft", "output_throughput")
+WAYS = {"own": ("own cards", "自有卡"), "rent-always": ("cards rented for years", "长租卡"),
+        "rent-by-hour": ("cards rented by the hour", "按小时租卡")}
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
@@ -103,21 +105,22 @@ def _own(deployed: Deployed) -> Own | None:
 
 
 def price(deployed: Deployed) -> dict[str, Any] | None:
-    """A million output tokens in money, where somebody prices the card; own cards, a usual day."""
+    """A million output tokens in money, where somebody prices the card; on a usual day."""
     scenario, found = deployed.scenario, deployed.answer
-    known = scenario.device.id in catalogue.names("devices")  # of a reader's card no price is known
-    if not known or "output_throughput" not in deployed.answers or deployed.headroom < 0:
+    if "output_throughput" not in deployed.answers or deployed.headroom < 0:
         return None
-    prices = prices_of(scenario.device.id)
+    prices = prices_of(scenario.device)
+    way = way_of(scenario.device, prices)
     steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak
     amounts = cost(scenario, found.everything, Three(steady.value, steady.low, steady.high),
-                   prices, Asked(utilisation=used))
+                   prices, Asked(way, utilisation=used))
     per_million = amounts.amounts.get("per_million_output")
     if per_million is None:
         return None
     value, low, high = (fmt_sig(end, 2) for end in per_million)
-    return {"what": ("a million output tokens, own cards", "每百万输出 token，自有卡"),
+    had = WAYS[way]
+    return {"what": (f"a million output tokens, {had[0]}", f"每百万输出 token，{had[1]}"),
             "value": f"**{value} {amounts.currency}**", "reach": f"{low}–{high}",
             "held": ("", "")}
 

@@ -233,7 +233,7 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
     from calc.costing.rates import card_hour
     from calc.deciding.choices import chosen, in_money, layouts
 
-    hour = card_hour(scenario.device.id, reader=args.price)
+    hour = card_hour(scenario.device, reader=args.price)
     curve, limits = load("loads", args.load), _limits(given)
     found = layouts(scenario, limits, float(curve.variation.value))
     if not any(layout.most["central"] for layout in found):

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, load, load_prices, load_scenario
-from catalogue.planning.prices import OWNERSHIPS
+from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
 from catalogue.reading.units import HOUR
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
@@ -38,6 +38,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("payback", "paid back after", "years"),
 )
 SCALES = {"kW": 1e-3, "%": 100.0}
+OF_SERVICE = ":"  # between a service and one of its price lists
 LEAST, MOST = 1e-3, 1e12  # of a number that is typed
 
 
@@ -50,8 +51,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--prices", metavar="FILE", help="prices of your own, or another entry's")
     command.add_argument("--price", metavar="AMOUNT", help="of a card's hour, everything included: "
                                                            "'2 USD/h', or with ends '1.5..3 USD/h'")
-    command.add_argument("--ownership", choices=OWNERSHIPS, default="own",
-                         help="by which an hour is priced")
+    command.add_argument("--ownership", choices=OWNERSHIPS,
+                         help="by which an hour is priced; the first with a price, if absent")
     command.add_argument("--utilisation", metavar="SHARE",
                          help="of the throughput that is used; by default what the load leaves of "
                               "a deployment that its busiest hour fills")
@@ -62,7 +63,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--user-requests", default="20", metavar="N",
                          help="requests of a user in a day (20)")
     command.add_argument("--api", default=SERVICE, metavar="NAME",
-                         help=f"prices of a service to compare with ({SERVICE})")
+                         help=f"prices of a service ({SERVICE}); NAME{OF_SERVICE}LIST "
+                              "for one of its price lists")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
     from calc.choosing.answers import estimate
-    from calc.costing.answer import Asked, cost
-    from calc.costing.rates import prices_of, stated
+    from calc.costing.answer import Asked, cost, crossovers
+    from calc.costing.rates import prices_of, stated, way_of
     from calc.costing.spread import Three
 
     of_prices, of_deployment = _apart(args.settings)
@@ -80,23 +82,75 @@ def run(args: argparse.Namespace) -> int:
     if scenario.file.workload.output_tokens is None:
         raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
                           "they are, expected workload.input_tokens and workload.output_tokens.")
-    prices = prices_of(scenario.device.id, args.prices, of_prices)
+    prices = prices_of(scenario.device, args.prices, of_prices)
     day = load("loads", args.load)
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
+    service, sold = _service(args.api)
+    args.ownership = args.ownership or way_of(scenario.device, prices)
     asked = Asked(args.ownership, stated(args.price) if args.price else None, used,
-                  _number(args.user_requests, "--user-requests", MOST), load_prices(args.api))
-    if asked.sold is None or asked.sold.sold is None:
-        raise ParamsError(f"--api {args.api}: it sells no tokens, expected prices with 'sold'.")
+                  _number(args.user_requests, "--user-requests", MOST), sold)
     answer = estimate(scenario)
     rate = answer.quantities.get("steady_throughput", answer.quantities["output_throughput"])
     reached = Three(rate.value, rate.low, rate.high)
     found = cost(scenario, answer.everything, reached, prices, asked)
+    lists = crossovers(scenario, found, asked, service, prices)
     fleet = (_fleet(scenario, day, reached, prices, args) if args.day_requests else None)
     if args.json:
-        print_json(_plain(scenario, answer, found, used, fleet))
+        print_json(_plain(scenario, answer, found, used, fleet) | {"lists": {
+            name: _of_list(service, name) | {end: _finite(value) for end, value in
+                                             share._asdict().items()}
+            for name, share in lists.items()}})
     else:
         _print(scenario, answer, found, asked, fleet)
+        _print_lists(service, lists)
     return OK
+
+
+def _service(text: str) -> tuple[Prices, Sold]:
+    """A service and the price list of it that is asked for: the first that holds today.
+
+    Raises ParamsError for what sells no tokens, or has no such list.
+    """
+    name, _, chosen = text.partition(OF_SERVICE)
+    service = load_prices(name)
+    if service.sold is None:
+        raise ParamsError(f"--api {name}: it sells no tokens, expected prices with 'sold'.")
+    lists = service.holding if not chosen else service.sold
+    if chosen and chosen not in lists:
+        raise ParamsError(f"--api {text[:80]}: there is no such price list, expected one of "
+                          f"{', '.join(lists)}.")
+    if not lists:
+        raise ParamsError(f"--api {name}: no price list holds today, name one: "
+                          f"{name}{OF_SERVICE}{next(reversed(service.sold))}.")
+    return service, lists[chosen or next(iter(lists))]
+
+
+def _of_list(service: Prices, name: str) -> dict[str, Any]:
+    """What a price list is, as plain data."""
+    sold = (service.sold or {})[name]
+    return {"model": sold.model and sold.model["en"], "since": sold.since, "until": sold.until,
+            "hours": sold.hours, "holds": name in service.holding}
+
+
+def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
+    """From which utilisation on the deployment is cheaper, against each price list."""
+    if not lists:
+        return
+    table = Table(title=f"Cheaper than {service.name['en']} from this utilisation on")
+    for column in ("price list", "model", "held", "hours", "from", "80% interval"):
+        table.add_column(column)
+    for name, share in lists.items():
+        told = _of_list(service, name)
+        held = f"{told['since'] or ''} to {told['until'] or 'today'}"
+        ends = [_share(end) for end in share]
+        table.add_row(name, told["model"] or "", held, told["hours"], ends[0],
+                      ends[1] if ends[1] == ends[2] else f"{ends[1]} to {ends[2]}")
+    console().print(table)
+
+
+def _share(value: float) -> str:
+    """A utilisation; one above 1 is never reached."""
+    return "never" if value > 1 else f"{100 * value:.0f}%"
 
 
 def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
@@ -135,9 +189,9 @@ def _fleet(scenario: Any, day: Any, reached: Any, prices: Any, args: argparse.Na
     requests = _number(args.day_requests, "--day-requests", MOST)
     rates, one = day.rates(requests), reached.value / inputs["output_tokens"]
     needed = units_needed(rates, one)
-    hours = {name: card_hour(scenario.device.id, name, prices) for name in OWNERSHIPS}
+    hours = {name: card_hour(scenario.device, name, prices) for name in OWNERSHIPS}
     if args.price:
-        hours[args.ownership] = card_hour(scenario.device.id, args.ownership, prices, args.price)
+        hours[args.ownership] = card_hour(scenario.device, args.ownership, prices, args.price)
     currency = next((hour.currency for hour in hours.values() if hour), None)
     each = [None if hour is None or currency is None else float(own_cards(inputs))
             * converted(hour, currency, prices.exchange).value for hour in hours.values()]

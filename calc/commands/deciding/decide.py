@@ -193,15 +193,15 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
 
 def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[Any]]:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
-    from calc.costing.rates import card_hour, stated, unpriced
+    from calc.costing.rates import card_hour, stated, unpriced, way_of
     from calc.deciding.inputs.services import utilisation
 
     service = load_prices(args.against)
-    device = plan.scenario.device.id
-    hour = (card_hour(device) if args.price is None else
+    device = plan.scenario.device
+    hour = (card_hour(device, way_of(device)) if args.price is None else
             stated(args.price if "/" in args.price else f"{args.price}/h"))
     if hour is None:
-        raise ParamsError(unpriced(device, "own"))
+        raise ParamsError(unpriced(device.id, "own"))
     found, unsure = utilisation(plan, hour, service)
     names = plan.label, service.name["en"]
     low, high = (f"{end:.0%}" for end in (found.low, found.high))

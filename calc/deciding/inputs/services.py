@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from calc.costing.answer import price_of_request
 from calc.costing.rates import Rate
-from calc.costing.ways import api_request
 from calc.deciding.inputs.breakeven import BreakEven, solve
 from calc.deciding.inputs.doubt import DRAWS, LEAST, Doubt
 from calc.deciding.inputs.draws import drawn, priors, scores_of
@@ -29,7 +29,7 @@ def utilisation(plan: Plan, hour: Rate, service: Prices) -> tuple[BreakEven, Dou
     Args:
         plan: the deployment.
         hour: what one of its cards costs by the time, everything included [money/s].
-        service: prices of its tokens.
+        service: prices of its tokens, whose first list that holds today is taken.
 
     Raises ParamsError for a deployment without prompts, a service that sells no tokens, and prices
     in two currencies.
@@ -37,7 +37,7 @@ def utilisation(plan: Plan, hour: Rate, service: Prices) -> tuple[BreakEven, Dou
     if plan.scenario.file.workload.output_tokens is None:
         raise ParamsError(f"--breakeven utilisation: '{plan.scenario.id}' states no length of "
                           "prompts, which a service is paid for.")
-    sold = service.sold
+    sold = next(iter(service.holding.values()), None)
     if sold is None:
         raise ParamsError(f"--against {service.id}: it sells no tokens, expected prices of a "
                           "service.")
@@ -45,8 +45,7 @@ def utilisation(plan: Plan, hour: Rate, service: Prices) -> tuple[BreakEven, Dou
         raise ParamsError(f"--price: in {hour.currency}, but '{service.id}' sells in "
                           f"{sold.output.unit.partition('/')[0]}.")
     answer = plan.inputs["output_tokens"]
-    request = float(api_request(float(sold.input.value), float(sold.output.value),
-                                plan.inputs["input_tokens"], answer))
+    request = price_of_request(plan.inputs, sold, service, hour.currency)
 
     def even(rate: np.ndarray, price: np.ndarray) -> np.ndarray:
         """Utilisation at which a request costs the same [1]."""

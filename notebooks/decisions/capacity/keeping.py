@@ -182,7 +182,7 @@ def buying(page: Asked) -> None:
                  "central, central": ("as expected", "如预期"),
                  "high, low": ("much load, slow", "负载高、速度慢"),
                  "regret": ("largest regret", "最大后悔值")})
-    rows, hour = [], card_hour(page.scenario.device.id)
+    rows, hour = [], card_hour(page.scenario.device)
     for late in LATER:
         one = chosen(found, page.load, page.requests, GROWTH, late)
         rows.append({"late": fmt_sig(late), "regret": one.least_regret, "mean": one.least_cost,

@@ -108,8 +108,8 @@ class TestFiles:
     def test_a_reader_s_prices_are_those_of_their_card(self, tmp_path):
         path = tmp_path / "mine.yml"
         path.write_text("name: {en: mine, zh: 我的}\nlike: common\ndevice: nvidia-h20\nhour: {own: "
-                        "{value: 1 USD/h, source: my own, kind: assumed, range: [1 USD/h, "
-                        "2 USD/h]}}\n", encoding="utf-8")
+                        "{value: 1 USD/h, source: my own, kind: assumed, date: 2026-03, "
+                        "range: [1 USD/h, 2 USD/h]}}\n", encoding="utf-8")
         prices = prices_of("nvidia-h20", str(path))
         assert card_hour("nvidia-h20", prices=prices).per("USD/h") == pytest.approx((1, 1, 2))
         with pytest.raises(ParamsError, match="the deployment runs on 'ascend-910b2'"):

@@ -9,6 +9,8 @@ from _options import ABSURD, ended_well, finite
 
 import catalogue
 from calc.choosing import answers
+from calc.costing import rates as price_list
+from calc.costing.answer import price_of_request
 
 ESTIMATE = answers.estimate
 
@@ -87,7 +89,8 @@ def test_half_the_use_is_twice_the_cost_and_a_dearer_hour_a_dearer_token(cli):
 def test_a_reader_s_file_and_settings_take_the_place_of_the_catalogue_s(cli, tmp_path):
     path = tmp_path / "mine.yml"
     path.write_text("name: {en: mine, zh: 我的}\nlike: nvidia-h200-sxm\nhour: {own: {value: 3.16 "
-                    "USD/h, source: my own, kind: assumed, range: [3 USD/h, 4 USD/h]}}\n",
+                    "USD/h, source: my own, kind: assumed, date: 2026-03, "
+                    "range: [3 USD/h, 4 USD/h]}}\n",
                     encoding="utf-8")
     mine, theirs = asked(cli, f"--prices={path}"), asked(cli)
     assert mine["amounts"]["per_request"]["value"] == pytest.approx(
@@ -125,3 +128,40 @@ def test_energy_is_validated_with_every_row(cli):
     found = finite(out)
     assert found["summary"]["energy_per_token"]["rows"] == 22
     assert cli("validate", "--energy", "--system=s2-910b1-awq")[0] == 2
+
+
+def test_each_price_list_of_a_service_has_its_crossover(cli):
+    """Inversely proportional to what a list takes; those that hold are told from the others."""
+    lists = asked(cli)["lists"]
+    service = catalogue.load_prices("deepseek-api")
+    assert list(lists) == list(service.sold)
+    assert {name for name, told in lists.items() if told["holds"]} == set(service.holding)
+    first = next(iter(service.holding))
+    assert lists[first]["value"] == asked(cli)["amounts"]["crossover"]["value"]
+    assert lists["v4.1-flash"]["value"] == pytest.approx(2 * lists["v4.1-flash-peak"]["value"])
+    for name in ("r1", "v3.2"):
+        assert asked(cli, f"--api=deepseek-api:{name}")["amounts"]["crossover"][
+            "value"] == pytest.approx(lists[name]["value"])
+
+
+def test_what_a_prefix_cache_finds_is_cheaper_at_the_service_too(cli):
+    """Prompts that are found cost the service's price of its cache."""
+    sold = catalogue.load_prices("deepseek-api").sold["v3.2"]
+    inputs = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
+    prices = price_list.prices_of("nvidia-h200-sxm")
+
+    def price(share):
+        return price_of_request(inputs | {"prefix_hit_share": share}, sold, prices, "USD")
+
+    saved = inputs["input_tokens"] * (sold.input.value - sold.cached_input.value)
+    assert price(0) - price(0.5) == pytest.approx(0.5 * saved)
+
+
+@pytest.mark.parametrize(("api", "said"), [
+    ("deepseek-api:v9", "there is no such price list, expected one of r1"),
+    ("nvidia-h200-sxm", "it sells no tokens")])
+def test_a_service_without_such_a_list_is_a_sentence(cli, api, said):
+    code, _, err = cli("cost", "h200-r1-vllm-tp8", "--api", api)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1

@@ -231,7 +231,8 @@ def test_the_utilisation_that_is_solved_is_the_one_in_closed_form():
     found, sure = utilisation(plan, hour, service)
     prompt, answer = plan.inputs["input_tokens"], plan.inputs["output_tokens"]
     requests = plan.at({}, "output_throughput")[0] / answer
-    api = api_request(service.sold.input.value, service.sold.output.value, prompt, answer)
+    sold = next(iter(service.holding.values()))
+    api = api_request(sold.input.value, sold.output.value, prompt, answer)
     turn, = found.turns
     assert turn.at == pytest.approx(crossover_utilisation(plan.cards * hour.value, requests, api))
     assert (turn.before, turn.after) == (SECOND, FIRST)
