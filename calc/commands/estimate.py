@@ -19,7 +19,7 @@ from calc.commands.simulate import add_lengths, lengths_of, listed
 from calc.evidence.classes import named
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
-from catalogue.deployments.profiles import fitting
+from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import Symbol
 

@@ -28,7 +28,7 @@ from calc.launching.scripts import (
 )
 from calc.launching.settings import Release, comment, given, release_of
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
-from catalogue.deployments.profiles import fitting
+from catalogue.engines.released import fitting
 
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")

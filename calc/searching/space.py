@@ -31,7 +31,8 @@ from catalogue.deployments.blocks import block_problem
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import SLICES, cut_problem
 from catalogue.deployments.precision_support import missing_dtypes, nearest
-from catalogue.deployments.profiles import AT, drafts_in_stages, fitting
+from catalogue.deployments.profiles import drafts_in_stages
+from catalogue.engines.released import AT, fitting
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model

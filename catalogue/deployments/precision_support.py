@@ -7,20 +7,13 @@ from collections.abc import Collection, Mapping
 from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
+from catalogue.entries.models import Model
+from catalogue.kernels import kernel_problem
+from catalogue.kernels.table import expert_bytes
 from catalogue.reading.values import Value
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
-
-
-def routed_bytes(precision: Precision) -> int | float:
-    """Bytes of one parameter of a routed expert, its share of scales included [B].
-
-    Args:
-        precision: an entry of ``params/precisions/``.
-    """
-    stored = library.load("formats", precision.weights.routed_expert)
-    return stored.bytes_per_element
 
 
 def peak_of(device: Device, dtype: str) -> Value | None:
@@ -84,7 +77,7 @@ def missing_dtypes(precision: Precision, device: Device,
 
     A dtype is lacking where the device states no dense peak for it: FP8 on an Ascend 910B is an
     answer, not an error. A host processor without a matrix unit multiplies on its vector unit. A
-    kernel of some engine must exist besides; that is not judged here.
+    kernel of some engine must exist besides: ``catalogue.kernels.kernel_problem``.
 
     Args:
         precision: an entry of ``params/precisions/``.
@@ -103,21 +96,27 @@ def missing_dtypes(precision: Precision, device: Device,
 
 
 def nearest(device: Device, precision: Precision | None = None,
-            classes: Collection[str] | None = None) -> list[Precision]:
-    """The precisions of the catalogue that the device can multiply.
+            classes: Collection[str] | None = None, *, engine: str | None = None,
+            model: Model | None = None, any_engine: bool = False) -> list[Precision]:
+    """The precisions of the catalogue that a device multiplies and a release has kernels of.
 
     Ordered by the bytes of the routed experts; where a precision is given, by how far those bytes
     are from its own, so that the first one replaces it best. That precision itself is among them
-    if the device can multiply it.
+    if it runs there. A host processor is asked for its units alone.
 
     Args:
         device: where the classes are multiplied.
         precision: what is wanted, if anything.
         classes: as :func:`missing_dtypes` has it.
+        engine: whose kernels are asked for, with its release if one is meant; absent, any engine's.
+        model: whose classes of tensors and whose attention are asked for; all without one.
+        any_engine: also what no release is known to run.
     """
-    wanted = 0.0 if precision is None else routed_bytes(precision)
+    wanted = 0.0 if precision is None else expert_bytes(precision)
     possible = (library.load("precisions", name) for name in library.names("precisions"))
-    sizes = {entry.id: (entry, routed_bytes(entry)) for entry in possible
-             if not missing_dtypes(entry, device, classes)}
+    sizes = {entry.id: (entry, expert_bytes(entry)) for entry in possible
+             if not missing_dtypes(entry, device, classes) and (
+                 any_engine or device.type == "host"
+                 or not kernel_problem(entry, device, engine, model=model, classes=classes))}
     order = sorted(sizes, key=lambda name: (abs(sizes[name][1] - wanted), sizes[name][1], name))
     return [sizes[name][0] for name in order]

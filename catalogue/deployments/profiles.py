@@ -16,17 +16,15 @@ from catalogue import library
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.engines.engine import load_engine
+from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Profile, Scheduling, Statement, in_order
+from catalogue.entries.profiles import Profile, Scheduling, Statement
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
-
-AT = "@"  # between an engine and its release
-CANDIDATE = "rc"
 
 
 @dataclass(frozen=True)
@@ -93,21 +91,6 @@ def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
                 yield (*at, "flags", key), str(error)
 
 
-def fitting(device: Device) -> list[str]:
-    """Engines of the catalogue that run on a card of this type."""
-    return [name for name in library.names("profiles")
-            if device.type in library.load("profiles", name).devices]
-
-
-def releases(profile: Profile) -> list[str]:
-    """Every release of which a profile speaks, the oldest first."""
-    known = set(profile.releases)
-    if profile.flags is not None:
-        known |= set(load_engine(profile.flags).versions)
-    first = in_order(profile.since) if profile.since else ()
-    return sorted((version for version in known if in_order(version) >= first), key=in_order)
-
-
 def running(reference: str, device: Device, model: Model, drafts: bool,
             beside: Path | None = None) -> Running:
     """An engine as a deployment names it, on its card, with its model, with drafts or without.
@@ -117,10 +100,12 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
     profile = load_profile(name, beside)
-    if device.type not in profile.devices:
-        raise LayoutError(f"{profile.id} does not run on '{device.id}', expected one of "
-                          f"{', '.join(fitting(device))}.")
-    release = _release(profile, written if at else None)
+    if device.software not in profile.stacks:
+        others = ", ".join(fitting(device))
+        raise LayoutError(f"{profile.id} does not run on '{device.id}', "
+                          + (f"expected one of {others}." if others else
+                             "nor is any other engine of the catalogue known to."))
+    release = release_of(profile, written if at else None)
     card = device.mechanisms or USUAL[device.type]
     holding = [statement for statement in profile.statements
                if statement.holds(release, card, model.attention, drafts)]
@@ -147,21 +132,6 @@ def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
     meant = [engine] if engine is not None else sorted(
         fitting(device), key=lambda name: library.load("profiles", name).flags is not None)
     return all(running(name, device, model, drafts=True).staged_drafts for name in meant)
-
-
-def _release(profile: Profile, written: str | None) -> str:
-    """The release that is meant: itself, or the newest whose version begins so.
-
-    A candidate of a release only where there is no other.
-    """
-    known = releases(profile)
-    meant = known if written is None else (
-        [version for version in known if version == written]
-        or [version for version in known if version.startswith((f"{written}.", f"{written}rc"))])
-    if written is not None and not (written and meant):
-        raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
-                          f"{', '.join(known)}.")
-    return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
 
 
 def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:

@@ -15,7 +15,7 @@ from catalogue.entries.entry import (
     Named,
     NodeName,
 )
-from catalogue.entries.plausible import (
+from catalogue.reading.plausible import (
     Cache,
     CacheBandwidth,
     Clock,
@@ -45,6 +45,13 @@ from catalogue.reading.values import (
 )
 
 Dtype = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
+Architecture = Literal["sm_80", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "gfx942", "gfx950",
+                       "ascend-a1", "ascend-a2", "ascend-a3", "ascend-a5"]
+"""Instruction sets that kernels are written for, as their makers name them."""
+STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
+"""Software that drives an architecture, by the beginning of its name."""
+STACK_OF = {"NVIDIA": "cuda", "AMD": "rocm", "Huawei": "cann"}
+"""Software of the makers whose accelerators have one."""
 STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
 ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
 
@@ -87,6 +94,12 @@ class Device(Named):
 
     Attributes:
         like: device whose values hold for whatever this file leaves out.
+        type: ``gpu``, ``npu`` or ``tpu``, as its maker calls it, or a ``host`` processor; what runs
+            on it hangs on ``stack`` and ``architecture``, not on this.
+        stack: the software that engines reach it through, such as ``cuda``; absent, that of its
+            architecture or of its maker.
+        architecture: instruction set that kernels are written for; absent, no release of an engine
+            is known to run on it.
         dies: for a package that software sees as several devices: their number, and ``die`` the
             entry of one. Such an entry describes what is bought, a deployment names the die.
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
@@ -104,7 +117,9 @@ class Device(Named):
 
     like: DeviceName | None = None
     vendor: Words
-    type: Literal["npu", "gpu", "host"]
+    type: Literal["npu", "gpu", "tpu", "host"]
+    stack: Words | None = None
+    architecture: Architecture | None = None
     dies: Count | None = None
     die: DeviceName | None = None
     memory_type: Words | None = None
@@ -142,7 +157,18 @@ class Device(Named):
             if dense and sparse and not dense.value < sparse.value:
                 raise Misplaced(f"the sparse peak of {dtype} does not exceed the dense one, "
                                 "are they exchanged?", "sparse_peak", dtype)
+        if self.architecture and self.stack not in (None, self.software):
+            raise Misplaced(f"'{self.stack}' does not drive {self.architecture}, expected "
+                            f"'{self.software}' or nothing", "stack")
         return self
+
+    @property
+    def software(self) -> str | None:
+        """What engines reach it through: ``cuda``, ``rocm``, ``cann``, …; None if nobody says."""
+        if self.architecture:
+            return next(stack for begins, stack in STACKS.items()
+                        if self.architecture.startswith(begins))
+        return self.stack or STACK_OF.get(self.vendor)
 
 
 class ExchangeLatency(Entry):

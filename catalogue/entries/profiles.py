@@ -11,7 +11,7 @@ import functools
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from catalogue.entries.entry import Entry, MechanismsName, Named
 from catalogue.reading.values import (
@@ -24,6 +24,7 @@ from catalogue.reading.values import (
     SourceKey,
     Text,
     Tokens,
+    Words,
 )
 
 _VERSION = re.compile(r"(?P<numbers>\d+(\.\d+){0,3})(rc(?P<candidate>\d+)|\.post(?P<post>\d+))?")
@@ -129,7 +130,7 @@ class Profile(Named):
     """What an engine does; of two statements about one thing the later holds.
 
     Attributes:
-        devices: types of cards that it runs on.
+        stacks: software of cards that it is written for (``Device.software``).
         since: first release of which it speaks; absent, all that are known.
         source: where its released packages are.
         flags: the engine of ``params/engines/`` that has its flags and releases, if one does.
@@ -137,7 +138,7 @@ class Profile(Named):
         statements: from the general to the special.
     """
 
-    devices: list[Literal["gpu", "npu"]]
+    stacks: Annotated[list[Words], Field(min_length=1)]
     since: Version | None = None
     source: SourceKey
     flags: str | None = None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, model_validator
 
 from catalogue.entries.entry import DeviceName, Entry, Named
-from catalogue.entries.plausible import Watts
+from catalogue.reading.plausible import Watts
 from catalogue.reading.values import (
     ANY_UNIT,
     Count,

@@ -13,7 +13,7 @@ from calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 from catalogue import Scenario, load_device, load_model, load_node, made_scenario, names
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.precision_support import nearest
-from catalogue.deployments.profiles import fitting
+from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 

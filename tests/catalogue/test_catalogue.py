@@ -95,7 +95,7 @@ class TestSchemas:
                     if key != "id" and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
 
     @pytest.mark.parametrize(("kind", "wrong"), [
-        ("devices", {"memory_bandwith": "1.6 TB/s"}), ("devices", {"type": "tpu"}),
+        ("devices", {"memory_bandwith": "1.6 TB/s"}), ("devices", {"type": "fpga"}),
         ("devices", {"memory_capacity": {"value": "64 GiB", "kind": "guessed"}}),
         ("models", {"attention": "linear"}), ("links", {"name": {"en": "only English"}}),
     ])

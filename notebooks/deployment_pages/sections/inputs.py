@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import catalogue
 from catalogue import Scenario
-from catalogue.deployments.profiles import fitting, load_profile
+from catalogue.deployments.profiles import load_profile
+from catalogue.engines.released import fitting
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments, mechanisms
 from workbench.showing.display import show, source, sourced

@@ -17,7 +17,8 @@ STATES: dict[str, Text] = {
     "unread": ("not read", "没有程序使用"), "stops": ("does not start", "无法启动"),
     "worse": ("worse than the default", "不如不写"), "misses": ("misses its purpose", "达不到目的"),
     "wrong": ("not so", "与事实不符"), "open": ("depends", "视情况")}
-FAMILIES: dict[str, Text] = {"gpu": ("GPU", "GPU"), "npu": ("Ascend NPU", "昇腾 NPU")}
+FAMILIES: dict[str, Text] = {"cuda": ("NVIDIA", "NVIDIA"), "rocm": ("AMD", "AMD"),
+                             "cann": ("Ascend", "昇腾")}
 YES: Text = ("yes", "支持")
 NO: Text = ("no", "不支持")
 NOTHING = "–"
@@ -75,7 +76,7 @@ def runs_table() -> None:
     rows = []
     for each in stated("engines"):
         row = {"what": _called(each), "where": place(each), "state": STATES[each.state],
-               "note": _noted(each), **dict.fromkeys(("gpu", "npu", "read", "ran"), NOTHING)}
+               "note": _noted(each), **dict.fromkeys((*FAMILIES, "read", "ran"), NOTHING)}
         for name in each.entries:
             row |= _known(revealed(name))
         rows.append(row)
@@ -92,7 +93,7 @@ def _known(name: str) -> dict[str, str | Text]:
     versions = (load_engine(profile.flags).versions if profile.flags in engine_names()
                 else tuple(profile.releases))
     cards = sorted(set(_cards(name)))
-    return {**{family: YES if family in profile.devices else NO for family in FAMILIES},
+    return {**{family: YES if family in profile.stacks else NO for family in FAMILIES},
             "read": f"{versions[0]} – {versions[-1]}",
             "ran": ", ".join(cards) or NOTHING}
 

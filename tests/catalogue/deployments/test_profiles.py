@@ -8,8 +8,9 @@ from _door import sentence, values
 
 import catalogue
 from catalogue.deployments.physics_inputs import SWITCHES
-from catalogue.deployments.profiles import AT, fitting, load_profile, releases
+from catalogue.deployments.profiles import load_profile
 from catalogue.engines.engine import load_engine
+from catalogue.engines.released import AT, fitting, releases
 from catalogue.entries.profiles import in_order
 
 NAMES = catalogue.names("profiles")
@@ -52,7 +53,7 @@ class TestReleases:
     @pytest.mark.parametrize("name", NAMES)
     def test_without_a_release_the_newest_that_is_no_candidate(self, name):
         profile = load_profile(name)
-        server = SERVER if "gpu" in profile.devices else "s0-scenario-1"
+        server = SERVER if "cuda" in profile.stacks else "s0-scenario-1"
         finals = [version for version in releases(profile) if "rc" not in version]
         assert load(f"engine={name}", name=server).engine == f"{name}{AT}{finals[-1]}"
 

@@ -1,0 +1,44 @@
+"""The releases of an engine that are known, and which of them a deployment means."""
+
+from __future__ import annotations
+
+from catalogue import library
+from catalogue.engines.engine import load_engine
+from catalogue.entries.hardware import Device
+from catalogue.entries.profiles import Profile, in_order
+from catalogue.reading.errors import ParamsError
+
+AT = "@"  # between an engine and its release
+CANDIDATE = "rc"
+
+
+def fitting(device: Device) -> list[str]:
+    """Engines of the catalogue that reach a card: those that are written for its software."""
+    return [name for name in library.names("profiles")
+            if device.software in library.load("profiles", name).stacks]
+
+
+def releases(profile: Profile) -> list[str]:
+    """Every release of which a profile speaks, the oldest first."""
+    known = set(profile.releases)
+    if profile.flags is not None:
+        known |= set(load_engine(profile.flags).versions)
+    first = in_order(profile.since) if profile.since else ()
+    return sorted((version for version in known if in_order(version) >= first), key=in_order)
+
+
+def release_of(profile: Profile, written: str | None) -> str:
+    """The release that is meant: itself, or the newest whose version begins so.
+
+    A candidate of a release only where there is no other.
+
+    Raises ParamsError for a release that is not known.
+    """
+    known = releases(profile)
+    meant = known if written is None else (
+        [version for version in known if version == written]
+        or [version for version in known if version.startswith((f"{written}.", f"{written}rc"))])
+    if written is not None and not (written and meant):
+        raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
+                          f"{', '.join(known)}.")
+    return ([version for version in meant if CANDIDATE not in version] or meant)[-1]

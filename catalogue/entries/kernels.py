@@ -1,0 +1,105 @@
+"""What a file of kernels may hold: which formats an engine's releases load on a class of cards."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from catalogue.entries.deployments import WeightFormats
+from catalogue.entries.entry import Entry, FormatName, Named
+from catalogue.entries.hardware import Architecture, Dtype
+from catalogue.entries.profiles import Version, in_order
+from catalogue.reading.values import Date, Kind, SourceKey, Text, Words
+
+CLASSES = tuple(name for name in WeightFormats.model_fields if name not in ("embedding", "norm"))
+"""Classes of tensors that are multiplied, as ``Multiply`` of a precision has them."""
+
+
+class Cell(Entry):
+    """One cell of a table: on which cards, from which release on, and who says so.
+
+    Attributes:
+        cards: architectures of which it holds.
+        since, until: first and last release; absent, from the first and up to the newest known.
+        attention: of which models it holds; absent, of all.
+        kernel: what runs it, as the engine's source names it.
+        source, kind, date: where that is stated.
+    """
+
+    cards: Annotated[list[Architecture], Field(min_length=1)]
+    since: Version | None = None
+    until: Version | None = None
+    attention: Literal["mla", "gqa"] | None = None
+    kernel: Words
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Cell:
+        if self.since and self.until and in_order(self.since) > in_order(self.until):
+            raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
+        return self
+
+    def holds(self, release: str) -> bool:
+        """Whether it speaks of a release."""
+        at = in_order(release)
+        return ((self.since is None or in_order(self.since) <= at)
+                and (self.until is None or at <= in_order(self.until)))
+
+
+class Product(Cell):
+    """Weights of a format, and what they are multiplied in.
+
+    Attributes:
+        weights: formats of ``params/formats/``.
+        multiply: dtypes of the product.
+        classes: of tensors; absent, all.
+        runs: ``native``, the matrix unit multiplies what is stored or what activations are rounded
+            to; ``weight-only``, weights are widened to 16 bits first; ``no``, it is refused, or
+            runs as something else.
+    """
+
+    weights: Annotated[list[FormatName], Field(min_length=1)]
+    multiply: Annotated[list[Dtype], Field(min_length=1)]
+    classes: list[Literal["attention", "router", "dense_mlp", "shared_expert", "routed_expert",
+                          "head"]] = []
+    runs: Literal["native", "weight-only", "no"]
+
+
+class Cache(Cell):
+    """A format of the cache, and what the attention core multiplies over it.
+
+    Attributes:
+        formats: of keys and values, or of the latent.
+        multiply: dtypes of the core.
+    """
+
+    formats: Annotated[list[FormatName], Field(min_length=1)]
+    multiply: Annotated[list[Dtype], Field(min_length=1)]
+
+
+class Kernels(Named):
+    """What the releases of one engine run, by format and class of cards.
+
+    What no cell speaks of is not known to run.
+
+    Attributes:
+        engine: of ``params/profiles/``; absent, an engine of which nothing else is known here, no
+            deployment can name it, and no release of it.
+        products: of weights and activations.
+        caches: what is cached.
+    """
+
+    engine: str | None = None
+    products: list[Product]
+    caches: list[Cache]
+
+    @model_validator(mode="after")
+    def _released(self) -> Kernels:
+        if self.engine is None and any(cell.since or cell.until
+                                       for cell in (*self.products, *self.caches)):
+            raise ValueError("'engine' is missing, and no release is known without it")
+        return self

@@ -1,0 +1,9 @@
+"""Which releases run a format on a card, and what it costs in quality; no formula.
+
+``kernel_problem`` is what a deployment is asked before it is offered, ``kernel_of`` what an answer
+says of it, ``quality`` what its format is known to cost.
+"""
+
+from catalogue.kernels.table import Kernel, kernel_of, kernel_problem, kernels_of, tables
+
+__all__ = ["Kernel", "kernel_of", "kernel_problem", "kernels_of", "tables"]

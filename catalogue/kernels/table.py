@@ -1,0 +1,321 @@
+"""What releases of engines run of a precision on a card: the tables of ``params/kernels/``.
+
+A precision runs where every class of its tensors has a cell in the table of one engine, in one of
+its releases: the format of its weights multiplied in the dtype that the precision says, and the
+format of its cache. What no cell speaks of is not known to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from catalogue import library
+from catalogue.engines.released import AT, release_of, releases
+from catalogue.entries.deployments import Format, Precision
+from catalogue.entries.hardware import Architecture, Device
+from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
+from catalogue.entries.models import Model
+from catalogue.entries.profiles import Profile
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import ParamsError
+
+EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
+FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
+ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+
+
+class Part(NamedTuple):
+    """What is asked of a table: a class of tensors, its format, what it is multiplied in."""
+
+    name: str
+    stored: str
+    multiplied: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How an engine runs a precision on a card.
+
+    Attributes:
+        engine: name of its table.
+        since, until: first and last release that is known to; None for an engine without releases.
+        experts: the cell of the routed experts, of a model without them that of attention.
+        cells: by class of tensors; ``cache`` is that of the cache.
+    """
+
+    engine: str
+    since: str | None
+    until: str | None
+    experts: Cell
+    cells: dict[str, Cell]
+
+    @property
+    def weight_only(self) -> bool:
+        """Whether the weights of the experts are widened before they are multiplied."""
+        return isinstance(self.experts, Product) and self.experts.runs == "weight-only"
+
+    @property
+    def releases(self) -> str:
+        """The engine with the releases that run it, as a sentence has it."""
+        name = str(tables()[self.engine].name["en"])
+        if self.since is None or self.until is None:
+            return name
+        newest = releases(library.load("profiles", str(tables()[self.engine].engine)))[-1]
+        if self.until == newest:
+            return f"{name} {self.since} and later"
+        return f"{name} {self.since}" + (f" to {self.until}" if self.until != self.since else "")
+
+    @property
+    def told(self) -> str:
+        """As an answer says it: engine, releases, and the kernel of the experts."""
+        how = ", weights widened to 16 bits" if self.weight_only else ""
+        return f"runs on {self.releases}, {self.experts.kernel}{how}"
+
+
+def tables() -> dict[str, Kernels]:
+    """Every table of ``params/kernels/`` by its engine's name, each checked.
+
+    Raises ParamsError, with file and line, for an engine or a release that is not known.
+    """
+    return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")}
+
+
+def table(path: Path) -> Kernels:
+    """One table, checked as :func:`tables` checks them."""
+    return _sound(path)
+
+
+def _sound(path: Path) -> Kernels:
+    return yamlfile.remembered("sound kernels", path.absolute(), lambda: _checked(path))
+
+
+def _checked(path: Path) -> Kernels:
+    found: Kernels = library.load("kernels", path)
+    if found.engine is None:
+        return found
+    file = library.read(path)
+    if found.engine not in library.names("profiles"):
+        raise ParamsError(f"{file.where(('engine',))}: engine: there is no engine "
+                          f"'{found.engine[:60]}', expected one of "
+                          f"{', '.join(library.names('profiles'))}.")
+    known = releases(library.load("profiles", found.engine))
+    for group in ("products", "caches"):
+        for number, cell in enumerate(getattr(found, group)):
+            for key in ("since", "until"):
+                if getattr(cell, key) not in (None, *known):
+                    raise ParamsError(f"{file.where((group, number, key))}: {group}.{number}.{key}:"
+                                      f" {found.engine} has no release '{getattr(cell, key)}', "
+                                      f"expected one of {', '.join(known)}.")
+    return found
+
+
+def parts_of(precision: Precision, model: Model | None = None,
+             classes: Collection[str] | None = None) -> list[Part]:
+    """What a table is asked for a precision: a part per class of tensors, and the cache.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        model: whose classes are asked for; all of them without one.
+        classes: that a card multiplies; those that a host computes are left out this way.
+    """
+    asked = [name for name in CLASSES if (classes is None or name in classes)
+             and not (model is not None and not model.is_moe and name in EXPERTS)]
+    products = [Part(name, getattr(precision.weights, name), getattr(precision.multiply, name))
+                for name in asked]
+    return [part for part in products if part.multiplied not in FULL] + [
+        Part("cache", precision.kv_cache, precision.multiply.core)]
+
+
+def _speaks(cell: Cell, part: Part, attention: str | None) -> bool:
+    """Whether a cell speaks of a part, whatever it says of it."""
+    if attention is not None and cell.attention not in (None, attention):
+        return False
+    if isinstance(cell, Cache):
+        return (part.name == "cache" and part.stored in cell.formats
+                and part.multiplied in cell.multiply)
+    return (isinstance(cell, Product) and part.name != "cache" and part.stored in cell.weights
+            and part.multiplied in cell.multiply
+            and (not cell.classes or part.name in cell.classes))
+
+
+def _cells(found: Kernels, architecture: str | None, part: Part, attention: str | None
+           ) -> list[Cell]:
+    """Cells of a table that say a part runs on an architecture."""
+    every: tuple[Cell, ...] = (*found.products, *found.caches)
+    return [cell for cell in every if architecture in cell.cards
+            and _speaks(cell, part, attention) and getattr(cell, "runs", "native") != "no"]
+
+
+def _known(found: Kernels) -> list[str | None]:
+    """Releases of a table's engine, the oldest first; one without a name where none is known."""
+    if found.engine is None:
+        return [None]
+    return list(releases(library.load("profiles", found.engine)))
+
+
+def _at(cells: list[Cell], release: str | None) -> Cell | None:
+    """The cell that speaks of a release; of several the last."""
+    return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
+
+
+def _running(name: str, device: Device, parts: list[Part], attention: str | None,
+             release: str | None) -> Kernel | None:
+    """How an engine runs all parts on a card, in a release or, without one, its newest that does.
+    """
+    found = tables()[name]
+    cells = {part.name: _cells(found, device.architecture, part, attention) for part in parts}
+    if not all(cells.values()):
+        return None
+    known = _known(found)
+    runs = [each for each in known if all(_at(of, each) for of in cells.values())]
+    if not runs or (release is not None and release not in runs):
+        return None
+    meant = release or runs[-1]
+    first = known.index(meant)
+    while first and known[first - 1] in runs:
+        first -= 1
+    chosen = {part: cell for part, of in cells.items() if (cell := _at(of, meant)) is not None}
+    last = known.index(meant)
+    while last + 1 < len(known) and known[last + 1] in runs:
+        last += 1
+    experts = chosen.get("routed_expert") or chosen.get("attention") or chosen["cache"]
+    return Kernel(name, known[first], known[last], experts, chosen)
+
+
+def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | None]:
+    """Engine and release that are meant; the newest release where none is said."""
+    if engine is None:
+        return None, None
+    name, _, written = (part.strip() for part in engine.partition(AT))
+    if name not in library.names("profiles"):
+        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
+                          f"{', '.join(library.names('profiles'))}.")
+    profile: Profile = library.load("profiles", name)
+    return name, release_of(profile, release or written or None)
+
+
+def kernels_of(precision: Precision, device: Device, model: Model | None = None,
+               classes: Collection[str] | None = None) -> list[Kernel]:
+    """Every engine that runs a precision on a card, each in its newest release that does.
+
+    Args:
+        precision: an entry of ``params/precisions/``.
+        device: the card.
+        model: whose classes of tensors and whose attention are asked for; all without one.
+        classes: of tensors that the card multiplies; absent, all.
+    """
+    parts, attention = parts_of(precision, model, classes), model.attention if model else None
+    found = (_running(name, device, parts, attention, None) for name in tables())
+    return [kernel for kernel in found if kernel is not None]
+
+
+def kernel_of(precision: Precision, device: Device, engine: str | None = None,
+              release: str | None = None, model: Model | None = None,
+              classes: Collection[str] | None = None) -> Kernel | None:
+    """How a precision runs on a card: engine, releases, kernel and source; None if nobody does.
+
+    Arguments as of :func:`kernel_problem`. Without an engine it is the first that does, a native
+    kernel before one that widens weights.
+    """
+    name, meant = _meant(engine, release)
+    if name is None:
+        return min(kernels_of(precision, device, model, classes), key=_order, default=None)
+    table = _table_of(name)
+    return None if table is None else _running(
+        table, device, parts_of(precision, model, classes), model.attention if model else None,
+        meant)
+
+
+def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
+    """What sorts kernels: native ones, of engines that a deployment can name and start, first."""
+    engine = tables()[kernel.engine].engine
+    started = engine is not None and library.load("profiles", engine).flags is not None
+    return kernel.weight_only, engine is None, not started
+
+
+def _table_of(engine: str) -> str | None:
+    """The table of an engine, if there is one."""
+    return next((name for name, found in tables().items() if found.engine == engine), None)
+
+
+def kernel_problem(precision: Precision, device: Device, engine: str | None = None,
+                   release: str | None = None, model: Model | None = None,
+                   classes: Collection[str] | None = None) -> str | None:
+    """Why no release of an engine runs a precision on a card; None if one does.
+
+    Args:
+        precision: an entry of ``params/precisions/``, with a deployment's overrides.
+        device: the card.
+        engine: that is meant, ``vllm`` or with its release ``vllm@0.11``; absent, any of the table.
+        release: of the engine, in place of one written with it; absent, its newest.
+        model: whose classes of tensors and whose attention are asked for; all without one.
+        classes: of tensors that the card multiplies, where a host computes the others.
+
+    Returns one sentence that names what runs it elsewhere, and the nearest that runs here.
+
+    Raises ParamsError for an engine or a release that is not known.
+
+    >>> import catalogue
+    >>> h200 = catalogue.load_device("nvidia-h200-sxm")
+    >>> kernel_problem(catalogue.load_precision("fp8-block"), h200, "vllm@0.11.0")
+    >>> print(kernel_problem(catalogue.load_precision("w4a8-int8"), h200))
+    ... # doctest: +ELLIPSIS
+    no release of an engine is known to run w4a8-int8 on 'nvidia-h200-sxm'...
+    """
+    if kernel_of(precision, device, engine, release, model, classes) is not None:
+        return None
+    name, meant = _meant(engine, release)
+    who = f"{name} {meant} is not" if name else "no release of an engine is"
+    sentence = f"{who} known to run {precision.id} on '{device.id}'"
+    if device.architecture is None:
+        written = "; its file states no 'architecture', expected one of " + ", ".join(ARCHITECTURES)
+        return f"{sentence}{written}."
+    return f"{sentence}{_elsewhere(precision, device, name, model, classes)}."
+
+
+def _elsewhere(precision: Precision, device: Device, engine: str | None, model: Model | None,
+               classes: Collection[str] | None) -> str:
+    """What does run a precision, and what runs on a card instead, as the end of a sentence."""
+    here = kernels_of(precision, device, model, classes)
+    told = [f"; {' or '.join(kernel.releases for kernel in here)} {_be(here)}"] if here else []
+    if not here:
+        parts, attention = parts_of(precision, model, classes), model.attention if model else None
+        cards = {str(found.name["en"]): on for found in tables().values() if (on := [
+            card for card in ARCHITECTURES
+            if all(_cells(found, card, part, attention) for part in parts)])}
+        others = [f"{name} on {', '.join(on)}" for name, on in cards.items()]
+        told = [f"; {' and '.join(others)} {_be(others)}"] if others else []
+    near = nearest(precision, device, engine, model, classes)
+    if near is not None:
+        told.append(f"; the nearest that runs here is {near.id}")
+    return "".join(told)
+
+
+def _be(named: Collection[object]) -> str:
+    return "is" if len(named) == 1 else "are"
+
+
+def nearest(precision: Precision, device: Device, engine: str | None = None,
+            model: Model | None = None, classes: Collection[str] | None = None) -> Precision | None:
+    """The precision of the catalogue that replaces one best, of those that run on a card.
+
+    That is the one whose routed experts come nearest in bytes; of two, the one that is not widened.
+
+    Arguments as of :func:`kernel_problem`; None if nothing runs there.
+    """
+    wanted, found = expert_bytes(precision), []
+    for name in library.names("precisions"):
+        entry: Precision = library.load("precisions", name)
+        kernel = kernel_of(entry, device, engine, model=model, classes=classes)
+        if entry.id != precision.id and kernel is not None:
+            found.append((abs(expert_bytes(entry) - wanted), kernel.weight_only, name, entry))
+    return min(found, default=(None,), key=lambda each: each[:3])[-1]
+
+
+def expert_bytes(precision: Precision) -> int | float:
+    """Bytes of one parameter of a routed expert, its share of scales included [B]."""
+    stored: Format = library.load("formats", precision.weights.routed_expert)
+    return stored.bytes_per_element
