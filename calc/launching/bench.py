@@ -14,9 +14,9 @@ from calc.choosing.pools import together
 from calc.evidence.classes import deviations
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
-from calc.launching.predictions import Interval, Predicted
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
+from calc.launching.watching.predictions import Interval, Predicted
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import calc
 from calc.choosing.answers import Estimate
-from calc.launching import bench, monitoring
+from calc.launching import bench
 from calc.launching.layout import layout
-from calc.launching.monitoring import Watched, watched
-from calc.launching.predictions import predicted, runs
+from calc.launching.lengths import Longest, longest
 from calc.launching.scripts import (
     ENGINES,
     MADE,
@@ -27,6 +26,9 @@ from calc.launching.scripts import (
     router_files,
 )
 from calc.launching.settings import Release, comment, given, release_of
+from calc.launching.watching import monitoring
+from calc.launching.watching.monitoring import Watched, watched
+from calc.launching.watching.predictions import predicted, runs
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
 
@@ -87,16 +89,19 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
     both = load_pools(reference, overrides=settings)
     named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
              else {"serve": load_scenario(reference, overrides=settings)})
-    pools = _pools(named, hosts, list(flags), list(variables))
+    releases = {name: _release(scenario) for name, scenario in named.items()}
     answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
         runs(scenario, answers[name])
+    most = {name: longest(scenario, answers[name].quantities["kv_blocks"])
+            for name, scenario in named.items()}
+    pools = _pools(named, releases, hosts, most, (list(flags), list(variables)))
     of = tuple(watched(pool, predicted(pool.scenario, answers[pool.name])) for pool in pools)
     return Deployment(reference, tuple(settings), pools, of, answers, _started(pools, of))
 
 
-def _pools(named: Mapping[str, Scenario], hosts: Sequence[str], flags: list[str],
-           variables: list[str]) -> tuple[Pool, ...]:
+def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts: Sequence[str],
+           most: Mapping[str, Longest], added: tuple[list[str], list[str]]) -> tuple[Pool, ...]:
     """Pools on hosts; names are made up where none are given."""
     for host in hosts:
         if not _HOST.fullmatch(host):
@@ -107,15 +112,15 @@ def _pools(named: Mapping[str, Scenario], hosts: Sequence[str], flags: list[str]
     left, found = list(hosts), []
     lie = {name: layout(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
-        release = _release(scenario)
+        release = releases[name]
         count = lie[name].nodes
         if hosts and len(left) < count:
             raise ParamsError(f"--hosts: {len(hosts)} names, expected "
                               f"{sum(each.nodes for each in lie.values())}, one per node.")
         own = left[:count] if hosts else [f"{name}-{node}" for node in range(count)]
         left = left[count:]
-        found.append(pool_of(name, scenario, release, own, given(release, flags, variables),
-                             lie if len(lie) > 1 else None))
+        found.append(pool_of(name, scenario, release, own, most[name],
+                             given(release, *added), lie if len(lie) > 1 else None))
     if left:
         raise ParamsError(f"--hosts: {len(hosts)} names, expected "
                           f"{len(hosts) - len(left)}, one per node.")

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from calc.launching import sglang, vllm
+from calc.launching.asserted import refuse
 from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layout
+from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
 from catalogue import ParamsError, Scenario
 from catalogue.engines.successors import catalogue_of
@@ -33,6 +35,7 @@ class Pool:
         scenario: what it runs.
         release: with which engine.
         layout: on which nodes.
+        longest: of its requests.
         hosts: their names, in order.
         flags, variables: settings of each part, as the layout has them.
     """
@@ -41,6 +44,7 @@ class Pool:
     scenario: Scenario
     release: Release
     layout: Layout
+    longest: Longest
     hosts: tuple[str, ...]
     flags: tuple[tuple[Setting, ...], ...]
     variables: tuple[tuple[Setting, ...], ...]
@@ -61,7 +65,7 @@ class Pool:
 
 
 def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str],
-            given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ()),
+            most: Longest, given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ()),
             pools: Mapping[str, Layout] | None = None) -> Pool:
     """A pool with the settings of each of its nodes.
 
@@ -70,10 +74,12 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
         scenario: of the pool.
         release: of the engine.
         hosts: names of nodes, at least as many as it needs.
+        most: the longest request.
         given: flags and variables that take the place of those derived.
         pools: how both lie on their nodes, if it is one of two.
 
-    Raises ParamsError, one sentence, for what the release cannot do.
+    Raises ParamsError, one sentence, for what the release cannot do, and for settings that it takes
+    one by one and does not start with together.
     """
     if scenario.file.offload is not None:
         raise ParamsError(f"'{scenario.id}': experts that are not on the cards need an engine "
@@ -84,16 +90,18 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
                           "a name for each.")
     engine = ENGINES[release.name]
     role = "both" if name == "serve" else name
-    own = [engine.flags(scenario, of, part, release, role) for part in of.parts]
+    own = [engine.flags(scenario, of, part, release, role, most) for part in of.parts]
     if pools and release.name == ASCEND:
         own = [[*each, vllm.mooncake(release, part, role, pools)]
                for each, part in zip(own, of.parts, strict=True)]
-    around = [vllm.variables(scenario, of, part, release, role) for part in of.parts
-              ] if release.name in vllm.NAMES else [[] for _ in of.parts]
     flags, variables = (list(each) for each in given)
-    return Pool(name, scenario, release, of, tuple(hosts[:of.nodes]),
-                tuple(tuple(over(each, flags)) for each in own),
-                tuple(tuple(over(each, variables)) for each in around))
+    flagged = [over(each, flags) for each in own]
+    around = [over(engine.variables(scenario, of, part, release, role), variables)
+              for part in of.parts]
+    for one, its in zip(flagged, around, strict=True):
+        refuse(scenario, release, one, its)
+    return Pool(name, scenario, release, of, most, tuple(hosts[:of.nodes]),
+                tuple(map(tuple, flagged)), tuple(map(tuple, around)))
 
 
 def node_files(pool: Pool) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
-from calc.launching.settings import Release, Setting, Variable
+from calc.launching.lengths import Longest
+from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, WHOLE_MEMORY, answering, precision, refuse_shared_ranks
 from catalogue import ParamsError, Scenario
 
@@ -13,11 +14,12 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
+BUFFER = 128  # tokens of a rank that DeepEP has room for unless told otherwise, in every release
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
 
 
-def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
-          ) -> list[Setting]:
+def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str,
+          most: Longest) -> list[Setting]:
     """The arguments of ``python -m sglang.launch_server`` on one node.
 
     Arguments as of ``vllm.flags``.
@@ -26,10 +28,34 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     """
     return [*_device(scenario, release), *_cut(of, part, release),
             *_experts(scenario, of, release), *precision(scenario, release, QUANTIZED, CACHED),
-            *_limits(scenario, of, release), *_steps(scenario, release),
-            *_pool(part, release, role),
+            *_limits(scenario, of, release, most), *_steps(scenario, release),
+            *_pool(of, part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
+
+
+def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
+              ) -> list[Setting]:
+    """The environment of one node: room for a step where low-latency DeepEP has too little.
+
+    Arguments as of ``vllm.variables``.
+    """
+    numbers = scenario.inputs()
+    if not _sent(scenario, of) or numbers["exchange_normal"]:
+        return []
+    each = math.ceil(numbers["concurrency"] / scenario.replicas)
+    tokens = math.ceil(each * (numbers["draft_tokens"] + 1) / of.tp)
+    if tokens <= BUFFER:
+        return []
+    room = 1 << (tokens - 1).bit_length()
+    return [release.take("SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", room,
+                         f"a step sends {tokens} tokens of a rank, and there is room for {BUFFER}")]
+
+
+def _sent(scenario: Scenario, of: Layout) -> bool:
+    """Whether tokens are sent to their experts, else gathered."""
+    return (of.experts > 1 and of.slices == 1 and of.joined > 1
+            and not scenario.inputs()["exchange_gathered"])
 
 
 def _device(scenario: Scenario, release: Release) -> list[Setting]:
@@ -75,7 +101,7 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     elif of.experts > 1:
         found.append(release.take("--ep-size", of.experts,
                                   f"whole experts on {of.experts} ranks"))
-        if of.joined > 1 and not numbers["exchange_gathered"]:
+        if _sent(scenario, of):
             why = "tokens are sent to their experts"
             found.append(release.first([("--moe-a2a-backend", "deepep"),
                                         ("--enable-deepep-moe", None)], why))
@@ -83,6 +109,9 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
                 "--deepep-mode", "normal" if numbers["exchange_normal"] else "low_latency", why))
         elif not release.has("--moe-a2a-backend", "deepep"):
             found.append(release.take("--enable-ep-moe", None, "whole experts"))
+    if of.joined > 1 and of.tp == 1:
+        found.append(release.take("--moe-dense-tp-size", 1,
+                                  "dense layers are whole on each rank, as attention is"))
     copies = spread.redundant_experts.value if spread.redundant_experts else 0
     if spread.balancing == "periodic":
         found.append(release.take("--enable-eplb", None, "experts lie by their measured load"))
@@ -101,12 +130,12 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     return found
 
 
-def _limits(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+def _limits(scenario: Scenario, of: Layout, release: Release, most: Longest) -> list[Setting]:
     """Limits of a server; it deals those of requests and chunks to its replicas."""
     numbers, workload = scenario.inputs(), scenario.file.workload
     each = math.ceil(numbers["concurrency"] / scenario.replicas)
     return [
-        release.take("--context-length", int(numbers["context_tokens"]), "the longest request"),
+        release.take("--context-length", most.tokens, most.why),
         release.take("--max-running-requests", each * of.joined,
                      f"{each} of each of {of.joined} replicas" if of.joined > 1
                      else f"{workload.concurrency.value} requests over {scenario.replicas} "
@@ -154,7 +183,7 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     return found
 
 
-def _pool(part: Part, release: Release, role: str) -> list[Setting]:
+def _pool(of: Layout, part: Part, release: Release, role: str) -> list[Setting]:
     if role == "both":
         return []
     why = f"the {role} pool of two"
@@ -162,4 +191,7 @@ def _pool(part: Part, release: Release, role: str) -> list[Setting]:
     if role == "prefill":
         found.append(release.take("--disaggregation-bootstrap-port",
                                   BOOTSTRAP_PORT + part.port % 100, "where decode asks"))
+    elif of.joined > 1 and release.judge("--prefill-round-robin-balance") in TAKEN:
+        found.append(release.take("--prefill-round-robin-balance", None,
+                                  "prefill servers deal requests to their replicas in turn"))
     return found

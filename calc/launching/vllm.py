@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
+from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, Variable
 from catalogue import ParamsError, Scenario
 
@@ -20,13 +21,14 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-te
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"
+UNLOCKED = "DYNAMIC_EPLB"
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8", "fp8-latent128": "fp8_ds_mla"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
 
 
-def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
-          ) -> list[Setting]:
+def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str,
+          most: Longest) -> list[Setting]:
     """The arguments of ``vllm serve`` on one node.
 
     Args:
@@ -35,12 +37,13 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
         part: what this node runs.
         release: of vLLM or vLLM Ascend.
         role: ``both``, ``prefill`` or ``decode``.
+        most: the longest request.
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
              *precision(scenario, release, _methods(scenario, release), CACHED),
-             *_limits(scenario, release), *_steps(scenario, release),
+             *_limits(scenario, release, most), *_steps(scenario, release),
              *_pool(release, role)]
     return [*found, *answering(scenario, part, release)]
 
@@ -68,6 +71,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
+    if release.name == ASCEND and _dynamic(scenario) and release.has(UNLOCKED, "true"):
+        found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
     caches = role != "both" and release.name == ASCEND  # whose connector goes by it
     if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
@@ -152,10 +157,9 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if (of.joined > 1 and of.experts > 1 and release.name != ASCEND
             and release.has("--all2all-backend", backend)):
         found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
-    copies = spread.redundant_experts.value if spread.redundant_experts else 0
     refuse_shared_ranks(scenario, release)
-    if spread.balancing == "periodic" or copies:
-        found += _balanced(int(copies), release)
+    if _dynamic(scenario):
+        found += _balanced(_copies(scenario), release)
     if _two_batches(scenario) and release.name != ASCEND:
         found.append(release.take("--enable-dbo", None, "two half-batches overlap"))
     context = spread.decode_context_parallel
@@ -163,6 +167,17 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
         found.append(release.take("--decode-context-parallel-size", context.value,
                                   "ranks that deal a request's cache"))
     return found
+
+
+def _copies(scenario: Scenario) -> int:
+    """Copies of experts per layer, beside one of each."""
+    stated = scenario.file.parallelism.redundant_experts
+    return int(stated.value) if stated else 0
+
+
+def _dynamic(scenario: Scenario) -> bool:
+    """Whether experts are placed by measured load while the server runs."""
+    return scenario.file.parallelism.balancing == "periodic" or _copies(scenario) > 0
 
 
 def _balanced(copies: int, release: Release) -> list[Setting]:
@@ -231,11 +246,11 @@ def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
     return found
 
 
-def _limits(scenario: Scenario, release: Release) -> list[Setting]:
+def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting]:
     numbers, workload = scenario.inputs(), scenario.file.workload
     each = math.ceil(numbers["concurrency"] / scenario.replicas)
     return [
-        release.take("--max-model-len", int(numbers["context_tokens"]), "the longest request"),
+        release.take("--max-model-len", most.tokens, most.why),
         release.take("--max-num-seqs", each,
                      f"{workload.concurrency.value} requests over {scenario.replicas} replicas"),
         release.take("--max-num-batched-tokens", workload.max_num_batched_tokens.value,

@@ -9,11 +9,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from calc.launching.alerts import BUSY
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
-from calc.launching.monitoring import Watched
-from calc.launching.predictions import Interval, Predicted
+from calc.launching.watching.alerts import BUSY
+from calc.launching.watching.monitoring import Watched
+from calc.launching.watching.predictions import Interval, Predicted
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds

@@ -25,7 +25,7 @@ from calc.deciding.availability import Fleet, failures_of, fleet_of, spares_for
 from calc.deciding.inputs.draws import drawn, priors, scores_of
 from calc.deciding.inputs.information import Information, measured, to_buy
 from calc.deciding.inputs.plans import Plan, plan_of
-from calc.launching.predictions import Predicted, predicted
+from calc.launching.watching.predictions import Predicted, predicted
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
 from catalogue.reading.printed import Printed

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from calc.launching.predictions import Interval
+from calc.launching.watching.predictions import Interval
 from catalogue.engines.engine import load_engine
 from catalogue.engines.thresholds import thresholds
 from decisions import service as page

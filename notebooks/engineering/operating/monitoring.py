@@ -20,8 +20,8 @@ from audited.words import ALSO
 from calc.auditing import judging
 from calc.auditing.listing import listed
 from calc.deciding.inputs.breakeven import solve
-from calc.launching.alerts import BUSY, METRICS
-from calc.launching.predictions import Predicted, predicted
+from calc.launching.watching.alerts import BUSY, METRICS
+from calc.launching.watching.predictions import Predicted, predicted
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine

@@ -8,9 +8,9 @@ from functools import cache
 
 import catalogue
 from calc.deciding.availability import failures_of
-from calc.launching.alerts import BUSY, DOWN, HOLD, WINDOW
-from calc.launching.monitoring import seconds
-from calc.launching.predictions import Predicted, predicted
+from calc.launching.watching.alerts import BUSY, DOWN, HOLD, WINDOW
+from calc.launching.watching.monitoring import seconds
+from calc.launching.watching.predictions import Predicted, predicted
 from calc.quantities.everything import evaluate
 from catalogue.ledger.documents import Hold, Probe
 from catalogue.reading.units import MINUTE

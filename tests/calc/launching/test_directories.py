@@ -3,12 +3,13 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 import yaml
 from _launch import CASES, S0_POOLS, done, needs
 
-from calc.launching import directory
+from calc.launching import directory, vllm
 from calc.launching.deployment import deployment
 from calc.launching.settings import release_of
 from catalogue import ParamsError
@@ -178,6 +179,13 @@ def test_two_pools_on_ascend_name_each_other_and_stand_behind_their_proxy():
         assert words[at:at + len(pool.hosts)] == list(pool.hosts)
 
 
+def test_a_connector_sends_no_caches_from_fewer_ranks_to_more():
+    own = made("ascend-pools").pools[0].layout
+    pools = {"prefill": replace(own, tp=4), "decode": replace(own, tp=8)}
+    with pytest.raises(ParamsError, match="caches go from TP4 to TP8"):
+        vllm.mooncake(release_of("vllm-ascend", "0.18.0"), own.parts[0], "prefill", pools)
+
+
 def test_cards_are_named_where_the_release_asks_for_them():
     for case, named in (("ascend-pools", []), ("ascend-pools-0.11", ["0,1,2,3,4,5,6,7"] * 8)):
         assert [setting.value for pool in made(case).pools for variables in pool.variables
@@ -186,7 +194,6 @@ def test_cards_are_named_where_the_release_asks_for_them():
 
 @pytest.mark.parametrize(("scenario", "overrides", "engine", "says"), [
     ("s0-scenario-3", S0_POOLS, "vllm-ascend@0.9.1", "expected vllm-ascend@0.10.2rc1 or later"),
-    ("s0-config-4.3", (), "vllm-ascend@0.18.0", "caches go from TP4 to TP8"),
     ("s0-scenario-3", (*S0_POOLS, "parallelism.tensor_parallel=4",
                        "parallelism.pipeline_parallel=2"), "vllm-ascend@0.18.0", "TP4×PP2"),
 ])

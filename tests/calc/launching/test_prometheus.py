@@ -18,8 +18,8 @@ import pytest
 import yaml
 from _launch import done, needs
 
-from calc.launching import monitoring
 from calc.launching.deployment import deployment
+from calc.launching.watching import monitoring
 from catalogue.engines.engine import load_engine
 
 WINDOW, HOLD, EVERY = "4s", "1s", "1s"

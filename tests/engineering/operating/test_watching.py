@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from calc.launching.monitoring import seconds
+from calc.launching.watching.monitoring import seconds
 from engineering.operating import watching
 from engineering.operating.monitoring import WATCHED
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from calc.launching.predictions import RAREST, Interval, Predicted
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release
-from calc.launching.signals import Level, Mean, Paced, Rate, Ratio, Signal
+from calc.launching.watching.predictions import RAREST, Interval, Predicted
+from calc.launching.watching.signals import Level, Mean, Paced, Rate, Ratio, Signal
 from catalogue.reading.amounts import human
 
 WINDOW, HOLD = "5m", "5m"

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from calc.launching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
-from calc.launching.predictions import Predicted
 from calc.launching.scripts import MADE, Pool
-from calc.launching.signals import STEPS, Series
+from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
+from calc.launching.watching.predictions import Predicted
+from calc.launching.watching.signals import STEPS, Series
 from catalogue.entries.profiles import in_order
 from catalogue.reading.units import HOUR, MINUTE
 

@@ -1,0 +1,74 @@
+"""How long a request may be: as long as is asked for, or as the model and the cache allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calc.choosing.answers import Quantity
+from calc.serving.arrivals import shapes_of
+from catalogue import ParamsError, Scenario
+
+
+@dataclass(frozen=True)
+class Longest:
+    """The longest request that a server takes.
+
+    Attributes:
+        tokens: of prompt and answer together [token].
+        why: what it follows from, one clause.
+        refused: share of the requests that are longer, refused or cut off by the engine [1].
+    """
+
+    tokens: int
+    why: str
+    refused: float
+
+
+def longest(scenario: Scenario, blocks: Quantity) -> Longest:
+    """What a server is told of the longest request.
+
+    A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
+    one request of that length. So it is what the workload states, else the model's own positions,
+    or what is left of the cache at the lower end of its interval.
+
+    >>> import calc, catalogue
+    >>> plan = catalogue.load_scenario("h200-r1-vllm-tp8")
+    >>> longest(plan, calc.estimate(plan).quantities["kv_blocks"]).tokens
+    163840
+
+    Args:
+        scenario: the deployment, or the pool.
+        blocks: of the cache of a replica, with the interval.
+
+    Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
+    """
+    numbers, workload = scenario.inputs(), scenario.file.workload
+    mean = int(numbers["input_tokens"] + numbers["output_tokens"])
+    together = int(numbers["block_size"] * numbers["decode_context_parallel"])
+    room, surely = int(blocks.value) * together, int(blocks.low) * together
+    stated = workload.context_tokens
+    asked = int(stated.value) if stated is not None and (
+        workload.output_tokens is None or stated.value > mean) else None
+    if max(asked or 0, mean) > room:
+        raise ParamsError(f"'{scenario.id}': a request of {max(asked or 0, mean):,} tokens, and "
+                          f"the cache of a replica holds {room:,}: no engine starts so, expected a "
+                          f"context_tokens of at most {room:,}, or more memory for the cache.")
+    if asked is not None:
+        return Longest(asked, "the longest request, as the workload states it",
+                       _beyond(scenario, asked))
+    positions = scenario.model.max_position_embeddings
+    most = int(positions.value) if positions else surely
+    found = max(mean, min(most, surely))
+    why = ("positions of the model; the workload states no longest request" if found == most
+           else "one request in a cache at the lower end of its interval; the workload states no "
+                "longest request")
+    return Longest(found, why, _beyond(scenario, found))
+
+
+def _beyond(scenario: Scenario, tokens: int) -> float:
+    """Share of the requests that are longer [1]."""
+    numbers, workload = scenario.inputs(), scenario.file.workload
+    variation = workload.length_variation
+    shapes = shapes_of(numbers["input_tokens"], numbers["output_tokens"],
+                       workload.length_distribution, float(variation.value) if variation else 1.0)
+    return sum(prompt + answer > tokens for prompt, answer, *_ in shapes) / len(shapes)

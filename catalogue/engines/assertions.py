@@ -1,0 +1,225 @@
+"""What a release asserts about its settings together, from ``params/engines/assertions/``.
+
+An assertion names the check in the released source that it stands for; in which releases that check
+stands is found by ``python -m tools.engines.assertions``, which writes ``params/engines/checks/``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalogue.engines.conditions import UNKNOWN, Condition
+from catalogue.engines.engine import Engine, engine_names, load_engine
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT
+from catalogue.reading.shared import sources
+from catalogue.reading.values import Text
+from catalogue.reading.yamlfile import YamlFile
+
+LANGUAGES = ("en", "zh")
+_NEEDED = ("needs", "says")
+_KNOWN = (*_NEEDED, "when", "checks", "within", "file", "source", "since", "until")
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What must hold of a release's settings.
+
+    Attributes:
+        name: of it.
+        when: the case in which it is asked; None, in all.
+        needs: what must hold then.
+        says: one clause, in both languages: what is needed.
+        checks: of the released source, the condition of refusal in the source's words, a spelling
+            for each way in which releases have it; empty where ``source`` is not one that is
+            parsed.
+        within: of them, a case that the source asks for before; empty, any.
+        file: a part of the path of the file that they stand in; empty, one of the configuration.
+        source: of ``params/sources/``; None where the source is the released package.
+        releases: in which it holds, with the file and line of the check.
+    """
+
+    name: str
+    when: Condition | None
+    needs: Condition
+    says: Text
+    checks: tuple[str, ...]
+    within: str
+    file: str
+    source: str | None
+    releases: Mapping[str, str]
+
+    def broken(self, known: Mapping[str, Any]) -> bool:
+        """Whether settings are refused; where something is not known, they are not."""
+        asked = True if self.when is None else self.when(known)
+        return asked is True and self.needs(known) is False
+
+
+def problems(engine: str, release: str, flags: Mapping[str, Any], environment: Mapping[str, Any],
+             about: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What a release refuses of settings that it takes one by one; a clause for each assertion.
+
+    >>> problems("sglang", "0.5.9", {"--tp-size": 8, "--dp-size": 3,
+    ...                              "--enable-dp-attention": True}, {}, {})
+    ['--tp-size is a multiple of --dp-size']
+
+    Args:
+        engine: of ``params/engines/``.
+        release: pinned, of it.
+        flags: values by name; None or True for a switch.
+        environment: variables of the server.
+        about: what else is known: ``model`` by shapes, ``card`` and ``weights``.
+
+    Raises ParamsError for an engine or a release that has no catalogue.
+    """
+    catalogue = load_engine(engine)
+    version = catalogue.release(release).version
+    known = _known(catalogue, version, flags, environment, about)
+    return [each.says["en"] for each in assertions(engine)
+            if version in each.releases and each.broken(known)]
+
+
+def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
+           environment: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
+           ) -> dict[str, Any]:
+    """Values by the names that conditions use: as given, else as they are by default."""
+    found: dict[str, Any] = {}
+    for entry in catalogue.entries.get("arguments", {}).values():
+        state, names = entry.at(version), entry.names(version) or (entry.name,)
+        default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
+        found |= dict.fromkeys(map(_bare, names), default)
+    for name, value in flags.items():
+        known = catalogue.find(name)
+        names = known.names(version) if known else ()
+        found |= dict.fromkeys(map(_bare, (name, *names)),
+                               True if value is None else _plain(value))
+    defaults = {name: state.default for name, entry in catalogue.entries.get(
+        "variables", {}).items() if (state := entry.at(version)) is not None and not state.dynamic}
+    return found | dict(about) | {"env": {
+        name: _plain(value) for name, value in (defaults | dict(environment)).items()}}
+
+
+def _bare(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
+
+
+def _plain(value: Any) -> Any:
+    """A value as the source compares it: numbers as numbers, switches as truth values."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return int(text)
+    except ValueError:
+        return value
+
+
+def assertions(engine: str) -> tuple[Assertion, ...]:
+    """What the releases of an engine assert; nothing where none is known.
+
+    Raises ParamsError, one sentence with file and line, for a file that is not such a table.
+    """
+    if engine not in asserting():
+        return ()
+    return _load(engine)
+
+
+def asserting() -> tuple[str, ...]:
+    """Engines whose assertions are held."""
+    folder = ROOT / "engines" / "assertions"
+    return tuple(sorted(path.stem for path in folder.glob("*.yml")))
+
+
+@functools.cache
+def _load(engine: str) -> tuple[Assertion, ...]:
+    return assertions_of(yamlfile.read(ROOT / "engines" / "assertions" / f"{engine}.yml"),
+                         counted(engine))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was read of the releases of an engine.
+
+    Attributes:
+        read: release -> checks of its configuration.
+        stands: assertion -> release -> file and line of its check.
+    """
+
+    read: Mapping[str, int]
+    stands: Mapping[str, Mapping[str, str]]
+
+
+@functools.cache
+def counted(engine: str) -> Counted:
+    """What ``python -m tools.engines.assertions`` found of an engine.
+
+    Raises ParamsError, one sentence, for a file that it did not write.
+    """
+    path = ROOT / "engines" / "checks" / f"{engine}.yml"
+    if not path.is_file():
+        return Counted({}, {})
+    file = yamlfile.read(path)
+    try:
+        return Counted({str(name): int(count) for name, count in file.data["read"].items()},
+                       {name: {str(release): str(where) for release, where in found.items()}
+                        for name, found in file.data["stands"].items()})
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ParamsError(f"{file.where()}: is not as the extraction writes it.") from None
+
+
+def assertions_of(file: YamlFile, of: Counted) -> tuple[Assertion, ...]:
+    """The assertions in a file. Raises ParamsError, one sentence with file and line.
+
+    Args:
+        file: of ``params/engines/assertions/``, by the name of its engine.
+        of: where their checks stand.
+    """
+    if file.path.stem not in engine_names():
+        raise ParamsError(f"{file.where()}: there is no engine '{file.path.stem[:60]}' in "
+                          f"params/engines/, expected one of {', '.join(engine_names())}.")
+    versions = load_engine(file.path.stem).versions
+    return tuple(_assertion(file, name, raw, versions, of) for name, raw in file.data.items())
+
+
+def _assertion(file: YamlFile, name: str, raw: Any, versions: tuple[str, ...], of: Counted
+               ) -> Assertion:
+    at = file.where((name,))
+    if not isinstance(raw, dict) or set(raw) - set(_KNOWN) or set(_NEEDED) - set(raw):
+        raise ParamsError(f"{at}: '{name[:60]}': expected {', '.join(_NEEDED)}, and of "
+                          f"{', '.join(_KNOWN[2:])} what is known.")
+    if not isinstance(raw["says"], dict) or set(raw["says"]) != set(LANGUAGES):
+        raise ParamsError(f"{at}: '{name[:60]}': expected what it says in en and zh.")
+    checks, source = raw.get("checks", []), raw.get("source")
+    if not isinstance(checks, list) or bool(checks) == (source is not None):
+        raise ParamsError(f"{at}: '{name[:60]}': expected either a list of checks of the released "
+                          "source, or a source.")
+    if source is not None and source not in sources():
+        raise ParamsError(f"{at}: '{name[:60]}': there is no source '{str(source)[:60]}' in "
+                          "params/sources/.")
+    try:
+        when = Condition(str(raw["when"])) if raw.get("when") is not None else None
+        needs = Condition(str(raw["needs"]))
+    except ValueError as error:
+        raise ParamsError(f"{at}: '{name[:60]}': {error}.") from None
+    return Assertion(name, when, needs, raw["says"], tuple(map(str, checks)),
+                     str(raw.get("within", "")), str(raw.get("file", "")), source,
+                     _between(at, raw, versions, str(source)) if source
+                     else of.stands.get(name, {}))
+
+
+def _between(at: str, raw: Mapping[str, Any], versions: tuple[str, ...], source: str
+             ) -> dict[str, str]:
+    """The releases from ``since`` to ``until``."""
+    ends = [str(raw.get("since", versions[0])), str(raw.get("until", versions[-1]))]
+    for each in ends:
+        if each not in versions:
+            raise ParamsError(f"{at}: the release '{each[:60]}' is not pinned, expected one of "
+                              f"{', '.join(versions)}.")
+    first, last = map(versions.index, ends)
+    return dict.fromkeys(versions[first:last + 1], source)
