@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
 
+from calc.evidence.nearness import Nearness, nearness, place, widened
 from calc.intervals.uncertainty import Sides
 from catalogue import Scenario, library
-from catalogue.entries.calibrations import Discrepancy, Metric
+from catalogue.entries.calibrations import Covered, Discrepancy, Growth, Metric
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
@@ -52,22 +53,37 @@ class Own:
     """The formulas' own error of one quantity of a deployment.
 
     Attributes:
-        sides: standard deviations of the logarithm, downwards and upwards [1].
+        of_class: standard deviations of the logarithm in the class, downwards and upwards [1].
         of: the class that it is taken from: the narrowest that was measured.
         metric: what was measured of it; not the quantity itself where that has no rows.
         systems, rows, inside: of that class: measured, and rows inside of their intervals.
+        growth: deviations of one doubling of distance from what was measured, likewise [1].
+        distance: from what was measured [doubling].
     """
 
-    sides: Sides
+    of_class: Sides
     of: str
     metric: str
     systems: int
     rows: int
     inside: int
+    growth: Sides = (0.0, 0.0)
+    distance: Any = 0.0
+
+    @property
+    def sides(self) -> tuple[Any, Any]:
+        """Standard deviations of the logarithm at its distance, downwards and upwards [1]."""
+        return widened(self.of_class, self.growth, self.distance)
+
+    @property
+    def beyond(self) -> tuple[Any, Any]:
+        """What the distance alone adds to those of the class, likewise [1]."""
+        return widened((0.0, 0.0), self.growth, self.distance)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; the class is ``class``."""
-        return {"class" if name == "of" else name: value for name, value in vars(self).items()}
+        own = {"sides": self.sides} | vars(self)
+        return {"class" if name == "of" else name: value for name, value in own.items()}
 
 
 @functools.cache
@@ -145,19 +161,62 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
     return at, of, (side("down"), side("up"))
 
 
-def own_errors(scenario: Scenario) -> dict[str, Own]:
+def own_errors(scenario: Scenario, requests: Any = None) -> dict[str, Own]:
     """The own error of each quantity that has one, for a deployment.
 
-    A measured system gets what all the others say of its class: its rows take no part in it.
+    It is that of its class at its distance from what was measured. A measured system gets what all
+    the others say: its rows take no part in it.
+
+    Args:
+        scenario: the deployment.
+        requests: in flight over all cards, a number or an array [request]; None for its own.
     """
     name, found = class_of(scenario), {}
-    without = discrepancy().left_out.get(scenario.file.measured or "")
+    stored, itself = discrepancy(), _measured_as(scenario)
+    without = stored.left_out.get(itself)
     without = without if without and without.of == name else None
+    distance = near(scenario, requests).distance
     for quantity in get_args(Metric):
         if own := _of_class(name, quantity):
-            found[str(quantity)] = own if without is None else replace(
-                own, sides=without.deviation.get(quantity, own.sides))
+            found[str(quantity)] = replace(
+                own, distance=distance,
+                of_class=without.deviation.get(quantity, own.of_class) if without
+                else own.of_class,
+                growth=grown_without(stored.growth, quantity, itself))
     return found
+
+
+def grown_without(growth: Mapping[Metric, Growth], quantity: str, system: str) -> Sides:
+    """How the error of a quantity grows with a doubling of distance, without one system [1].
+
+    Args:
+        growth: by quantity.
+        quantity: where its growth was not measured, that of ``STAND_IN``.
+        system: that is left out, if it was one of those that were measured.
+    """
+    known = next((growth[each] for each in cast("tuple[Metric, ...]", (
+        quantity, STAND_IN.get(quantity, quantity))) if each in growth), None)
+    return known.without.get(system, (known.down, known.up)) if known else (0.0, 0.0)
+
+
+def near(scenario: Scenario, requests: Any = None,
+         measured: Mapping[str, Covered] | None = None) -> Nearness:
+    """What was measured near a deployment; not by its own rows, if it was measured.
+
+    Args:
+        scenario: the deployment.
+        requests: in flight over all cards, a number or an array [request]; None for its own.
+        measured: what each system covers; None for what is stored.
+    """
+    name, itself = class_of(scenario), _measured_as(scenario)
+    known = discrepancy().measured if measured is None else measured
+    others = {key: each for key, each in known.items() if key != itself}
+    return nearness(place(scenario, requests), name, ladder(name)[-ENGINE_LEVEL:], others)
+
+
+def _measured_as(scenario: Scenario) -> str:
+    """Under which name a deployment itself was measured; its own if it was not."""
+    return scenario.file.measured or scenario.id
 
 
 @functools.cache
@@ -172,9 +231,14 @@ def _of_class(name: str, quantity: str) -> Own | None:
     return Own(sides, at, metric, entry.systems, entry.rows, entry.inside)
 
 
-def deviations(scenario: Scenario) -> dict[str, Sides]:
-    """The deviations of each quantity's logarithm for a deployment [1]."""
-    return {name: own.sides for name, own in own_errors(scenario).items()}
+def deviations(scenario: Scenario, requests: Any = None) -> dict[str, tuple[Any, Any]]:
+    """The deviations of each quantity's logarithm for a deployment [1].
+
+    Args:
+        scenario: the deployment.
+        requests: as :func:`own_errors` takes them.
+    """
+    return {name: own.sides for name, own in own_errors(scenario, requests).items()}
 
 
 def named(name: str) -> tuple[str, str]:

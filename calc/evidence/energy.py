@@ -30,12 +30,14 @@ class Held:
     Attributes:
         table: identifier of the measurements.
         scenario: the deployment.
+        cards: that were measured [1].
         concurrency: requests in flight [request].
         measured, predicted: by name of ``COMPARED``.
     """
 
     table: str
     scenario: str
+    cards: int
     concurrency: np.ndarray
     measured: dict[str, np.ndarray]
     predicted: dict[str, Three]
@@ -76,7 +78,7 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
-    own = {RATE: own_errors(scenario)["output_throughput"].sides}
+    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].sides}
     low, high = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
     uncertain: dict[str, Any] = {
         name: Three(float(value.value), float(value.low), float(value.high))
@@ -101,7 +103,7 @@ def held(table: str) -> Held:
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
     scenario = load_scenario(table)
     made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
-    return Held(table, scenario.id, columns["concurrency"],
+    return Held(table, scenario.id, scenario.devices, columns["concurrency"],
                 {name: columns[name] for name in COMPARED}, made)
 
 

@@ -9,18 +9,28 @@ Source: notebooks/validation.md, section Are the intervals honest?
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
-from calc.evidence.classes import ALL, NORMAL_MIDDLE, STAND_IN, class_of, ladder, taken
+from calc.evidence.classes import (
+    ALL,
+    NORMAL_MIDDLE,
+    STAND_IN,
+    class_of,
+    grown_without,
+    ladder,
+    near,
+    taken,
+)
+from calc.evidence.nearness import widened
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import METRICS, System
 from calc.intervals.uncertainty import Sides
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import LeftOut, Metric, OwnError
+from catalogue.entries.calibrations import Covered, Growth, LeftOut, Metric, OwnError
 
 DIGITS = 4
 TINY = 1e-12  # a variance in place of none
@@ -36,6 +46,7 @@ class Residuals:
         metric: the quantity.
         error: log(measured / middle of what the ranges of inputs explain), shape (rows,).
         explained: standard deviation that these ranges explain, shape (rows,).
+        requests: in flight on a card, shape (rows,) [request].
     """
 
     system: str
@@ -43,6 +54,7 @@ class Residuals:
     metric: str
     error: np.ndarray
     explained: np.ndarray
+    requests: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def shared(self) -> float:
@@ -128,7 +140,8 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
             found.append(Residuals(
                 system.id, class_of(system.scenario), metric,
                 np.log(told.measured / np.sqrt(told.low * told.high)),
-                np.log(told.high / told.low) / (2 * NORMAL_90)))
+                np.log(told.high / told.low) / (2 * NORMAL_90),
+                system.rows["concurrency"][rows] / system.scenario.devices))
     return found
 
 
@@ -206,15 +219,20 @@ class Written:
 
     classes: dict[str, dict[str, OwnError]]
     left_out: dict[str, LeftOut]
+    growth: Mapping[Metric, Growth]
+    measured: Mapping[str, Covered]
     width: dict[tuple[str, str], float]
 
 
-def estimate(systems: Iterable[System], borrowed: float) -> Written:
+def estimate(systems: Iterable[System], borrowed: float, growth: Mapping[Metric, Growth],
+             measured: Mapping[str, Covered]) -> Written:
     """Estimates of all classes, and of each system's class without the system.
 
     Args:
         systems: what was measured.
         borrowed: how many systems the class above counts for.
+        growth: of the error with distance, by quantity.
+        measured: what each measured system covers.
 
     Raises ValueError as :func:`residuals` does.
     """
@@ -224,7 +242,12 @@ def estimate(systems: Iterable[System], borrowed: float) -> Written:
     inside: dict[tuple[str, str], list[np.ndarray]] = {}
     ratios: dict[tuple[str, str], list[np.ndarray]] = {}
     for each in found:
-        told = uncalibrated(by_id[each.system], each.metric, without[each.system])
+        system = by_id[each.system]
+        told = uncalibrated(system, each.metric, {each.metric: widened(
+            without[each.system][each.metric],
+            grown_without(growth, each.metric, each.system),
+            near(system.scenario, system.rows["concurrency"][system.measured(each.metric)],
+                 measured).distance)})
         for step in ladder(each.of):
             inside.setdefault((step, each.metric), []).append(
                 (told.low <= told.measured) & (told.measured <= told.high))
@@ -242,4 +265,5 @@ def estimate(systems: Iterable[System], borrowed: float) -> Written:
         classes,
         {name: LeftOut(of=of_system[name], deviation=cast("dict[Metric, Sides]", sizes))
          for name, sizes in without.items()},
+        growth, measured,
         {key: float(np.median(np.concatenate(each))) for key, each in ratios.items()})

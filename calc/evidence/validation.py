@@ -92,10 +92,10 @@ def uncalibrated_results(systems: Iterable[System],
                          metrics: Sequence[str] = METRICS) -> Iterator[Result]:
     """Systems and metrics predicted from micro-measurements alone; own errors from the others."""
     for case in systems:
-        own = deviations(case.scenario)
         for metric in metrics:
             rows = case.measured(metric)
             if len(rows):
+                own = deviations(case.scenario, case.rows["concurrency"][rows])
                 yield Result(case.id, metric, UNCALIBRATED, (),
                              uncalibrated(case, metric, own, rows),
                              blind=blind(case, metric))

@@ -40,7 +40,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         knobs: what has a range.
         attention: ``mla`` or ``gqa``.
         names: the quantities wanted.
-        own: the formulas' own error, by name.
+        own: the formulas' own error, by name; a side may have shape (rows,).
 
     Returns (low, high) by name, scalars, or arrays of shape (rows,); the value is never outside.
     """
@@ -59,7 +59,9 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     widths = [each.shape[1] for each in found]
     bounds = zip(*(np.split(end, np.cumsum(widths)[:-1]) for end in _bounds(
         np.concatenate(found, axis=1), np.repeat([(each > 0).all() for each in found], widths),
-        np.repeat(own_sides, widths, axis=0).T)), strict=True)
+        np.concatenate([[np.broadcast_to(side, width_) for side in sides]
+                        for sides, width_ in zip(own_sides, widths, strict=True)], axis=1))),
+        strict=True)
     scalar = all(np.ndim(value) == 0 for value in inputs.values())
     return {name: (float(low[0]), float(high[0])) if scalar else (low, high)
             for name, (low, high) in zip(names, bounds, strict=True)}

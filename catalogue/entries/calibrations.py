@@ -150,10 +150,54 @@ class LeftOut(Entry):
     deviation: dict[Metric, tuple[Spread, Spread]]
 
 
+class Growth(Entry):
+    """How fast the error of a quantity moves away from that of what was measured.
+
+    Errors of two deployments differ by a normal variable whose variance grows with the doublings
+    between them, to either side by a size of its own.
+
+    Attributes:
+        down, up: standard deviation per doubling, to either side, logarithmic [1].
+        systems, pairs: that it was fitted to.
+        inside: share of the pairs in the 80% interval that all the other systems give [1].
+        without: measured system -> down and up without it [1].
+    """
+
+    down: Spread
+    up: Spread
+    systems: Whole
+    pairs: Whole
+    inside: Annotated[float, Field(strict=False, ge=0, le=1)]
+    without: dict[str, tuple[Spread, Spread]] = {}
+
+
+class Covered(Entry):
+    """What the rows of one measured system cover.
+
+    Attributes:
+        of: its class.
+        device, precision: entries of the catalogue.
+        requests: fewest and most in flight on a card [request].
+        tensor, pipeline, expert: ranks of each kind [1].
+        drafts: tokens drafted in a step [token].
+        pools: 2 where prefill and decode stand apart, else 1.
+    """
+
+    of: str
+    device: str
+    precision: str
+    requests: tuple[Fit, Fit]
+    tensor: Whole
+    pipeline: Whole
+    expert: Whole
+    drafts: Tally
+    pools: Whole
+
+
 class Discrepancy(Named):
     """How far the formulas themselves are off, beyond what the ranges of their inputs explain.
 
-    ``classes`` and ``left_out`` are written by ``python -m calc discrepancy --write``.
+    What follows ``basis`` is written by ``python -m calc discrepancy --write``.
 
     Attributes:
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].
@@ -161,6 +205,8 @@ class Discrepancy(Named):
         basis: what the sizes are set on.
         classes: name of a class, each a part of the one before its last ``/`` -> by quantity.
         left_out: measured system -> what it gets from the others.
+        growth: by quantity, how the error grows with the distance from what was measured.
+        measured: system -> what its rows cover.
     """
 
     extrapolation: Spread
@@ -168,6 +214,8 @@ class Discrepancy(Named):
     basis: Text
     classes: dict[str, dict[Metric, OwnError]] = {}
     left_out: dict[str, LeftOut] = {}
+    growth: dict[Metric, Growth] = {}
+    measured: dict[str, Covered] = {}
 
     @model_validator(mode="after")
     def _of_classes(self) -> Discrepancy:

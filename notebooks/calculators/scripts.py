@@ -8,7 +8,17 @@ from typing import Any
 
 from calc.choosing.advice import CLASSES
 from calc.costing.rates import card_hour
-from calc.evidence.classes import named, own_errors
+from calc.evidence.classes import (
+    ENGINE_LEVEL,
+    SERVERS,
+    SPARSE,
+    discrepancy,
+    grown_without,
+    ladder,
+    named,
+    own_errors,
+)
+from calc.evidence.nearness import ranges, within
 from calc.intervals import uncertainty
 from calculators import views
 from calculators.extras import MOST, extras, otherwise
@@ -104,7 +114,7 @@ def _cards() -> dict[str, Any]:
         called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
                   for lang, each in _name(card).items()}
         found[name] = {
-            "name": called, "device": card.id, "node": node.id, "perNode": per_node(name),
+            "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"), "node": node.id, "perNode": per_node(name),
             "domain": scale_up_domain(node), "block": usual(name, FLAGSHIP["model"])["block"],
             "precisions": precisions(name), "engines": engines(name), "prices": prices,
             "held": {engine: _held(name, engine) for engine in engines(name)}}
@@ -126,12 +136,22 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         model, shapes = load_model(name), model_inputs(load_model(name))
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
-            "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "layers": shapes["num_hidden_layers"], "class": SPARSE if model.index_topk else SERVERS, "experts": bool(model.is_moe),
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},
             "shapes": {key: value for key, value in shapes.items() if key in shown}}
     return found
+
+
+def _measured() -> dict[str, Any]:
+    """What was measured of each class, and how errors grow with the distance from it."""
+    stored = discrepancy()
+    kinds = dict.fromkeys(f"{kind}/{placed(name)[0].vendor.replace('/', '-')}"
+                          for kind in (SERVERS, SPARSE) for name in cards())
+    return {"growth": {name: grown_without(stored.growth, name, "") for name in views.RANGED},
+            "classes": {kind: ranges(within(ladder(kind)[-ENGINE_LEVEL:], stored.measured)[1]
+                                     .values()) for kind in kinds}}
 
 
 def data() -> dict[str, Any]:
@@ -147,7 +167,7 @@ def data() -> dict[str, Any]:
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
                       "curved": uncertainty.CURVED},
-        "ranged": views.RANGED, "money": views.MONEY, "floor": views.FLOOR,
+        "measured": _measured(), "ranged": views.RANGED, "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),
         "precisions": {name: {"name": _name(load_precision(name))} for name in stored},

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import deviations
+from calc.evidence.classes import own_errors
 from calculators.extras import WAYS, extras
 from calculators.offers import (
     AXES,
@@ -128,10 +128,10 @@ def row(kind: Kind) -> dict[str, Cell]:
             if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
                 found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
                              strict=True)
-    for name, sides in deviations(scenario).items():
-        if name in RANGED:
+    for name, own in own_errors(scenario).items():
+        if name in RANGED:  # the page adds what the distance from what was measured does
             found |= {f"{OWN} {name} {side}": size
-                      for side, size in zip(("down", "up"), sides, strict=True)}
+                      for side, size in zip(("down", "up"), own.of_class, strict=True)}
     return found
 
 

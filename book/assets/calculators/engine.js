@@ -110,7 +110,31 @@
       }
       const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
-      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: found.own };
+      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: this.widened(state, found.own) };
+    }
+
+    /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
+    widened(state, own) {
+      const { data } = this, card = data.cards[state.card];
+      const known = data.measured.classes[`${data.models[state.model].class}/${card.vendor}`];
+      const at = {
+        requests: state.users / (state.tp * state.pp * state.dp), tensor: state.tp, pipeline: state.pp,
+        expert: state.ep, drafts: state.drafts, precision: state.precision, device: card.device,
+        pools: state.set.separate_pools === "1" ? 2 : 1,
+      };
+      const beyond = ([axis, [low, high]]) => {
+        const one = axis === "drafts" ? 1 : 0;
+        const [value, least, most] = [at[axis], low, high].map((number) => Math.log2(number + one));
+        return Math.max(value - most, least - value, 0);
+      };
+      const named = ["precision", "device", "pools"];
+      const distance = Object.entries(known).reduce((sum, [axis, covered]) => sum
+        + (named.includes(axis) ? Number(!covered.includes(at[axis])) : beyond([axis, covered])), 0);
+      return Object.fromEntries(Object.entries(own).map(([name, size]) => {
+        const [quantity, side] = name.split(" ");
+        const growth = data.measured.growth[quantity][side === "down" ? 0 : 1];
+        return [name, Math.hypot(size, growth * Math.sqrt(distance))];
+      }));
     }
 
     run(v, program) {

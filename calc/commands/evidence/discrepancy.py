@@ -8,14 +8,14 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from calc.commands.printing import OK, print_json, store
 from calc.evidence.classes import UNCALIBRATED, discrepancy, named
 from calc.intervals.leaning import of_deployment
 from calc.intervals.uncertainty import Sides
 from catalogue import ParamsError, deployment_names, library, load_scenario
-from catalogue.entries.calibrations import LeftOut, OwnError
+from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.reading import yamlfile
 
 HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
@@ -40,21 +40,26 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.leaning is not None:
         return _print_leaning(args.leaning or deployment_names(), as_json=args.json)
-    from calc.evidence import pooling, validation  # predicts every measured row
+    from calc.evidence import growth, validation  # predicts every measured row
 
     try:
-        made = pooling.estimate(validation.measured_systems(), discrepancy().borrowed)
+        made = growth.estimate(validation.measured_systems(), discrepancy().borrowed)
     except ValueError as error:
         raise ParamsError(f"discrepancy: {error}.") from None
     if args.write:
         path = library.locate("discrepancies", UNCALIBRATED)
-        store(path, with_estimates(path.read_text(encoding="utf-8"), made.classes, made.left_out))
+        store(path, with_estimates(path.read_text(encoding="utf-8"), made))
     if args.json:
         print_json({"classes": {name: {metric: own.model_dump() for metric, own in of.items()}
                                 for name, of in made.classes.items()},
-                    "left_out": {name: own.model_dump() for name, own in made.left_out.items()}})
+                    **{part: {name: own.model_dump() for name, own in getattr(made, part).items()}
+                       for part in ("left_out", "growth", "measured")}})
         return OK
     _print_classes(made.classes, made.width)
+    for metric, each in made.growth.items():
+        print(f"{metric}: the error grows by {each.down:.2f} below and {each.up:.2f} above with a "
+              f"doubling beyond what was measured; {each.pairs} pairs of rows of {each.systems} "
+              f"systems, {each.inside:.0%} of them in what the other systems give.")
     if args.write:
         print(f"stored in {yamlfile.display_path(path)}")
     return OK
@@ -75,37 +80,68 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
     return OK
 
 
-def with_estimates(text: str, classes: Mapping[str, Mapping[str, OwnError]],
-                   left_out: Mapping[str, LeftOut]) -> str:
+class Estimates(Protocol):
+    """What ``calc.evidence.growth.estimate`` gives, and what is stored of it."""
+
+    @property
+    def classes(self) -> Mapping[Any, Mapping[Any, OwnError]]:
+        """Own error by class and quantity."""
+    @property
+    def left_out(self) -> Mapping[str, LeftOut]:
+        """What each measured system gets from the others."""
+    @property
+    def growth(self) -> Mapping[Any, Growth]:
+        """Of the error with distance, by quantity."""
+    @property
+    def measured(self) -> Mapping[str, Covered]:
+        """What each measured system covers."""
+
+
+def with_estimates(text: str, made: Estimates) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
+    >>> from catalogue.entries.calibrations import Discrepancy
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
-    >>> print(with_estimates("borrowed: 2  # kept\\n", {"all": {"tpot": own}},
-    ...                      {"mine": LeftOut(of="all", deviation={"tpot": (0.2, 0.4)})}), end="")
+    >>> made = Discrepancy.model_construct(classes={"all": {"tpot": own}}, left_out={
+    ...     "mine": LeftOut(of="all", deviation={"tpot": (0.2, 0.4)})}, growth={}, measured={})
+    >>> print(with_estimates("borrowed: 2  # kept\\n", made), end="")
     borrowed: 2  # kept
     classes:
       all:
         tpot: {down: 0.1, up: 0.3, within: 0.1, systems: 2, rows: 9, inside: 7}
     left_out:
       mine: {of: all, deviation: {tpot: [0.2, 0.4]}}
+    growth:
+    measured:
 
     Args:
         text: of the file.
-        classes, left_out: as ``catalogue.entries.calibrations.Discrepancy``.
+        made: what was estimated.
     """
     lines = ["classes:"]
-    for name, of in classes.items():
+    for name, of in made.classes.items():
         lines += [f"  {name}:", *(f"    {metric}: {_flow(own.model_dump())}"
                                   for metric, own in of.items())]
     lines += ["left_out:", *(f"  {name}: {{of: {own.of}, deviation: {_flow(own.deviation)}}}"
-                             for name, own in left_out.items())]
+                             for name, own in made.left_out.items())]
+    lines.append("growth:")
+    for metric, each in made.growth.items():
+        own = each.model_dump()
+        lines += [f"  {metric}:", *(f"    {name}: {own[name]:.4g}" for name in own
+                                    if name != "without"),
+                  "    without:", *(f"      {name}: {_flow({'': sides})[3:-1]}"
+                                    for name, sides in each.without.items())]
+    lines += ["measured:", *(f"  {name}: {_flow(own.model_dump())}"
+                             for name, own in made.measured.items())]
     kept = MADE.sub("", text)
     return kept + "\n" * (not kept.endswith("\n")) + "\n".join(lines) + "\n"
 
 
-def _flow(numbers: Mapping[Any, float | Sides]) -> str:
-    def written(size: float | Sides) -> str:
-        return f"[{size[0]:.4g}, {size[1]:.4g}]" if isinstance(size, tuple) else f"{size:.4g}"
+def _flow(numbers: Mapping[Any, float | str | Sides]) -> str:
+    def written(size: float | str | Sides) -> str:
+        if isinstance(size, tuple):
+            return f"[{size[0]:.4g}, {size[1]:.4g}]"
+        return size if isinstance(size, str) else f"{size:.4g}"
 
     return "{" + ", ".join(f"{name}: {written(size)}" for name, size in numbers.items()) + "}"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calc.evidence import rooflines
+from calc.evidence.baselines import rooflines
 
 PHASES = ("decode", "prefill", "burst")
 

@@ -14,7 +14,8 @@ import pytest
 
 import catalogue
 from calc.commands.evidence import calibrate
-from calc.evidence import ablation, protocols, rooflines, validation
+from calc.evidence import protocols, validation
+from calc.evidence.baselines import ablation, rooflines
 from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import NORMAL_90

@@ -1,0 +1,1 @@
+"""What predictions are held beside: rooflines, and less than all terms; nothing is set here."""
