@@ -114,7 +114,8 @@ def _cards() -> dict[str, Any]:
         called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
                   for lang, each in _name(card).items()}
         found[name] = {
-            "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"), "node": node.id, "perNode": per_node(name),
+            "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"),
+            "node": node.id, "perNode": per_node(name),
             "domain": scale_up_domain(node), "block": usual(name, FLAGSHIP["model"])["block"],
             "precisions": precisions(name), "engines": engines(name), "prices": prices,
             "held": {engine: _held(name, engine) for engine in engines(name)}}
@@ -136,7 +137,8 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         model, shapes = load_model(name), model_inputs(load_model(name))
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
-            "layers": shapes["num_hidden_layers"], "class": SPARSE if model.index_topk else SERVERS, "experts": bool(model.is_moe),
+            "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "class": SPARSE if model.index_topk else SERVERS,
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},
