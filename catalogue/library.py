@@ -41,6 +41,7 @@ NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {
     "models": models.Model,
+    "acceptances": models.Acceptance,
     "devices": hardware.Device,
     "links": hardware.Link,
     "nodes": hardware.Node,

@@ -145,7 +145,7 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
               (d * s.width + columns * q.logit_element_bytes) * s.rows)
     if t > 1:
         yield Row("logits_all_gather", "outside", 1, LINK, "all_reduce", collective="all-gather",
-                  payload=s.rows * columns * q.logit_element_bytes)
+                  payload=s.rows * columns * s.width)
     yield from _reduce(q, s, "attention_all_reduce", "every", layers)
 
 

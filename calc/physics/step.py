@@ -110,6 +110,7 @@ class Step:
     hidden_time: Number
     device_time: Number
     host_time: Number
+    draft_gather_time: Number
     draft_pass_time: Number
     step_time: Number
 
@@ -172,7 +173,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
-    draft_pass = _draft_pass_time(q, device, times["head"], batch.tokens, clock)
+    gathered = _draft_gather_time(q, batch, columns)
+    draft_pass = _draft_pass_time(
+        q, np.maximum(device, host), times["head"] * (1 - 1 / q.num_hidden_layers) + gathered,
+        batch.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -186,7 +190,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
         saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
-        draft_pass_time=draft_pass, step_time=np.maximum(device, host) + q.host_gap_per_step
+        draft_gather_time=gathered, draft_pass_time=draft_pass, step_time=np.maximum(device, host) + q.host_gap_per_step
         + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
@@ -314,7 +318,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     cut = (expert_group(q) <= t) | np.greater(q.n_shared_experts, 0)
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
-               + all_gather(q, ranks, batch.logit_rows * columns * q.logit_element_bytes))
+               + all_gather(q, ranks, batch.logit_rows * columns * width))
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     there, back = there_and_back(
@@ -362,19 +366,28 @@ def _launch_time(q: Any, batch: Composition) -> Number:
     return (1 - in_graph) * q.host_time_per_operator
 
 
-def _draft_pass_time(q: Any, device: Number, head_time: Number, tokens: Number, clock: Number
+def _draft_gather_time(q: Any, batch: Composition, columns: Number) -> Number:
+    """Gathering the logits of a draft of each request [s], in decode one row of those of the step.
+
+    Source: notebooks/communication.md, section What tensor parallelism sends in a step.
+    """
+    rows = batch.logit_rows / (1 + q.draft_tokens) if batch.decoding else batch.logit_rows
+    return all_gather(q, group(q, q.tensor_parallel), rows * columns * q.activation_element_bytes)
+
+
+def _draft_pass_time(q: Any, longer: Number, sampled: Number, tokens: Number, clock: Number
                      ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
-    A mean layer of the step, a projection before it that joins the hidden state with the embedding
-    of the next token, whole on every rank, and the head, of which a mean layer has a part already.
-    Source: notebooks/latency.md, section One step.
+    A mean layer of the step, of card or host (``longer``), a projection before it that joins the
+    hidden state with the embedding of the next token, whole on every rank, the head behind it with
+    the gathering of its logits (``sampled``), and the host, which waits for each pass. Source:
+    notebooks/latency.md, section One step.
     """
     d, width = q.hidden_size, q.activation_element_bytes
     flops = q.multiply_add_flops * 2 * d * d * np.maximum(tokens, q.gemm_tile_rows)
     moved = (2 * d * d + 3 * d * tokens) * width
     joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                            moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    around = (joined + Matmuls(1, 2 * d).latency(q, "head")
-              + head_time * (1 - 1 / q.num_hidden_layers))
-    return device / q.num_hidden_layers + q.micro_batches * around
+    around = joined + Matmuls(1, 2 * d).latency(q, "head") + sampled
+    return (longer / q.num_hidden_layers + q.micro_batches * around + q.host_gap_per_draft)

@@ -72,7 +72,7 @@ INPUTS = frozenset({
     "operators_per_layer", "host_time_per_operator", "captured", "largest_graph",
     *(f"{name}_operators" for name in (
         "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert", "reference")),
-    "host_gap_per_step",
+    "host_gap_per_step", "host_gap_per_draft",
     "single_token_path", "routing_skew", "placement_residual", "balanced_placement",
     "even_routing", "kv_imbalance",
     "overlap_efficiency", "micro_batches", "unequal_streams", "single_batch_overlap",

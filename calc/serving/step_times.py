@@ -136,8 +136,9 @@ class Clock:
         """Each rank's own part and the part of all ranks, with what overlaps [s]."""
         done = own.busy + shared.busy
         device = done.own + done.links + done.on_host - hidden_time(self._q, done)
-        draft_pass = device / self._q.num_hidden_layers + own.beside_layer
-        return (np.maximum(device, own.launch) + own.core
+        longer = np.maximum(device, own.launch)
+        draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
+        return (longer + own.core
                 + (0.0 if decoding else drafted(self._q.draft_tokens, draft_pass)))
 
     def _own(self, step: Step) -> Sequence[float]:
@@ -172,7 +173,8 @@ class Clock:
         times = {name: getattr(timed, f"{name}_time") for name in BUSY}
         return _Part(
             busy(self._q.micro_batches, times), timed.host_time, core, composition.tokens,
-            timed.draft_pass_time - timed.device_time / self._q.num_hidden_layers)
+            timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
+            / self._q.num_hidden_layers)
 
     def _chunks(self, step: Step) -> Composition:
         """Chunks of prompts, and the tokens of requests that decode beside them."""

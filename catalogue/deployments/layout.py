@@ -11,9 +11,10 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from catalogue.deployments.physics_inputs import LATENCIES, SCALARS
+from catalogue.deployments.physics_inputs import ACCEPTED, LATENCIES, SCALARS
 from catalogue.entries.entry import Entry
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
+from catalogue.entries.models import Acceptance
 from catalogue.reading import units
 from catalogue.reading.values import Unit, Value
 
@@ -226,6 +227,7 @@ def link_problem(node: Node, link: Link) -> str | None:
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
     rules = {name: rule_of(Mechanisms, name) for name in SCALARS}
+    rules |= {name: rule_of(Acceptance, field) for name, field in ACCEPTED.items()}
     for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype)):
         rules |= {f"{table}.{dtype}": rule_of(kind, dtype)
                   for table in tables for dtype in kind.model_fields}

@@ -25,7 +25,7 @@ MODEL_COUNTS = (
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
 # no formula's, or set by the physics
-_NOT_INPUTS = ("requests", "draft_tokens", "accepted_length", "acceptance", "balancing",
+_NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")

@@ -19,6 +19,7 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
+from catalogue.entries.models import TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
@@ -206,9 +207,9 @@ class Workload(Entry):
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
     ``draft_tokens`` are proposed per request and step (absent: none). What comes of them is stated
-    as engines print it, in place of ``mtp_acceptance`` and ``acceptance_decay``: tokens of a step,
-    its own included (``accepted_length``), or how often the first draft counts, the second, …
-    (``acceptance``; one counts if all before it do). Lengths are distributed about ``input_tokens``
+    by the kind of ``text`` (absent: any), or as engines print it, in place of ``mtp_acceptance`` and
+    ``acceptance_decay``: tokens of a step, its own included (``accepted_length``), or how often the
+    first draft counts, the second, … (``acceptance``; one counts if all before it do). Lengths are distributed about ``input_tokens``
     and ``output_tokens``, prompts and answers independently: ``length_distribution``, of a
     lognormal one with ``length_variation``, standard deviation over mean.
 
@@ -224,6 +225,7 @@ class Workload(Entry):
     concurrency: Requests
     requests: Requests | None = None
     draft_tokens: Drafts | None = None
+    text: TextKind | None = None
     accepted_length: AcceptedLength | None = None
     acceptance: list[ShareOrZero] | None = None
     context_tokens: Length | None = None

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from catalogue.reading.values import Identifier, Ref, Text
 
+AcceptanceName = Annotated[str, Ref("acceptances")]
 ModelName = Annotated[str, Ref("models")]
 DeviceName = Annotated[str, Ref("devices")]
 LinkName = Annotated[str, Ref("links")]

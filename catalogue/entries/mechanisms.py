@@ -157,6 +157,8 @@ class Mechanisms(Named):
         kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
         host_time_per_operator: of the host per operator that it launches itself [s].
         host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
+        host_gap_per_draft: of the host between two passes of the layer that drafts: attention's
+            metadata, positions, launches [s].
         collective_alpha: of one exchange inside a node; one-shot takes one, two-shot two [s].
         collective_efficiency: bus bandwidth over the device bandwidth of the links, one way [1].
         network_alpha: of one message between nodes within a collective [s].
@@ -170,8 +172,6 @@ class Mechanisms(Named):
         dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
         prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
         single_token_path: what a fused path for one token saves per step [s].
-        mtp_acceptance: probability that the first draft token is accepted [1].
-        acceptance_decay: the same of a draft over that of the one before it [1].
         kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
         clock_factor: sustained over nominal clock under load [1].
         clock_spread: its standard deviation over mean among cards of one kind [1].
@@ -208,6 +208,7 @@ class Mechanisms(Named):
     kernel_boundary: Time | None = None
     host_time_per_operator: Time | None = None
     host_gap_per_step: Time | None = None
+    host_gap_per_draft: TimeOrZero | None = None
     collective_alpha: Time | None = None
     collective_efficiency: Share | None = None
     network_alpha: Time | None = None
@@ -219,8 +220,6 @@ class Mechanisms(Named):
     dequantisation_traffic: BytesOrZero | None = None
     prefill_dequantisation_traffic: BytesOrZero | None = None
     single_token_path: TimeOrZero | None = None
-    mtp_acceptance: Share | None = None
-    acceptance_decay: Share | None = None
     kv_imbalance: Number | None = None
     clock_factor: Share | None = None
     clock_spread: ShareOrZero | None = None

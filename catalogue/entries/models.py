@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import Entry, Named
-from catalogue.reading.values import Count, CountOrZero, Flag, Unit, Value
+from catalogue.entries.entry import AcceptanceName, Entry, Named
+from catalogue.reading.values import Count, CountOrZero, Flag, Share, Unit, Value
 
 GROUPS = ("n_group", "topk_group")  # of experts: how many there are, how many a token picks
 MOST_GROUPS = 8  # that a token picks: the sum over them is written out
@@ -30,8 +30,33 @@ class PublishedTotals(Entry):
     stored_parameters: Total | None = None
 
 
+TextKind = Literal["chat", "code", "reasoning", "random"]
+
+
+class Acceptance(Named):
+    """How often the drafts of one kind of layer are right, by the text that is answered.
+
+    Attributes:
+        any: probability that the first draft is accepted, where the text is not stated [1].
+        chat, code, reasoning: of conversations, of programs, of answers that think first [1].
+        random: of benchmarks whose prompts are random tokens [1].
+        decay: acceptance of a draft over that of the one before it [1].
+    """
+
+    any: Share
+    chat: Share
+    code: Share
+    reasoning: Share
+    random: Share
+    decay: Share
+
+
 class Model(Named):
-    """A transformer by its shapes, under the names of Hugging Face configurations."""
+    """A transformer by its shapes, under the names of Hugging Face configurations.
+
+    ``draft_acceptance`` says of which kind its layer is that drafts; absent, one that was trained
+    to draft a single token.
+    """
 
     attention: Literal["mla", "gqa"]
     num_hidden_layers: Count
@@ -66,6 +91,7 @@ class Model(Named):
     sliding_window: Count | None = None
     full_attention_layers: CountOrZero | None = None
     num_nextn_predict_layers: CountOrZero | None = None
+    draft_acceptance: AcceptanceName | None = None
     tie_word_embeddings: Flag = False
     max_position_embeddings: Count | None = None
     published: PublishedTotals | None = None
@@ -134,6 +160,12 @@ class Model(Named):
         if _over(self.full_attention_layers, self.num_hidden_layers):
             raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
         return self
+
+    @property
+    def drafts(self) -> bool:
+        """Whether a layer that drafts is published with it."""
+        layers = self.num_nextn_predict_layers
+        return layers is not None and layers.value > 0
 
     @property
     def is_moe(self) -> bool:

@@ -21,8 +21,8 @@ from workbench.formulas.samples import random_inputs
 
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100
-ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "collective_alpha",
-          "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
+ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft",
+          "collective_alpha", "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
 RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
 EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
 

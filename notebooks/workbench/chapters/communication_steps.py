@@ -29,7 +29,6 @@ NODES, PROMPT = (1, 2, 4, 8, 16, 32), 4096
 DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
 DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
 TICKS = (1, 8, 64, 512, 4096)
-B_LOGIT = 4  # bytes of a logit, FP32 as in params/precisions/bf16.yml
 WAYS: dict[str, Text] = {
     "low-latency": ("low latency", "低延迟"), "normal": ("normal", "普通"), "ring": ("ring", "环")}
 # bytes of an element, with the scales that are sent along
@@ -45,7 +44,7 @@ def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
             "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
             "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
             "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
-            "activation_element_bytes": groups.B_ACT, "logit_element_bytes": B_LOGIT,
+            "activation_element_bytes": groups.B_ACT, "draft_tokens": 0,
             "dispatch_element_bytes": SCALED[dispatched(name)], **changed}
 
 

@@ -154,6 +154,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "operators_per_layer": draw.choice((20, 26.5)),
         "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
         "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
+        "host_gap_per_draft": draw.choice((0, 5e-4)),
         "single_token_path": draw.choice((0, 3e-3)),
         "placement_residual": draw.choice((0, 0.05, 0.3)),
         "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),

@@ -326,7 +326,7 @@ def _head(rows: Expr) -> list[Operator]:
                  weight_bytes=sym.head_weight_bytes * d * columns,
                  activation_bytes=rows * d * sym.activation_element_bytes + logits),
         Operator("logits_all_gather", "outside", sympy.S.One, LINK, LINK, collective="all-gather",
-                 payload=logits),
+                 payload=rows * columns * sym.activation_element_bytes),
     ]
 
 
