@@ -190,7 +190,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
         saved_time=saved, compute_time=compute,
         communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
-        draft_gather_time=gathered, draft_pass_time=draft_pass, step_time=np.maximum(device, host) + q.host_gap_per_step
+        draft_gather_time=gathered, draft_pass_time=draft_pass,
+        step_time=np.maximum(device, host) + q.host_gap_per_step
         + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 

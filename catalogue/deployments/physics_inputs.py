@@ -51,7 +51,8 @@ SCALARS = (
     "operators_per_layer", "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft",
     "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
-    "collective_efficiency", "network_alpha", "network_efficiency", "request_overhead", "absorbed_copies", "front_end_rate",
+    "collective_efficiency", "network_alpha", "network_efficiency", "request_overhead", "absorbed_copies",
+    "front_end_rate",
 )
 ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}  # by the table of its layer
 USUAL_DRAFTS = "next-token-layer"  # the layer that drafts, of a model that names none
