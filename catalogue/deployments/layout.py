@@ -11,7 +11,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from catalogue.deployments.physics_inputs import ACCEPTED, LATENCIES, SCALARS
+from catalogue.deployments.physics_inputs import LATENCIES, SCALARS
+from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.entries.models import Acceptance

@@ -44,18 +44,15 @@ STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
 SCALARS = (
     "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
-    "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency",
-    "mla_efficiency", "mla_compute_efficiency", "attention_efficiency",
-    "core_tile_rows", "sparse_tile_rows", "index_efficiency", "selection_traffic",
-    "dequantisation_traffic", "prefill_dequantisation_traffic", "kernel_boundary",
-    "operators_per_layer", "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft",
-    "single_token_path",
+    "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency", "mla_efficiency",
+    "mla_compute_efficiency", "attention_efficiency", "core_tile_rows", "sparse_tile_rows",
+    "index_efficiency", "selection_traffic", "dequantisation_traffic",
+    "prefill_dequantisation_traffic", "kernel_boundary", "operators_per_layer",
+    "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft", "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
-    "collective_efficiency", "network_alpha", "network_efficiency", "request_overhead", "absorbed_copies",
-    "front_end_rate",
+    "collective_efficiency", "network_alpha", "network_efficiency", "request_overhead",
+    "absorbed_copies", "front_end_rate",
 )
-ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}  # by the table of its layer
-USUAL_DRAFTS = "next-token-layer"  # the layer that drafts, of a model that names none
 LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
@@ -169,7 +166,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
     without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
     found += [Knob(key, getattr(priors, key) or getattr(priors, ELSE[key]), (key,))
               for key in SCALARS if not without.get(key, False)]
-    found += _acceptance(scenario)
+    found += [Knob(key, value, (key,)) for key, value in scenario.acceptance.items()]
     found += _by_dtype(scenario, priors)
     if scenario.model.index_topk:
         cached = library.load("formats", scenario.precision.kv_cache).bits.value
@@ -194,14 +191,6 @@ def _priors(scenario: Resolved) -> list[Knob]:
         found += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
                   for key in paid for name in [shares.get(key, key)]]
     return found + _fetching(scenario)
-
-
-def _acceptance(scenario: Resolved) -> list[Knob]:
-    """How often drafts are right: of the model's layer that drafts, in the text that is stated."""
-    table = library.load("acceptances", scenario.model.draft_acceptance or USUAL_DRAFTS)
-    of_first = getattr(table, scenario.file.workload.text or "any")
-    return [Knob("mtp_acceptance", of_first, ("mtp_acceptance",)),
-            Knob("acceptance_decay", table.decay, ("acceptance_decay",))]
 
 
 def _switched(scenario: Resolved, name: str) -> bool:

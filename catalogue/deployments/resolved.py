@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from catalogue import library
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import Model
 from catalogue.reading.values import Text, Value
+
+# of the layer that drafts, what its table is asked for, where no text is stated
+ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
+USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 
 
 @dataclass(frozen=True)
@@ -39,3 +44,10 @@ class Resolved:
     def mechanisms(self) -> dict[str, Value]:
         """Mechanisms that the deployment states, and those of its engine where it states none."""
         return {**self.given, **self.file.mechanisms}
+
+    @property
+    def acceptance(self) -> dict[str, Value]:
+        """How often drafts are right: of the model's layer that drafts, in the text stated [1]."""
+        table = library.load("acceptances", self.model.draft_acceptance or USUAL_DRAFTS)
+        asked = ACCEPTED | {"mtp_acceptance": self.file.workload.text or "any"}
+        return {name: getattr(table, key) for name, key in asked.items()}

@@ -206,13 +206,11 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none). What comes of them is stated
-    by the kind of ``text`` (absent: any), or as engines print it, in place of ``mtp_acceptance``
-    and ``acceptance_decay``: tokens of a step, its own included (``accepted_length``), or how often
-    the first draft counts, the second, … (``acceptance``; one counts if all before it do). Lengths
-    are distributed about ``input_tokens`` and ``output_tokens``, prompts and answers independently:
-    ``length_distribution``, of a lognormal one with ``length_variation``, standard deviation over
-    mean.
+    ``draft_tokens`` are proposed per request and step (absent: none). What comes of them hangs on
+    the kind of ``text`` (absent: any), or is stated as engines print it: tokens of a step, its own
+    included (``accepted_length``), or how often the first draft counts, the second, …
+    (``acceptance``). Lengths are distributed about ``input_tokens`` and ``output_tokens``, each
+    independently: ``length_distribution``, of a lognormal one ``length_variation`` over its mean.
 
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
