@@ -157,13 +157,13 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     times |= {"core": _core_time(q, core, batch, clock),
               "index": _index_time(q, scores, batch.decoding, clock)}
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
-    vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, dispatched, passed_on = _communication_times(
         q, n, batch, columns, (fullest_receiver(q, routed.slowest), nodes_load))
     shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
     boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
+    vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     around = vector_time + widened + boundary + offload + fetched.fetch_time
     compute = halves * (sum(times.values()) + around)
     communication = halves * (reduced + exchanged + passed_on + shared)
@@ -173,26 +173,22 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
-    gathered = _draft_gather_time(q, batch, columns)
-    draft_pass = _draft_pass_time(
-        q, np.maximum(device, host), times["head"] * (1 - 1 / q.num_hidden_layers) + gathered,
-        batch.tokens, clock)
+    longer, gathered = np.maximum(device, host), _draft_gather_time(q, batch, columns)
+    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, batch.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
         **{f"{name}_time": time for name, time in times.items()},
-        vector_bytes=vector, vector_time=vector_time, head_rows=core.head_rows,
+        **vars(fetched), vector_bytes=vector, vector_time=vector_time, head_rows=core.head_rows,
         group_tokens=routed.tokens, shared_tokens=batch.of_shared(q), distinct_experts=routed.hit,
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
-        missing_experts=fetched.missing_experts, storage_experts=fetched.storage_experts,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
         dispatch_time=dispatched, pipeline_time=passed_on, context_exchange_time=shared,
-        boundary_time=boundary, offload_time=offload, fetch_time=fetched.fetch_time,
-        saved_time=saved, compute_time=compute,
-        communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
-        draft_gather_time=gathered, draft_pass_time=draft_pass,
-        step_time=np.maximum(device, host) + q.host_gap_per_step
-        + (0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
+        boundary_time=boundary, offload_time=offload,
+        saved_time=saved, compute_time=compute, communication_time=communication,
+        hidden_time=hidden, device_time=device, host_time=host, draft_gather_time=gathered,
+        draft_pass_time=draft_pass, step_time=longer + q.host_gap_per_step + (
+            0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
 
 
 @once
@@ -376,19 +372,20 @@ def _draft_gather_time(q: Any, batch: Composition, columns: Number) -> Number:
     return all_gather(q, group(q, q.tensor_parallel), rows * columns * q.activation_element_bytes)
 
 
-def _draft_pass_time(q: Any, longer: Number, sampled: Number, tokens: Number, clock: Number
-                     ) -> Number:
+def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number, tokens: Number,
+                     clock: Number) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
     A mean layer of the step, of card or host (``longer``), a projection before it that joins the
-    hidden state with the embedding of the next token, whole on every rank, the head behind it with
-    the gathering of its logits (``sampled``), and the host, which waits for each pass. Source:
-    notebooks/latency.md, section One step.
+    hidden state with the embedding of the next token, whole on every rank, the head, of which a
+    mean layer has a part already, the gathering of its logits, and the host, which waits for each.
+    Source: notebooks/latency.md, section One step.
     """
     d, width = q.hidden_size, q.activation_element_bytes
     flops = q.multiply_add_flops * 2 * d * d * np.maximum(tokens, q.gemm_tile_rows)
     moved = (2 * d * d + 3 * d * tokens) * width
     joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                            moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    around = joined + Matmuls(1, 2 * d).latency(q, "head") + sampled
-    return (longer / q.num_hidden_layers + q.micro_batches * around + q.host_gap_per_draft)
+    around = (joined + Matmuls(1, 2 * d).latency(q, "head")
+              + head_time * (1 - 1 / q.num_hidden_layers) + gathered)
+    return longer / q.num_hidden_layers + q.micro_batches * around + q.host_gap_per_draft

@@ -208,8 +208,8 @@ class Workload(Entry):
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
     ``draft_tokens`` are proposed per request and step (absent: none). What comes of them hangs on
     the kind of ``text`` (absent: any), or is stated: tokens of a step, its own included
-    (``accepted_length``), or how often the first draft counts, the second, … (``acceptance``). Lengths are distributed about ``input_tokens`` and ``output_tokens`` as
-    ``length_distribution`` says, a lognormal one by ``length_variation`` of its mean.
+    (``accepted_length``), or how often the first draft counts, … (``acceptance``). Lengths are
+    distributed about their means as ``length_distribution`` says, with ``length_variation``.
 
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
