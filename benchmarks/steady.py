@@ -27,7 +27,6 @@ AT_RANDOM = 0.3  # of the deployments, independent arrivals
 REQUESTS, OF_EACH = 600, 30  # of a closed loop: so many, and of each user
 REQUESTS_AT_RANDOM, OF_EACH_AT_RANDOM = 2400, 60
 LONGER = 6  # runs of the benchmark than those of the tests
-COUNTED_FROM, LEFT_OUT = 0.25, 0.1  # of the requests: warm-up, end of the run
 LENGTHS = 500  # answers that are drawn
 VARIED = {"exponential": 1.0, "lognormal": 0.6}  # distributions of lengths and their variations
 
@@ -102,8 +101,7 @@ def errors(seed: int, ranks: int = 1, longer: int = 1, varied: bool = False
         asked = ClosedLoop(users, max(REQUESTS, OF_EACH * users), lengths,
                            thinking + system.overhead, exponential=thinking > 0,
                            ramp=float(found["steady_e2e"]), seed=seed)
-    seen = summarise(simulate(asked, system.pool, front_end_rate=system.front_end_rate),
-                     COUNTED_FROM, LEFT_OUT)
+    seen = summarise(simulate(asked, system.pool, front_end_rate=system.front_end_rate))
     return (float(found["steady_ttft"] / (seen.ttft.mean + system.overhead) - 1),
             float(found["steady_tpot"] / seen.tpot.mean - 1))
 

@@ -9,17 +9,59 @@ from typing import Any
 
 from calc.choosing.advice import DTYPE, Reason, reasons
 from calc.quantities.everything import evaluate
-from calc.serving.arrivals import Shape, in_prefix_cache, shapes_of
+from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
 from calc.serving.simulation import DELAY_STEPS, Pool, Transfer
 from calc.serving.step_times import Clock, ranks_in_step
-from catalogue import ParamsError, Scenario
+from catalogue import ParamsError, Scenario, load
 
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
 TOKENS_OF_RANKS = 4_000_000  # of each run that finds that of ranks that step together
 FEWEST_WAVES = 6  # of such a run, which has many requests in each
+USUAL_LENGTHS = "azure-conversation"  # the service whose lengths stand for those of others
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How the lengths of requests vary about their means.
+
+    Attributes:
+        distribution: of both, prompts and answers.
+        prompts, answers: standard deviation over mean [1].
+        stated: whether the deployment says so; else they vary as those of public traffic do
+            (``params/loads/``, ``USUAL_LENGTHS``).
+    """
+
+    distribution: Distribution
+    prompts: float
+    answers: float
+    stated: bool
+
+    def __str__(self) -> str:
+        """Of prompts and answers, in words."""
+        if self.distribution == "constant":
+            return "all equal"
+        said = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
+        return (f"{self.distribution}, standard deviation over mean {self.prompts:.3g} of "
+                f"prompts and {self.answers:.3g} of answers, {said}")
+
+
+def lengths_of(scenario: Scenario) -> Lengths:
+    """How the lengths of a deployment's requests vary in a simulation.
+
+    Args:
+        scenario: the deployment; what its workload states holds.
+    """
+    workload = scenario.file.workload
+    distribution = workload.length_distribution
+    if distribution is None:
+        usual = load("loads", USUAL_LENGTHS).lengths
+        return Lengths("lognormal", float(usual.prompts.value), float(usual.answers.value), False)
+    stated = workload.length_variation
+    both = float(stated.value) if stated else float(distribution == "exponential")
+    return Lengths(distribution, both, both, True)
 
 
 @dataclass(frozen=True)
@@ -32,6 +74,7 @@ class System:
         transfer: of the cache between the pools.
         shape: mean input and output tokens of a request, and those that a prefix cache holds.
         shapes: of the requests, each as likely as any other.
+        lengths: how they vary; None where they are listed one by one.
         longest: of prompt and answer together that its context and its cache allow [token].
         overhead: before a request reaches the scheduler [s].
         front_end_rate: at which requests reach it at most [request/s].
@@ -44,6 +87,7 @@ class System:
     transfer: Transfer | None
     shape: Shape
     shapes: tuple[Shape, ...]
+    lengths: Lengths | None
     longest: float
     overhead: float
     front_end_rate: float
@@ -110,8 +154,9 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     longest = _longest(inputs, blocks * size)
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
-    return System(pool, decode, transfer, (*shape, cached), _shapes(scenario, inputs, longest),
-                  longest, float(inputs["request_overhead"]),
+    lengths = lengths_of(scenario)
+    return System(pool, decode, transfer, (*shape, cached), _shapes(lengths, inputs, longest),
+                  lengths, longest, float(inputs["request_overhead"]),
                   float(inputs["front_end_rate"]),
                   float(evaluate(full, attention)["request_throughput"]),
                   tuple(reason for reason in why if reason.kind == DTYPE))
@@ -150,13 +195,11 @@ def _longest(inputs: Mapping[str, float], room: int) -> float:
     return min(room, stated)
 
 
-def _shapes(scenario: Scenario, inputs: Mapping[str, float], longest: float) -> tuple[Shape, ...]:
-    """Shapes of the scenario's requests, none longer than they may be [token]."""
-    workload = scenario.file.workload
-    variation = workload.length_variation
-    return shapes_of(inputs["input_tokens"], inputs["output_tokens"],
-                     workload.length_distribution, float(variation.value) if variation else 1.0,
-                     inputs["prefix_hit_share"], longest)
+def _shapes(lengths: Lengths, inputs: Mapping[str, float], longest: float) -> tuple[Shape, ...]:
+    """Shapes of a deployment's requests, none longer than they may be [token]."""
+    return shapes_of(inputs["input_tokens"], inputs["output_tokens"], lengths.distribution,
+                     (lengths.prompts or 1.0, lengths.answers or 1.0), inputs["prefix_hit_share"],
+                     longest)
 
 
 def saturation(system: System) -> tuple[float, str]:

@@ -5,33 +5,26 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, get_args
 
 from rich.table import Table
 
-from calc.choosing.simulated import System, saturation, system_of
+from calc.choosing.simulated import Lengths, System, saturation, system_of
+from calc.choosing.users import SHARES, Asked, cycle, seen_by_users, workload_of
 from calc.commands.printing import OK, console, print_json
-from calc.serving.arrivals import (
-    ClosedLoop,
-    Distribution,
-    Prefixes,
-    in_prefix_cache,
-    poisson,
-    sharing,
-)
+from calc.serving.arrivals import Distribution, Prefixes, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.requests import Request
 from calc.serving.simulation import Run, simulate
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small
 from catalogue.reading.units import parse
 
-REQUESTS = 1000  # unless told otherwise
+REQUESTS, TURNS = 1000, 8  # at least, unless told otherwise: in all, and of each user
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some microseconds
 NOTHING = 1e-9
@@ -47,11 +40,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     asked.add_argument("--users", help="users who each wait for an answer and ask again")
     length = command.add_mutually_exclusive_group()
     length.add_argument("--duration", help="time in which requests arrive, e.g. '10 min'")
-    length.add_argument("--requests", help=f"how many requests ({REQUESTS:,} by default)")
+    length.add_argument("--requests", help=f"how many requests ({REQUESTS:,} by default, and "
+                                           f"{TURNS} of each user at least)")
     command.add_argument("--think-time", default="0 s",
                          help="of a user between an answer and the next question, e.g. '5 s'")
-    command.add_argument("--ramp", default="0 s",
-                         help="time over which the users begin, evenly (all at once by default)")
+    command.add_argument("--begin", choices=("spread", "together"),
+                         help="of users: at any moment of one cycle, from a question to the next "
+                              "(by default), or all at once, as in a burst")
+    command.add_argument("--ramp", help="time over which the users begin, in place of one cycle")
     add_lengths(command)
     command.add_argument("--prefix-tokens", help="tokens of a prefix that prompts begin with and "
                                                  "that the prefix cache may hold, e.g. 1024")
@@ -78,7 +74,10 @@ def add_lengths(command: argparse.ArgumentParser) -> None:
     """What says how long requests are; :func:`lengths_of` reads it."""
     command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
                          help="of prompts and answers: constant, exponential or lognormal about "
-                              "the scenario's, or a CSV file of input and output tokens by line")
+                              "the scenario's, or a CSV file of input and output tokens by line; "
+                              "by default as the scenario has it; where it has nothing, formulas "
+                              "take equal ones, a simulation lognormal ones that vary as those of "
+                              "public traffic do")
     command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
 
 
@@ -93,18 +92,23 @@ def run(args: argparse.Namespace) -> int:
     system = _system(scenario, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
+    asked = Asked(arguments["users"], arguments["think_time"], arguments["rate"],
+                  together=args.begin == "together")
+    if arguments["ramp"] is None and asked.users is not None:
+        arguments["ramp"] = 0.0 if asked.together else cycle(scenario, asked)
     try:
-        run = _run(system, arguments, prefixes)
+        run = _run(system, asked, arguments, prefixes)
         summary = summarise(run, objective=objective)
         most = saturation(system if prefixes is None else _as_found(
             scenario, lengths if prefixes.turns == 1 else [], args, arguments, summary))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
-    summary = _with_overhead(summary, system.overhead)
+    summary = seen_by_users(summary, system.overhead)
     # the queue of a closed loop is never longer than its users
     bounded = arguments["rate"] is None or arguments["rate"] < most[0]
-    answer = _answer(scenario, arguments, summary, most) | {
-        "bounded": bounded, "settled": summary.window >= SETTLED * summary.e2e.mean,
+    answer = _answer(scenario, system, arguments, summary, most) | {
+        "bounded": bounded,
+        "settled": summary.steady and summary.window >= SETTLED * summary.e2e.mean,
         "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
         "prefixes_simulated": prefixes is not None}
     if args.json:
@@ -122,7 +126,7 @@ def _system(scenario: Scenario, lengths: Sequence[tuple[int, int]], args: argpar
     if not lengths:
         return system
     cached = (scenario.inputs() | dict(found or {}))["prefix_hit_share"]
-    return replace(system, shapes=tuple(
+    return replace(system, lengths=None, shapes=tuple(
         (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
 
 
@@ -245,7 +249,12 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
         if arguments[name] is None:
             arguments[name] = usual
     if arguments["requests"] is None and arguments["duration"] is None:
-        arguments["requests"] = max(REQUESTS, arguments["users"] or 0)
+        arguments["requests"] = max(REQUESTS, TURNS * (arguments["users"] or 0))
+    if arguments["users"] is None and (args.begin or args.ramp):
+        raise ParamsError(f"--{'begin' if args.begin else 'ramp'}: requests of a rate come "
+                          "independently, expected --users.")
+    if args.begin and args.ramp:
+        raise ParamsError("--begin and --ramp both say when users begin, expected one of them.")
     return arguments
 
 
@@ -257,19 +266,12 @@ def _plain(text: str) -> bool:
     return True
 
 
-def _run(system: System, given: Mapping[str, Any], prefixes: Prefixes | None) -> Run:
+def _run(system: System, asked: Asked, given: Mapping[str, Any],
+         prefixes: Prefixes | None) -> Run:
     """The run that was asked for; of a duration, with the requests that arrive in it."""
     def serve(count: int) -> Run:
         _check_size(count, system.shape[1])
-        workload: Sequence[Request] | ClosedLoop
-        if given["rate"] is not None:
-            workload = poisson(given["rate"], count, system.shapes, given["seed"])
-            if prefixes:
-                workload = sharing(workload, prefixes, given["seed"])
-        else:
-            workload = ClosedLoop(given["users"], count, system.shapes,
-                                  given["think_time"] + system.overhead, ramp=given["ramp"],
-                                  seed=given["seed"], prefixes=prefixes)
+        workload = workload_of(system, asked, count, given["ramp"] or 0.0, given["seed"], prefixes)
         return simulate(workload, system.pool, system.decode, system.transfer,
                         system.front_end_rate)
 
@@ -288,9 +290,9 @@ def _run(system: System, given: Mapping[str, Any], prefixes: Prefixes | None) ->
     count = 10 * given["users"]
     while True:  # a run of more requests begins as one of fewer does
         run = serve(count)
-        asked = sum(outcome.arrival <= given["duration"] for outcome in run.outcomes)
-        if asked < count:
-            return serve(max(asked, given["users"]))
+        arrived = sum(outcome.arrival <= given["duration"] for outcome in run.outcomes)
+        if arrived < count:
+            return serve(max(arrived, given["users"]))
         count *= 2
 
 
@@ -301,32 +303,48 @@ def _check_size(count: float, output_tokens: int) -> None:
                           f"to simulate, expected at most {most:,}.")
 
 
-def _with_overhead(summary: Summary, overhead: float) -> Summary:
-    """What a user sees: the front end's share of TTFT and end-to-end latency is on top."""
-    def later(times: Latency) -> Latency:
-        return Latency(times.mean + overhead, times.half_width, *(
-            each + overhead for each in (times.p50, times.p90, times.p99)))
-
-    return replace(summary, ttft=later(summary.ttft), e2e=later(summary.e2e))
-
-
-def _answer(scenario: Scenario, given: Mapping[str, Any], summary: Summary,
+def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summary: Summary,
             most: tuple[float, str]) -> dict[str, Any]:
     """Plain data, SI units; what does not exist is null."""
     def plain(value: Any) -> Any:
         if isinstance(value, Latency):
-            return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+            return {"mean": plain(value.mean), "half_width": plain(value.half_width)} | {
+                f"p{share * 100:g}": plain(value.at(share).value) for share in SHARES} | {
+                "intervals": {f"p{share * 100:g}": [plain(end) for end in (
+                    value.at(share).low, value.at(share).high)] for share in SHARES}}
         if isinstance(value, float) and not math.isfinite(value):
             return None
         return value
 
-    workload = {name: plain(value) for name, value in given.items() if value is not None}
+    limits, lengths = system.pool.limits, system.lengths
+    workload = {name: plain(value) for name, value in given.items() if value is not None} | {
+        "arrivals": "poisson" if given["rate"] is not None else "closed-loop",
+        "lengths": asdict(lengths) if lengths else {"distribution": "listed"},
+        "mean_tokens": list(system.shape), "longest_tokens": plain(system.longest),
+        "policy": limits.policy, "prefill_coordination": system.pool.coordination}
     numbers = {field.name: plain(getattr(summary, field.name)) for field in fields(summary)}
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
     return {"scenario": scenario.id, "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
+
+
+def _lengths(answer: Mapping[str, Any]) -> str:
+    """How long requests are, in a sentence."""
+    of = answer["workload"]["lengths"]
+    if of["distribution"] == "listed":
+        return "Lengths of requests: those of the file."
+    return f"Lengths of requests: {Lengths(**of)}."
+
+
+def _begin(workload: Mapping[str, Any]) -> str:
+    """When users begin, in a sentence."""
+    if "users" not in workload:
+        return ""
+    ramp = workload["ramp"]
+    return (f" Users begin at any moment of the first {human(ramp, 's')}." if ramp
+            else " Users begin all at once.")
 
 
 def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
@@ -336,6 +354,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
              else f"{workload['users']} users")
     screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
                  f"{human(summary.window, 's')}, seed {workload['seed']}.")
+    screen.print(f"{_lengths(answer)}{_begin(workload)}", highlight=False, soft_wrap=True)
     for reason in answer["reasons"]:
         screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
     table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
@@ -366,7 +385,10 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
     if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "
                      "is simulated.")
-    if not answer["settled"]:
+    if not summary.steady:
+        lines.append("The run is too short for a steady state: all of it is counted, its beginning "
+                     "and its end included.")
+    elif not answer["settled"]:
         lines.append(f"What is counted lasts {human(summary.window, 's')}, a request "
                      f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation are "
                      "those of a beginning, expected a longer run.")

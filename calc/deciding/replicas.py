@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.simulated import lengths_of
 from calc.deciding.waits import (
     pace_spread,
     percentile,
@@ -118,7 +119,11 @@ class Replica:
             raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
                               "long they are, expected workload.input_tokens and "
                               "workload.output_tokens.")
-        whole, self.attention = scenario.inputs() | dict(given or {}), scenario.model.attention
+        self.attention, self.lengths = scenario.model.attention, lengths_of(scenario)
+        whole = scenario.inputs() | dict(given or {})
+        if scenario.variations is None:  # as a simulation takes them
+            whole |= {"prompt_variation": self.lengths.prompts,
+                      "answer_variation": self.lengths.answers}
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
         self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
@@ -160,14 +165,12 @@ class Replica:
 
         Without decoding beside them; one element where all are alike.
         """
-        workload = self.scenario.file.workload
-        variation = float(workload.length_variation.value) if workload.length_variation else 1.0
-        lengths = np.sort([shape[0] for shape in shapes_of(
-            self.inputs["input_tokens"], self.inputs["output_tokens"],
-            workload.length_distribution, variation)])
-        if lengths[0] == lengths[-1]:
+        varied = np.sort([shape[0] for shape in shapes_of(
+            self.inputs["input_tokens"], self.inputs["output_tokens"], self.lengths.distribution,
+            (self.lengths.prompts or 1.0, self.lengths.answers or 1.0))])
+        if varied[0] == varied[-1]:
             return np.ones(1)
-        drawn = np.array([part.mean() for part in np.array_split(lengths, PROMPTS)])
+        drawn = np.array([part.mean() for part in np.array_split(varied, PROMPTS)])
         each = evaluate(self.inputs | {"concurrency": 1, "prompt_variation": 0,
                                        "input_tokens": drawn}, self.attention)["prompt_work"]
         return np.asarray(each / np.mean(each))

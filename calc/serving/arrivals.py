@@ -26,8 +26,8 @@ DRAWN = 2000  # shapes that stand for a distribution
 
 
 def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribution = "constant",
-              variation: float = 1.0, cached_share: float = 0.0, longest: float = math.inf,
-              seed: int = 0) -> tuple[Shape, ...]:
+              variation: float | tuple[float, float] = 1.0, cached_share: float = 0.0,
+              longest: float = math.inf, seed: int = 0) -> tuple[Shape, ...]:
     """Shapes of requests whose lengths are distributed about a mean [token].
 
     Lengths are quantiles at equal steps, so that the mean is met but for rounding, and prompts and
@@ -41,7 +41,8 @@ def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribut
         input_tokens: mean of the prompts [token].
         output_tokens: mean of the answers [token].
         distribution: of both; of all with that mean ``exponential`` assumes least.
-        variation: standard deviation over mean, of ``lognormal`` only [1].
+        variation: standard deviation over mean, of ``lognormal`` only; of both, or of prompts and
+            of answers [1].
         cached_share: of each prompt that a prefix cache holds [1].
         longest: of prompt and answer together [token].
         seed: of the combination.
@@ -51,12 +52,13 @@ def shapes_of(input_tokens: float, output_tokens: float, distribution: Distribut
     if distribution not in get_args(Distribution):
         raise ValueError(f"there is no distribution '{distribution}', expected one of: "
                          f"{', '.join(get_args(Distribution))}.")
-    if not (math.isfinite(variation) and variation > 0):
+    each = variation if isinstance(variation, tuple) else (variation, variation)
+    if not all(math.isfinite(part) and part > 0 for part in each):
         raise ValueError(f"the variation of lengths is {variation}, expected more than 0.")
-    factors = _factors(distribution, variation)
     mix = np.random.default_rng(seed)
-    prompts, answers = (np.rint(mean * mix.permutation(factors)).clip(1).astype(int)
-                        for mean in (input_tokens, output_tokens))
+    prompts, answers = (
+        np.rint(mean * mix.permutation(_factors(distribution, part))).clip(1).astype(int)
+        for mean, part in zip((input_tokens, output_tokens), each, strict=True))
     prompts = np.minimum(prompts, longest - 1).astype(int)
     answers = np.minimum(answers, longest - prompts).astype(int)
     cached = in_prefix_cache(prompts, cached_share).astype(int)
@@ -299,7 +301,7 @@ class ClosedLoop:
         shapes: lengths to draw from, each as likely as any other [token].
         think_time: from an answer to the next question [s].
         exponential: whether think times are exponentially distributed about that mean.
-        ramp: time over which the users begin, evenly; 0 for all at once [s].
+        ramp: time over which the users begin, each at any moment of it; 0 for all at once [s].
         seed: of the random numbers.
         prefixes: what their requests begin with that is in the cache perhaps; None if nothing is.
 
@@ -322,6 +324,11 @@ class ClosedLoop:
         for name in ("think_time", "ramp"):
             if not (math.isfinite(value := getattr(self, name)) and value >= 0):
                 raise ValueError(f"{name} is {value} s, expected 0 or more.")
+
+    def begins(self) -> list[float]:
+        """When each user asks for the first time, in order [s]."""
+        moments = np.random.default_rng(np.random.SeedSequence(self.seed).spawn(4)[3])
+        return (self.ramp * np.sort(moments.random(self.users))).tolist()
 
     def draw(self) -> tuple[list[Shape], list[float]]:
         """Lengths in the order of asking [token], and the thinking after each answer [s]."""

@@ -1,10 +1,17 @@
-"""A run in numbers: means with intervals, percentiles, throughput, goodput, use of replicas."""
+"""A run in numbers: means and percentiles with intervals, throughput, goodput, use of replicas.
+
+What is counted lies between the warm-up and the end: from the moment when a tenth of the requests
+have finished, and three times as many as are in flight, to the last arrival, after which the system
+only drains. Those in flight after a single generation would be younger than those of a steady
+state: who asks for much is still there. Counted are the requests that finish in between, so that
+Little's law holds between the numbers of a run, but for those that lie across its two edges.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Protocol
 
@@ -14,6 +21,11 @@ import numpy.typing as npt
 from calc.serving.requests import Outcome
 
 Array = npt.NDArray[np.float64]
+GENERATIONS = 3  # of requests that finish before any is counted: as many as are in flight each
+WARM_UP = 0.1  # of the requests that finish before any is counted, at least
+BATCHES = 20  # of a run, for the confidence intervals
+CONFIDENCE = 0.95
+NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 class Record(Protocol):
@@ -27,6 +39,25 @@ class Record(Protocol):
 
 
 @dataclass(frozen=True)
+class Quantile:
+    """A percentile with its sampling error [s].
+
+    Attributes:
+        value: of the requests counted.
+        low, high: ends of its confidence interval (95%): infinite where too few are beyond it.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """The further end of its interval from it, relative [1]."""
+        return max(self.high - self.value, self.value - self.low) / self.value
+
+
+@dataclass(frozen=True)
 class Latency:
     """A time over the requests counted [s]; not a number if no request has it.
 
@@ -35,6 +66,8 @@ class Latency:
         half_width: of the confidence interval of the mean, by batch means; not a number with fewer
             requests than two per batch.
         p50, p90, p99: percentiles.
+        values: of the requests, in the order of time.
+        batches: of the confidence intervals.
     """
 
     mean: float
@@ -42,6 +75,31 @@ class Latency:
     p50: float
     p90: float
     p99: float
+    values: Array = field(repr=False, compare=False, default_factory=lambda: np.empty(0))
+    batches: int = field(repr=False, default=BATCHES)
+
+    def at(self, share: float) -> Quantile:
+        """A percentile with its interval, by batch means of the share of requests below it.
+
+        Args:
+            share: of the requests that are within it, 0 to 1 [1].
+        """
+        if not self.values.size:
+            return Quantile(math.nan, math.nan, math.nan)
+        value = float(np.quantile(self.values, share))
+        if len(self.values) < 2 * self.batches:
+            return Quantile(value, 0.0, math.inf)
+        half = batch_means((self.values <= value).astype(float), self.batches)
+        # of an independent sample at least: batches that are all alike tell nothing
+        half = max(half, NORMAL * math.sqrt(share * (1 - share) / len(self.values)))
+        low, high = (float(np.quantile(self.values, part)) if 0 <= part <= 1 else end
+                     for part, end in ((share - half, 0.0), (share + half, math.inf)))
+        return Quantile(value, low, high)
+
+    def later(self, by: float) -> Latency:
+        """The same, each request by so much later [s]."""
+        return replace(self, mean=self.mean + by, p50=self.p50 + by, p90=self.p90 + by,
+                       p99=self.p99 + by, values=self.values + by)
 
 
 @dataclass(frozen=True)
@@ -63,10 +121,13 @@ class Summary:
     """A run between its warm-up and its end.
 
     Attributes:
-        requests: counted [request].
-        window: time from the first arrival counted to the first one no longer counted [s].
+        requests: counted, those that finish in the window [request].
+        begin: of the window, on the clock of the run [s].
+        window: its length [s].
+        steady: whether the run has such a window; without, it is counted from its first arrival to
+            its last token, its beginning and end included.
         wait, ttft, tpot, e2e: times of the requests counted.
-        request_throughput: requests that finish in the window, over it [request/s].
+        request_throughput: requests counted, over the window [request/s].
         output_throughput: their output tokens [token/s].
         goodput: requests counted that meet the objective, over the window [request/s].
         good: share of the requests counted that meet it [1].
@@ -79,7 +140,9 @@ class Summary:
     """
 
     requests: int
+    begin: float
     window: float
+    steady: bool
     wait: Latency
     ttft: Latency
     tpot: Latency
@@ -116,8 +179,8 @@ def student_quantile(p: float, degrees: int) -> float:
     return x + sum(term / degrees ** (i + 1) for i, term in enumerate(terms))
 
 
-def batch_means(values: Sequence[float] | Array, batches: int = 20,
-                confidence: float = 0.95) -> float:
+def batch_means(values: Sequence[float] | Array, batches: int = BATCHES,
+                confidence: float = CONFIDENCE) -> float:
     """Half the width of the confidence interval of a mean of values that depend on each other.
 
     The values, in order, are cut into batches long enough to be independent; their means vary as
@@ -144,9 +207,10 @@ def batch_means(values: Sequence[float] | Array, batches: int = 20,
 def _latency(values: Array, batches: int) -> Latency:
     values = values[~np.isnan(values)]
     if not values.size:
-        return Latency(*[math.nan] * 5)
+        return Latency(math.nan, math.nan, math.nan, math.nan, math.nan)
     half = batch_means(values, batches) if len(values) >= 2 * batches else math.nan
-    return Latency(float(values.mean()), half, *np.quantile(values, [0.5, 0.9, 0.99]).tolist())
+    p50, p90, p99 = np.quantile(values, [0.5, 0.9, 0.99]).tolist()
+    return Latency(float(values.mean()), half, p50, p90, p99, values, batches)
 
 
 def covered(starts: Array, ends: Array, begin: float, end: float) -> float:
@@ -161,50 +225,59 @@ def covered(starts: Array, ends: Array, begin: float, end: float) -> float:
     return float(np.maximum(np.minimum(ends, end) - np.maximum(starts, begin), 0).sum())
 
 
-def summarise(run: Record, warm_up: float = 0.1, cool_down: float = 0.1,
-              objective: Objective | None = None, batches: int = 20) -> Summary:
-    """A run without its beginning and its end.
+def window(arrivals: Array, ends: Array) -> tuple[float, float] | None:
+    """Begin and end of the steady part of a run [s]; None where it has none.
 
-    Requests are counted by the order of arrival. If all of those counted arrive at one instant, the
-    window lasts until the last of them is finished.
+    From the moment when ``WARM_UP`` of the requests have finished, and ``GENERATIONS`` times as
+    many as are in flight, to the last arrival; at least as many finish in between as were in flight
+    when it began.
+
+    Args:
+        arrivals: of all requests [s].
+        ends: when each of them is finished [s].
+    """
+    ordered, end = np.sort(ends), float(arrivals.max())
+    finished = np.arange(1, len(ordered) + 1)
+    in_flight = np.searchsorted(np.sort(arrivals), ordered, "right") - finished
+    enough = (finished >= GENERATIONS * in_flight) & (finished >= WARM_UP * len(ordered))
+    first = int(np.argmax(enough))
+    begin = float(ordered[first])
+    inside = np.count_nonzero((ordered > begin) & (ordered <= end))
+    return (begin, end) if inside >= max(1, in_flight[first]) else None
+
+
+def summarise(run: Record, objective: Objective | None = None, batches: int = BATCHES) -> Summary:
+    """A run without its beginning and its end (:func:`window`).
 
     Args:
         run: of ``calc.serving.simulation.simulate``.
-        warm_up: share of the requests, the first ones, that is not counted [1].
-        cool_down: share of the requests, the last ones, that is not counted [1].
         objective: that goodput asks for; without, every request is good.
-        batches: for the confidence intervals of the means (95%).
+        batches: for the confidence intervals of means and percentiles (95%).
 
-    Raises ValueError if nothing is left to count.
+    Raises ValueError for a run that takes no time.
     """
-    everyone = run.outcomes
-    first = int(warm_up * len(everyone))
-    last = len(everyone) - int(cool_down * len(everyone))
-    counted = everyone[first:last]
-    if min(warm_up, cool_down) < 0 or not counted:
-        raise ValueError(f"without {warm_up:.3g} of the requests at the beginning and "
-                         f"{cool_down:.3g} at the end, none is left.")
-    arrivals, ends = (np.array([getattr(outcome, name) for outcome in everyone])
+    arrivals, ends = (np.array([getattr(outcome, name) for outcome in run.outcomes])
                       for name in ("arrival", "finished"))
-    begin, end = arrivals[first], arrivals[min(last, len(everyone) - 1)]
-    if end <= begin:
-        end = ends[first:last].max()
-    window = end - begin
-    finishing = (ends > begin) & (ends <= end)
-    tokens = np.array([outcome.output_tokens for outcome in everyone])
-    objective = objective or Objective()
+    found = window(arrivals, ends)
+    begin, end = found or (float(arrivals.min()), float(ends.max()))
+    order = np.argsort(ends, kind="stable")
+    inside = order[(ends[order] > begin) & (ends[order] <= end)]
+    counted = [run.outcomes[number] for number in inside]
+    objective, length = objective or Objective(), end - begin
+    if not counted:
+        raise ValueError("all steps take no time, so there is nothing to count.")
     good = sum(map(objective.met, counted))
     prompts = sum(outcome.input_tokens for outcome in counted)
     times = {name: _latency(np.array([getattr(outcome, name) for outcome in counted]), batches)
              for name in ("wait", "ttft", "tpot", "e2e")}
     return Summary(
-        requests=len(counted), window=float(window), **times,
-        request_throughput=float(finishing.sum() / window),
-        output_throughput=float(tokens[finishing].sum() / window),
-        goodput=float(good / window), good=good / len(counted),
-        concurrency=covered(arrivals, ends, begin, end) / float(window),
+        requests=len(counted), begin=begin, window=length, steady=found is not None, **times,
+        request_throughput=len(counted) / length,
+        output_throughput=sum(outcome.output_tokens for outcome in counted) / length,
+        goodput=good / length, good=good / len(counted),
+        concurrency=covered(arrivals, ends, begin, end) / length,
         utilisation={pool: float(np.mean([covered(steps[:, 0], steps[:, 1], begin, end)
-                                          for steps in replicas]) / window)
+                                          for steps in replicas]) / length)
                      for pool, replicas in run.steps.items()},
         preemptions=sum(outcome.preemptions for outcome in counted),
         input_tokens=prompts / len(counted),

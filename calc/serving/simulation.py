@@ -330,11 +330,11 @@ class _System:
                 yield from _until(self.env, request.arrival)
             self.submit(request)
 
-    def ask(self, loop: ClosedLoop, user: int, asked: Any,
+    def ask(self, loop: ClosedLoop, begin: float, asked: Any,
             begun: Iterator[tuple[int, int]]) -> Events:
         """One user of a closed loop; ``asked`` gives the next request's shape and think time."""
-        if user and loop.ramp:
-            yield self.env.timeout(loop.ramp * user / loop.users)
+        if begin:
+            yield self.env.timeout(begin)
         talk = Conversation(loop.prefixes, begun) if loop.prefixes else None
         for shape, thinking in asked:
             now = self.env.now
@@ -373,8 +373,8 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         asked = zip(*workload.draw(), strict=True)
         begun = (workload.prefixes.drawn(workload.count, workload.seed) if workload.prefixes
                  else iter(()))
-        for user in range(workload.users):
-            system.env.process(system.ask(workload, user, asked, begun))
+        for begin in workload.begins():
+            system.env.process(system.ask(workload, begin, asked, begun))
     else:
         if not workload:
             raise ValueError("there is nothing to simulate, expected at least one request.")

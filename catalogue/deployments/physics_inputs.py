@@ -357,8 +357,7 @@ def _variations(scenario: Resolved) -> dict[str, float]:
     if workload.output_tokens is None:
         return {}
     stated = workload.length_variation
-    both = {"constant": 0.0, "exponential": 1.0}.get(
-        workload.length_distribution, float(stated.value) if stated else 0.0)
+    both = float(stated.value) if stated else float(workload.length_distribution == "exponential")
     prompt, answer = scenario.variations or (both, both)
     return {"prompt_variation": prompt, "answer_variation": answer}
 

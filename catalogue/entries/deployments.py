@@ -209,7 +209,8 @@ class Workload(Entry):
     ``draft_tokens`` are proposed per request and step (absent: none). What comes of them hangs on
     the kind of ``text`` (absent: any), or is stated: tokens of a step, its own included
     (``accepted_length``), or how often the first draft counts, … (``acceptance``). Lengths are
-    distributed about their means as ``length_distribution`` says, with ``length_variation``.
+    distributed about their means as ``length_distribution`` says, with ``length_variation``;
+    absent, formulas take equal ones and a simulation those of public traffic.
 
     ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
     each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
@@ -229,7 +230,7 @@ class Workload(Entry):
     context_tokens: Length | None = None
     input_tokens: Length | None = None
     output_tokens: Length | None = None
-    length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
+    length_distribution: Literal["constant", "exponential", "lognormal"] | None = None
     length_variation: Number | None = None
     arrivals: Literal["burst", "closed-loop", "poisson"] | None = None
     think_time: TimeOrZero | None = None

@@ -133,7 +133,7 @@ class Demand(Entry):
     input_tokens: Tokens
     output_tokens: Tokens
     context_tokens: Tokens | None = None
-    length_distribution: Literal["constant", "exponential", "lognormal"] = "constant"
+    length_distribution: Literal["constant", "exponential", "lognormal"] | None = None
     length_variation: Ratio | None = None
     users: Users | None = None
     think_time: SecondsOrZero | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from catalogue.entries.entry import Named
+from catalogue.entries.entry import Entry, Named
 from catalogue.reading.units import HOUR
 from catalogue.reading.values import Date, Kind, SourceKey, Unit, Value
 
@@ -30,6 +30,13 @@ def _hours(raw: Any) -> tuple[float, ...]:
     return hours
 
 
+class Lengths(Entry):
+    """How the lengths of a service's requests vary: standard deviation over mean [1]."""
+
+    prompts: Variation
+    answers: Variation
+
+
 class Load(Named):
     """A day of arrivals, in proportion: how many there are is asked of the reader.
 
@@ -37,11 +44,13 @@ class Load(Named):
         hours: mean rate of each hour from midnight on, of any one scale.
         variation: standard deviation over mean of the rate from minute to minute, within an hour,
             beyond what independent arrivals vary by themselves [1].
+        lengths: how those of prompts and answers vary; absent where they are not published.
         source, kind, date: of the hours.
     """
 
     hours: Annotated[tuple[float, ...], BeforeValidator(_hours)]
     variation: Variation
+    lengths: Lengths | None = None
     source: SourceKey
     kind: Kind
     date: Date | None = None

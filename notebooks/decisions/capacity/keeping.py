@@ -143,7 +143,7 @@ def simulated() -> None:
         pool = replace(system.pool, limits=replace(limits, kv_blocks=blocks))
         run = summarise(simulate(ClosedLoop(
             USERS, TURNS_SIMULATED, (shape,), THOUGHT, exponential=True, seed=1, ramp=300.0,
-            prefixes=Prefixes(turns=talk.turns, longest=system.longest)), pool), warm_up=0.3)
+            prefixes=Prefixes(turns=talk.turns, longest=system.longest)), pool))
         rate = run.request_throughput / talk.turns
         kept = max(1.0, blocks * limits.block_size
                    - run.concurrency * (float(talk.prompts.mean()) + talk.answer / 2))

@@ -17,7 +17,8 @@ from calc.serving.simulation import simulate
 from catalogue import ParamsError
 
 LENGTHS = ["workload.input_tokens=2000 token", "workload.output_tokens=200 token",
-           "workload.concurrency=64 request", "workload.requests=64 request"]
+           "workload.concurrency=64 request", "workload.requests=64 request",
+           "workload.length_distribution=constant"]
 LIMITS = Limits(1.0, 0.06)
 WITHIN = {"ttft": 0.25, "tpot": 0.08}
 

@@ -73,7 +73,7 @@ def test_the_simulated_cache_finds_as_much(scenario, share):
     pool = replace(system.pool, limits=replace(limits, kv_blocks=int(limits.kv_blocks * share)))
     run = summarise(simulate(ClosedLoop(
         40, 4000, [(int(talk.prompt), int(talk.answer))], 60.0, exponential=True, seed=1,
-        ramp=300.0, prefixes=Prefixes(turns=5, longest=system.longest)), pool), warm_up=0.3)
+        ramp=300.0, prefixes=Prefixes(turns=5, longest=system.longest)), pool))
     kept = pool.limits.kv_blocks * limits.block_size - run.concurrency * (
         talk.prompts.mean() + talk.answer / 2)
     time = talk.time(run.request_throughput / 5, kept)

@@ -247,18 +247,21 @@ class TestSummary:
     """From a run to numbers."""
 
     def test_by_hand(self):
-        requests = trace([0.0, 1.0, 2.0, 3.0], 100, [1, 1, 3, 1])
+        requests = trace([0.0, 1.0, 2.0, 3.5], 100, [1, 1, 3, 1])
         run = simulate(requests, Pool(limits(), lambda step: 0.5))
-        found = summarise(run, 0.25, 0.25, Objective(ttft=0.5, tpot=0.4))
-        assert (found.requests, found.window) == (2, 2.0)
+        found = summarise(run, Objective(ttft=0.5, tpot=0.4))
+        # the first is over at 0.5 s, and nothing is in flight then; the last comes at 3.5 s
+        assert (found.begin, found.window, found.requests, found.steady) == (0.5, 3.0, 2, True)
         assert (found.ttft.mean, found.tpot.mean, found.e2e.p90) == (0.5, 0.5, 1.4)
-        assert (found.good, found.goodput) == (0.5, 0.5)  # the other one is too slow per token
-        assert (found.request_throughput, found.output_throughput) == (0.5, 0.5)
-        assert (found.concurrency, found.utilisation) == (0.75, {"serve": 0.75})
+        assert found.good == 0.5  # the other one is too slow per token
+        assert found.goodput == pytest.approx(1 / 3)
+        assert (found.request_throughput, found.output_throughput) == pytest.approx((2 / 3, 4 / 3))
+        assert (found.concurrency, found.utilisation["serve"]) == pytest.approx((2 / 3, 2 / 3))
         assert math.isnan(found.ttft.half_width)
 
     def test_a_single_burst_has_a_window_to_its_end(self):
-        found = summarise(simulate(bursts(10, 1.0, 1, ONE_TOKEN), ONE_BY_ONE), 0, 0)
+        found = summarise(simulate(bursts(10, 1.0, 1, ONE_TOKEN), ONE_BY_ONE))
+        assert not found.steady
         assert (found.window, found.request_throughput) == (10 * SERVICE, 1 / SERVICE)
         assert math.isnan(found.tpot.mean)
 
@@ -356,7 +359,8 @@ class TestMisuse:
         (lambda: md1_wait_below(1.0, 2.0, 1.0), "2 times its capacity"),
         (lambda: md1_wait_below(100.0, 0.5, 1.0), "lost its digits"),
         (lambda: batch_means([1.0] * 10, 20), "10 values in 20 batches"),
-        (lambda: summarise(simulate(bursts(2, 1.0, 1, ONE_TOKEN), BATCHING), 0.5, 0.5), "none is"),
+        (lambda: summarise(simulate(bursts(2, 1.0, 1, ONE_TOKEN), Pool(
+            limits(), lambda step: 0.0))), "all steps take no time"),
         (lambda: largest_rate(lambda rate: poisson(rate, 100, ONE_TOKEN), BATCHING, 2.0, 1.0),
          "not between 2 and 1 request/s"),
         (lambda: saturation_rate(replace(ONE_BY_ONE, step_time=lambda step: 0.0), ONE_TOKEN),
