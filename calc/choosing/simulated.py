@@ -39,6 +39,17 @@ class Lengths:
     answers: float
     stated: bool
 
+    def shapes(self, inputs: Mapping[str, float], longest: float = math.inf) -> tuple[Shape, ...]:
+        """Shapes of requests about their means, each as likely as any other [token].
+
+        Args:
+            inputs: ``input_tokens``, ``output_tokens`` and ``prefix_hit_share``.
+            longest: of prompt and answer together [token].
+        """
+        return shapes_of(inputs["input_tokens"], inputs["output_tokens"], self.distribution,
+                         (self.prompts or 1.0, self.answers or 1.0), inputs["prefix_hit_share"],
+                         longest)
+
     def __str__(self) -> str:
         """Of prompts and answers, in words."""
         if self.distribution == "constant":
@@ -155,7 +166,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     lengths = lengths_of(scenario)
-    return System(pool, decode, transfer, (*shape, cached), _shapes(lengths, inputs, longest),
+    return System(pool, decode, transfer, (*shape, cached), lengths.shapes(inputs, longest),
                   lengths, longest, float(inputs["request_overhead"]),
                   float(inputs["front_end_rate"]),
                   float(evaluate(full, attention)["request_throughput"]),
@@ -193,13 +204,6 @@ def _longest(inputs: Mapping[str, float], room: int) -> float:
     mean = inputs["input_tokens"] + inputs["output_tokens"]
     stated = inputs["context_tokens"] if inputs["context_tokens"] > mean else math.inf
     return min(room, stated)
-
-
-def _shapes(lengths: Lengths, inputs: Mapping[str, float], longest: float) -> tuple[Shape, ...]:
-    """Shapes of a deployment's requests, none longer than they may be [token]."""
-    return shapes_of(inputs["input_tokens"], inputs["output_tokens"], lengths.distribution,
-                     (lengths.prompts or 1.0, lengths.answers or 1.0), inputs["prefix_hit_share"],
-                     longest)
 
 
 def saturation(system: System) -> tuple[float, str]:

@@ -20,7 +20,6 @@ from calc.deciding.waits import (
     wait_above,
 )
 from calc.quantities.everything import evaluate
-from calc.serving.arrivals import shapes_of
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
@@ -165,9 +164,7 @@ class Replica:
 
         Without decoding beside them; one element where all are alike.
         """
-        varied = np.sort([shape[0] for shape in shapes_of(
-            self.inputs["input_tokens"], self.inputs["output_tokens"], self.lengths.distribution,
-            (self.lengths.prompts or 1.0, self.lengths.answers or 1.0))])
+        varied = np.sort([shape[0] for shape in self.lengths.shapes(self.inputs)])
         if varied[0] == varied[-1]:
             return np.ones(1)
         drawn = np.array([part.mean() for part in np.array_split(varied, PROMPTS)])

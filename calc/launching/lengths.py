@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calc.choosing.answers import Quantity
-from calc.serving.arrivals import shapes_of
+from calc.choosing.simulated import lengths_of
 from catalogue import ParamsError, Scenario
 
 
@@ -67,8 +67,5 @@ def longest(scenario: Scenario, blocks: Quantity) -> Longest:
 
 def _beyond(scenario: Scenario, tokens: int) -> float:
     """Share of the requests that are longer [1]."""
-    numbers, workload = scenario.inputs(), scenario.file.workload
-    variation = workload.length_variation
-    shapes = shapes_of(numbers["input_tokens"], numbers["output_tokens"],
-                       workload.length_distribution, float(variation.value) if variation else 1.0)
+    shapes = lengths_of(scenario).shapes(scenario.inputs())
     return sum(prompt + answer > tokens for prompt, answer, *_ in shapes) / len(shapes)
