@@ -10,8 +10,8 @@ from rich.table import Column, Table
 import calc
 from calc.choosing.answers import Estimate
 from calc.choosing.engines import COMPARED, Difference, differences
+from calc.commands.lengths import lengths_of, listed
 from calc.commands.printing import OK, console, print_json
-from calc.commands.simulate import lengths_of, listed
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.reading.amounts import human
 

@@ -14,8 +14,8 @@ from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
 from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
+from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, plain, print_json
-from calc.commands.simulate import add_lengths, lengths_of, listed
 from calc.evidence.classes import named
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols

@@ -212,11 +212,10 @@ class Workload(Entry):
     distributed about their means as ``length_distribution`` says, with ``length_variation``;
     absent, formulas take equal ones and a simulation those of public traffic.
 
-    ``arrivals`` says how requests arrive: all at once (``burst``), from ``concurrency`` users who
-    each ask again ``think_time`` after an answer (``closed-loop``; absent: at once), or
-    independently at an ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are
-    in flight; absent, users are in a closed loop and do not think. Of a deployment that names its
-    engine, what it does not state of ``BY_ENGINE`` is that engine's default.
+    ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
+    ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
+    ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
+    closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's.
     """
 
     model_config = ConfigDict(json_schema_extra=_may_be_given)

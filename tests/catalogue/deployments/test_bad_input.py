@@ -4,7 +4,7 @@ import pytest
 from _door import sentence
 
 import catalogue
-from calc.commands.simulate import read_lengths
+from calc.commands.lengths import read_lengths
 
 NAME = "h200-r1-sglang-mtp"
 

@@ -1,0 +1,73 @@
+"""What a command is told of the lengths of requests: a distribution, or a file that lists them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import get_args
+
+from calc.serving.arrivals import Distribution
+from catalogue import ParamsError, Scenario
+from catalogue.reading.files import read_small
+
+
+def add_lengths(command: argparse.ArgumentParser) -> None:
+    """What says how long requests are; :func:`lengths_of` reads it."""
+    command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
+                         help="of prompts and answers: constant, exponential or lognormal about "
+                              "the scenario's, or a CSV file of input and output tokens by line; "
+                              "by default as the scenario has it; where it has nothing, formulas "
+                              "take equal ones, a simulation lognormal ones that vary as those of "
+                              "public traffic do")
+    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+
+
+def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths from a file if one is given, and what the arguments set of the workload.
+
+    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
+    """
+    settings = [f"workload.length_variation={args.variation}"] if args.variation else []
+    if args.lengths is None or args.lengths in get_args(Distribution):
+        named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
+        return [], named + settings
+    lengths = read_lengths(Path(args.lengths))
+    means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
+    prompt, answer = (max(1, round(mean)) for mean in means)
+    longest = max(prompt + answer, *map(sum, lengths))
+    return lengths, [*settings, f"workload.input_tokens={prompt} token",
+                     f"workload.output_tokens={answer} token",
+                     f"workload.context_tokens={longest} token"]
+
+
+def listed(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
+    """The deployment with requests whose lengths vary as those listed do; as it is without any."""
+    if not lengths:
+        return scenario
+    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
+    return replace(scenario, variations=(prompt, answer))
+
+
+def read_lengths(path: Path) -> list[tuple[int, int]]:
+    """Lengths of requests from a CSV file: input and output tokens of one per line [token].
+
+    Raises ParamsError, one sentence with file and line, for a line that is no request.
+    """
+    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
+    lengths: list[tuple[int, int]] = []
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if not line.strip() or (number == 1 and cells == ["input_tokens", "output_tokens"]):
+            continue
+        if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
+                                      and int(cell) for cell in cells):
+            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
+                              "input and output tokens, whole numbers of at least 1.")
+        lengths.append((int(cells[0]), int(cells[1])))
+    if not lengths:
+        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
+                          "each line.")
+    return lengths
