@@ -6,8 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import AcceptanceName, Entry, Named
-from catalogue.reading.values import Count, CountOrZero, Flag, Share, Unit, Value
+from catalogue.entries.entry import AcceptanceName, Entry, Named, PrecisionName
+from catalogue.reading.values import (
+    Count,
+    CountOrZero,
+    Date,
+    Flag,
+    Kind,
+    Share,
+    SourceKey,
+    Text,
+    Unit,
+    Value,
+    Words,
+)
 
 GROUPS = ("n_group", "topk_group")  # of experts: how many there are, how many a token picks
 MOST_GROUPS = 8  # that a token picks: the sum over them is written out
@@ -51,13 +63,39 @@ class Acceptance(Named):
     decay: Share
 
 
+class PublishedWeights(Entry):
+    """The format of the weights that a model is published in, an entry of ``params/precisions/``."""
+
+    precision: PrecisionName
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+
+class Overflow(Entry):
+    """That activations of a model exceed what FP16 holds, and who says so."""
+
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text
+
+
 class Model(Named):
     """A transformer by its shapes, under the names of Hugging Face configurations.
 
-    ``draft_acceptance`` says of which kind its layer is that drafts; absent, one that was trained
-    to draft a single token.
+    Attributes:
+        family: models of one architecture, whose scores in a format are those of relatives.
+        weights: the format that it is published in; absent, none is known.
+        fp16_overflow: stated of a model whose activations exceed FP16.
+        draft_acceptance: of which kind its layer is that drafts; absent, one that was trained to
+            draft a single token.
     """
 
+    family: Words | None = None
+    weights: PublishedWeights | None = None
+    fp16_overflow: Overflow | None = None
     attention: Literal["mla", "gqa"]
     num_hidden_layers: Count
     hidden_size: Count
