@@ -64,7 +64,7 @@ class Acceptance(Named):
 
 
 class PublishedWeights(Entry):
-    """The format of the weights that a model is published in, an entry of ``params/precisions/``."""
+    """The format that a model is published in, an entry of ``params/precisions/``, and who says so."""
 
     precision: PrecisionName
     source: SourceKey
