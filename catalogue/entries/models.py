@@ -64,7 +64,7 @@ class Acceptance(Named):
 
 
 class PublishedWeights(Entry):
-    """The format that a model is published in, an entry of ``params/precisions/``, and who says so."""
+    """The format that a model is published in, an entry of ``params/precisions/``."""
 
     precision: PrecisionName
     source: SourceKey
