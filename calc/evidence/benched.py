@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,8 +146,9 @@ def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
 
 
 def _positive(number: Any) -> bool:
+    """Whether it is a number from 0 to what a float holds: JSON's integers have no end."""
     return (isinstance(number, (int, float)) and not isinstance(number, bool)
-            and math.isfinite(number) and number >= 0)
+            and 0 <= number <= sys.float_info.max)
 
 
 def _json(path: Path, raw: bytes) -> Any:
@@ -156,7 +157,7 @@ def _json(path: Path, raw: bytes) -> Any:
     for part in (text, (text.strip().splitlines() or [""])[-1]):
         try:
             return json.loads(part)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or brackets without end
             continue
     raise ParamsError(f"{path}: is not JSON, expected what the engine's bench wrote.")
 

@@ -49,7 +49,7 @@ def encoded(plan: Plan, number: int, rows: Rows, counted: Counted) -> bytes:
         KEY: plan.key.encode(), NUMBER: str(number).encode(),
         COUNTED: json.dumps(vars(counted), sort_keys=True).encode()})
     target = io.BytesIO()
-    parquet.write_table(table, target, compression=CODEC)
+    parquet.write_table(table, target, compression=CODEC, write_page_checksum=True)
     return target.getvalue()
 
 
@@ -129,9 +129,10 @@ class Folder:
 
         said = self.metadata(number)
         file = self.path / name(self.plan, number)
+        names = [] if self.plan.every else [ROW, *self.plan.names]
         try:
-            names = [] if self.plan.every else [ROW, *self.plan.names]
-            table: pyarrow.Table = parquet.read_table(file, columns=names)
+            table: pyarrow.Table = parquet.read_table(
+                file, columns=names or None, page_checksum_verification=True)
             counted = json.loads(said[COUNTED])
         except (ArrowException, OSError, ValueError, KeyError):
             raise ParamsError(f"{file}: cannot be read to its end; remove it to have it computed "

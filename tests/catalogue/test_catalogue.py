@@ -35,7 +35,9 @@ NODES = [
 ]
 ENTRIES = [(kind, name) for kind in KINDS for name in catalogue.names(kind)]
 TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario"),
-             ("prices", "prices"), ("goals", "goal")]
+             ("prices", "prices"), ("goals", "goal"), ("nodes", "node"), ("links", "link"),
+             ("mechanisms", "mechanisms"), ("measurements", "measurements"),
+             ("calibrations", "calibration")]
 SCHEMAS = {kind: json.loads((catalogue.ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
            for kind in KINDS}
 GIB, TB = 2**30, 1e12

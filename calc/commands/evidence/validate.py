@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from calc.commands.printing import OK, print_json
-from calc.evidence.systems import METRICS
-from catalogue import ParamsError
+from calc.evidence.systems import METRICS, VARIED
+from catalogue import ParamsError, load_scenario
 
 HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width",
           "blind")
@@ -15,7 +15,9 @@ TEXTS = 3  # of these columns are words, the others numbers
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``validate`` takes, besides ``--json``."""
-    command.add_argument("--system", help="only this measured scenario")
+    command.add_argument("--system", metavar="NAME",
+                         help="only this measured scenario, by name; or a deployment's file of "
+                              "yours whose 'measured' names your rows")
     command.add_argument("--metric", choices=METRICS, help="only this quantity")
     command.add_argument("--energy", action="store_true",
                          help="energy per token of the cards instead, where power was measured")
@@ -33,10 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from calc.evidence import validation  # SciPy is loaded only where something is fitted
 
     if args.system is not None:
-        known = [system.id for system in validation.measured_systems()]
-        if args.system not in known:
-            raise ParamsError(f"--system {args.system}: nothing was measured of it, expected one "
-                              f"of {', '.join(known)}.")
+        _check(args.system, [system.id for system in validation.measured_systems()])
     chosen = validation.results(args.system, args.metric)
     if args.json:
         print_json(validation.as_json(chosen))
@@ -54,6 +53,24 @@ def run(args: argparse.Namespace) -> int:
         print("  ".join(cell.ljust(width) if i < TEXTS else cell.rjust(width)
                         for i, (cell, width) in enumerate(zip(row, widths, strict=True))))
     return OK
+
+
+def _check(name: str, known: list[str]) -> None:
+    """Raises ParamsError for a deployment of which nothing, or not enough, was measured."""
+    if name in known:
+        return
+    scenario = load_scenario(name)
+    if scenario.measured is None:
+        raise ParamsError(
+            f"--system {name}: nothing was measured of it, expected 'measured: my-rows.yml' in its "
+            f"file (params/templates/measurements.yml), or one of {', '.join(known)}.")
+    columns = scenario.measured.columns
+    if lost := [column for column in VARIED if column not in columns]:
+        raise ParamsError(f"{scenario.file.measured}: a row needs the column '{lost[0]}' beside "
+                          f"what was measured, found {', '.join(columns)}.")
+    if not any(metric in columns for metric in METRICS):
+        raise ParamsError(f"{scenario.file.measured}: nothing in it is predicted, expected a "
+                          f"column among {', '.join(METRICS)}.")
 
 
 def _energy(args: argparse.Namespace) -> int:

@@ -147,6 +147,9 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
                    if name in DERIVED else (name, 1.0))
     if plan.pooled:
         raise ParamsError("--elasticities: expected one pool; of two, ask each by itself.")
+    if not signed(asked) and float(plan.at({}, asked)[0]) <= 0:
+        raise ParamsError(f"--quantity {name}: it is 0 for '{plan.scenario.id}', and a per cent of "
+                          "nothing is nothing; expected a quantity that it has.")
     try:
         each = elasticities(plan.inputs, plan.scenario.model.attention, [asked])[asked]
     except ValueError as error:
@@ -180,6 +183,8 @@ def _arc(plan: Plan, label: str, name: str) -> Elasticity | None:
     low, high = plan.at(path_of(plan, label, f"1,{4 * value:.0f}").moves(plan, ends), name)
     if signed(name):
         change = (high - low) / math.log(ends[1] / ends[0])
-    else:
+    elif min(low, high) > 0:
         change = math.log(high / low) / math.log(ends[1] / ends[0])
+    else:
+        return None  # at one of them there is nothing left of it, so no ratio
     return Elasticity(label, (label,), value, float(change), True) if change else None

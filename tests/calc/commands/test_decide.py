@@ -135,3 +135,12 @@ def test_what_does_not_go_together_is_one_sentence(cli, args, said):
     assert code == 2
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("quantity", ["kv_blocks", "max_concurrency"])
+def test_a_quantity_of_which_there_is_nothing_has_no_elasticity(cli, quantity):
+    """It does not fit, so it holds no request: a per cent of nothing is no number."""
+    code, _, err = cli("decide", "s0-scenario-1", "--json", "--elasticities",
+                       f"--quantity={quantity}")
+    assert code == 2
+    assert f"--quantity {quantity}: it is 0" in err

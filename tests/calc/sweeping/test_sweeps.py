@@ -256,6 +256,10 @@ class TestParts:
         match name:
             case "cut off":
                 part.write_bytes(part.read_bytes()[:-9])
+            case "with a bit turned":
+                whole = bytearray(part.read_bytes())
+                whole[len(whole) // 3] ^= 1
+                part.write_bytes(whole)
             case "a text":
                 part.write_text("row,tpot\n")
             case "of another number":
@@ -271,8 +275,9 @@ class TestParts:
             case "somebody's":
                 parquet.write_table(parquet.read_table(part), folder / "mine.parquet")
 
-    @pytest.mark.parametrize("name", ["cut off", "a text", "of another number", "of another sweep",
-                                      "without our words", "of other columns", "somebody's"])
+    @pytest.mark.parametrize("name", [
+        "cut off", "with a bit turned", "a text", "of another number", "of another sweep",
+        "without our words", "of other columns", "somebody's"])
     def test_one_that_is_not_ours_is_refused(self, tmp_path, name):
         swept(self.SWEEP, tmp_path / "a", workers=1)
         self.foreign(tmp_path / "a", name)
