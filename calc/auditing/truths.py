@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.choosing.advice import reasons
+from calc.choosing.admitted import reasons
 from calc.choosing.answers import counted_of
 from calc.costing.spread import Three, exactly
 from calc.evidence.classes import own_errors

@@ -17,48 +17,32 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.layouts import SHARED, Cut, cuts, divisors, shares
+from calc.choosing.admitted import HEADROOM, admitted, has_room, reasons
+from calc.choosing.layouts import AXES, Sizes, at, card_counts, divisors, each, every
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
-from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import (
+    CONTEXT,
+    KINDS,
+    OF_PRECISION,
+    STAGES,
+    cut_of,
+    precisions,
+    problems,
+    subject_of,
+)
+from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.precision_support import missing_dtypes
-from catalogue.deployments.precision_support import nearest as supported
+from catalogue.deployments.layout import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Precision
 from catalogue.reading.amounts import human
 
-MEMORY, DTYPE = "memory_capacity", "dtype"
-CLASSES = {
-    "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
-    "index": ("scores of the indexer", "索引器打分"), "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "shared_expert": ("shared experts", "共享专家"), "router": ("router", "路由器"),
-    "routed_expert": ("routed experts", "路由专家"), "head": ("output head", "输出头"),
-}
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
-ON_PROCESSORS = ("q4-k-m", "q4-k-m-kt", "w8a8-int4-cpu")  # made for experts on processors
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
 MOST_NODES = 128  # that are tried
 Text = dict[str, str]
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a deployment does not run as asked.
-
-    Attributes:
-        kind: ``memory_capacity`` or ``dtype``.
-        numbers: bytes per device [B], or classes of tensors by dtype.
-        text: one sentence in both languages.
-    """
-
-    kind: str
-    numbers: dict[str, Any]
-    text: Text
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.kind, **self.numbers, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -82,62 +66,6 @@ class Change:
         return vars(self)
 
 
-def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
-    """Why a deployment does not run as asked; nothing if it does.
-
-    Args:
-        scenario: the deployment.
-        found: quantities of ``calc.evaluate`` for it, scalars.
-    """
-    result = []
-    if found["headroom_per_device"] < 0:
-        names = ("weights_per_device", "kv_per_device", "activations_per_device",
-                 "exchange_buffers", "memory_per_device", "usable_memory")
-        numbers = {"short": -float(found["headroom_per_device"])}
-        numbers |= {name: float(found[name]) for name in names}
-        numbers["copies"] = float(found["absorbed_copies_per_device"] + found["mtp_weights"])
-        told = {name: human(number, "B") for name, number in numbers.items()}
-        weights, cache, active, buffers, whole, usable = (told[name] for name in names)
-        besides = [f", copies {told['copies']}" * (numbers["copies"] > 0)
-                   + f", buffers {buffers}" * (numbers["exchange_buffers"] > 0),
-                   f"、副本与预测层 {told['copies']}" * (numbers["copies"] > 0)
-                   + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
-        result.append(Reason(MEMORY, numbers, {
-            "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache} "
-                  f"(every request at its longest){besides[0]} and activations {active} come to "
-                  f"{whole} with the runtime's own, of the {usable} that the engine may use.",
-            "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}"
-                  f"（每个请求都按最长计）{besides[1]}、激活 {active}，"
-                  f"连同运行时占用共 {whole}，而引擎可用 {usable}。"}))
-    if lacking := missing_dtypes(scenario.precision, scenario.device, _on_device(scenario)):
-        classes: dict[str, list[str]] = {}
-        for name, dtype in lacking:
-            classes.setdefault(dtype, []).append(name)
-        wanted = [", ".join(f"{dtype.upper()} for {_list(members, 0)}"
-                            for dtype, members in classes.items()),
-                  "；".join(f"{_list(members, 1)}要求 {dtype.upper()}"
-                           for dtype, members in classes.items())]
-        device, precision = scenario.device.name, scenario.precision.id
-        result.append(Reason(DTYPE, {"classes": classes}, {
-            "en": f"{device['en']} has no matrix unit for what {precision} multiplies: "
-                  f"{wanted[0]}. Times are those of weights widened to 16 bits.",
-            "zh": f"{device['zh']} 的矩阵单元不支持 {precision} 所需的数据类型：{wanted[1]}。"
-                  "所列时间按权重先转为 16 bit 计算。"}))
-    return tuple(result)
-
-
-def _list(names: Sequence[str], language: int) -> str:
-    return (", " if language == 0 else "、").join(CLASSES[name][language] for name in names)
-
-
-def _on_device(scenario: Scenario) -> list[str] | None:
-    """Classes that the device multiplies; None for all."""
-    offload = scenario.file.offload
-    if offload is None or offload.fetched or offload.routed_experts.value < 1:
-        return None
-    return [name for name in scenario.precision.multiply.dtypes if name != "routed_expert"]
-
-
 class Search:
     """The changes of one deployment that make it run.
 
@@ -149,19 +77,19 @@ class Search:
     def __init__(self, scenario: Scenario, found: Mapping[str, Any]) -> None:
         self.scenario, self.found = scenario, found
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
-        self.model = self.inputs, self.attention, scenario.model.id
-        options = [precision for precision in supported(scenario.device, scenario.precision,
-                                            _on_device(scenario))
-                   if precision.id not in ON_PROCESSORS or scenario.file.offload]
-        own = [precision for precision in options if precision.id == scenario.precision.id]
-        self.asked = not missing_dtypes(scenario.precision, scenario.device, _on_device(scenario))
+        self.cut = cut_of(scenario)
+        own = subject_of(scenario)
+        self.problems = {problem.kind for problem in problems(own, self.cut)}
+        self.asked = not self.problems & set(OF_PRECISION)
+        options = precisions(own, scenario.precision)
+        first = [precision for precision in options if precision.id == scenario.precision.id]
         if self.asked:
-            own = [scenario.precision]  # with what was changed in it
-        self.precisions = own + [precision for precision in options
-                                  if precision.id != scenario.precision.id]
-        self.cut: Cut = tuple(int(self.inputs[name])  # type: ignore[assignment]
-                              for name in DEGREES)
-        self.widest = max(scale_up_domain(scenario.node), self.cut[0])
+            first = [scenario.precision]  # with what was changed in it
+        self.precisions = first + [precision for precision in options
+                                    if precision.id != scenario.precision.id]
+        # where it steps so already, or has no prompts, there is nothing to leave out
+        self.subject = replace(own, staged_groups=bool(self.inputs["separate_pools"]) or bool(
+            list(problems(replace(own, staged_groups=False), self.cut, (STAGES,)))))
         reserve = scenario.device.runtime_reserve
         self.margin = float(reserve.high - reserve.value) if reserve else 0.0
         self.cuts = self._by_distance(scenario.devices)
@@ -169,34 +97,69 @@ class Search:
 
     def changes(self) -> list[Change]:
         """What makes it run, nearest first: on these cards, then on the fewest of their kind."""
-        steps = (self._cut, self._deal, self._chunk, self._requests, self._context, self._precision,
-                 self._precision_and_cut, self._few_requests, self._more_cards)
+        if CONTEXT in self.problems:
+            return self._shorter()
+        steps = (self._undrafted, self._cut, self._deal, self._chunk, self._requests,
+                 self._context, self._precision, self._precision_and_cut, self._few_requests,
+                 self._more_cards)
         every = [self._told(settings) for step in steps for settings in step() if settings]
         return [change for number, change in enumerate(every)
                 if not any(set(change.settings.items()) >= set(other.settings.items())
                            for other in every[:number])]
 
-    def _by_distance(self, devices: int) -> list[Cut]:
-        """Cuts of so many cards, nearest to the one asked for first."""
-        def distance(cut: Cut) -> tuple[float, ...]:
-            moved = sum(new != old for new, old in zip(cut, self.cut, strict=True))
-            factors = sum(abs(np.log2(new / old))
-                          for new, old in zip(cut, self.cut, strict=True))
-            return moved, round(factors, 6), cut[1], cut[0]
+    def _shorter(self) -> list[Change]:
+        """Requests of as many tokens as the model knows, and what they need besides."""
+        workload, positions = (self.scenario.file.workload,
+                               self.scenario.model.max_position_embeddings)
+        asked = int(self.inputs["input_tokens"] + self.inputs["output_tokens"])
+        if positions is None or workload.context_tokens is None or (
+                workload.input_tokens is not None and asked > positions.value):
+            return []
+        fewer: dict[str, str | int] = {"workload.context_tokens": int(positions.value)}
+        other = changed(self.scenario, fewer)
+        found = evaluate(other.inputs(), self.attention)
+        if not reasons(other, found):
+            return [self._told(fewer)]
+        return [self._told(fewer | change.settings) for change in Search(other, found).changes()]
 
-        return sorted(cuts(*self.model, devices, self.widest), key=distance)
+    @property
+    def _short(self) -> bool:
+        """Whether memory alone is what it lacks."""
+        return not has_room(self.found) and not self.problems
+
+    def _by_distance(self, devices: int) -> list[Cut]:
+        """Cuts of so many cards, nearest to the one asked for first; those over a network last."""
+        own, widest = self.cut.degrees, scale_up_domain(self.scenario.node)
+
+        def distance(cut: Cut) -> tuple[float, ...]:
+            new = cut.degrees
+            moved = sum(one != two for one, two in zip(new, own, strict=True))
+            factors = sum(abs(np.log2(one / two)) for one, two in zip(new, own, strict=True))
+            return (cut.tensor > max(widest, own[0]), moved, round(factors, 6), cut.pipeline,
+                    cut.tensor)
+
+        rows, _ = every((devices,), Sizes(
+            slices=(self.cut.slices,), spares=lambda _: (self.cut.spares,),
+            context=(self.cut.context,)))
+        rest = {"shared_ranks": self.cut.shared_ranks, "drafts": self.cut.drafts}
+        rows |= {name: np.full(len(rows["tensor"]), value) for name, value in rest.items()}
+        keep = admitted(self.subject, rows, [kind for kind in KINDS if kind not in (
+            *OF_PRECISION, "blocks", CONTEXT)])
+        return sorted((Cut(**{name: row[name] for name in (*AXES[1:], *rest)})
+                       for row in each(at(rows, keep))), key=distance)
 
     def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
         """Memory of all cuts (columns) in all precisions (rows); none where no engine loads it."""
         sizes = [precision_inputs(precision) for precision in precisions]
         columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
-        degrees = {name: np.array([[cut[i] for cut in tried]]) for i, name in enumerate(DEGREES)}
+        degrees = {name: np.array([[cut.degrees[place] for cut in tried]])
+                   for place, name in enumerate(DEGREES)}
         quantities = evaluate(self.inputs | columns | degrees, self.attention, decode=False)
-        sliced = {(cut[0], cut[3]): cut for cut in tried}  # the other degrees slice no matrix
-        whole = [{degrees: block_problem(*self.model, precision, cut) is None
-                  for degrees, cut in sliced.items()} for precision in precisions]
-        loads = np.array([[row[cut[0], cut[3]] for cut in tried] for row in whole])
-        return {"headroom_per_device": np.where(loads, quantities["headroom_per_device"], -np.inf),
+        rows = {name: np.array([getattr(cut, name) for cut in tried])
+                for name in (*AXES[1:], "shared_ranks", "drafts")}
+        loads = np.array([admitted(replace(self.subject, precision=precision), rows, [
+            kind for kind in KINDS if kind != CONTEXT]) for precision in precisions])
+        return {HEADROOM: np.where(loads, quantities[HEADROOM], -np.inf),
                 "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
 
     def _all(self) -> dict[str, np.ndarray]:
@@ -208,10 +171,15 @@ class Search:
     def _first(self, headroom: np.ndarray) -> tuple[int, int] | None:
         """First precision, and of it the first cut, that fit with the margin; else without it."""
         for least in (self.margin, 0.0):
-            rows = np.argwhere(headroom >= least)
+            rows = np.argwhere(has_room(headroom, least))
             if len(rows):
                 return int(rows[0][0]), int(rows[0][1])
         return None
+
+    def _undrafted(self) -> Iterator[dict[str, str | int]]:
+        """No drafts, where none are made in pipeline stages."""
+        if self.problems == {"drafts"} and has_room(self.found):
+            yield {"workload.draft_tokens": 0}
 
     def _settings(self, precision: int, cut: Cut) -> dict[str, str | int]:
         chosen = self.precisions[precision].id
@@ -219,21 +187,24 @@ class Search:
         if chosen != self.scenario.precision.id:
             found["precision"] = chosen
         return found | {f"parallelism.{name}": new for name, new, old in
-                        zip(DEGREES, cut, self.cut, strict=True) if new != old}
+                        zip(DEGREES, cut.degrees, self.cut.degrees, strict=True) if new != old}
 
     def _cut(self) -> Iterator[dict[str, str | int]]:
         """Another cut in the precision asked for."""
         if self.asked and self.cuts and (
-                place := self._first(self._all()["headroom_per_device"][:1])):
+                place := self._first(self._all()[HEADROOM][:1])):
             yield self._settings(0, self.cuts[place[1]])
 
     def _deal(self) -> Iterator[dict[str, str | int]]:
         """The cache of a request over the fewest ranks, where no cut of the same cards suffices."""
-        if (not self.asked or self.found["headroom_per_device"] >= 0
-                or any(self._cut())):
+        if not self._short or any(self._cut()):
             return
-        for size in shares(*self.model):
-            if self._workload(**{SHARED: size})["headroom_per_device"] >= 0:
+        dealt = {"tensor": np.array([self.cut.tensor]), "expert": np.array([self.cut.expert]),
+                 "data": np.array([self.cut.data]), "slices": np.array([self.cut.slices])}
+        for size in divisors(self.cut.tensor):
+            loads = size > self.cut.context and admitted(
+                self.subject, dealt | {"context": np.array([size])}, ("dealt", "engine"))[0]
+            if loads and has_room(self._workload(**{SHARED: size})):
                 yield {f"parallelism.{SHARED}": size}
                 return
 
@@ -243,8 +214,8 @@ class Search:
     def _chunk(self) -> Iterator[dict[str, str | int]]:
         """Shorter chunks of prompts, halved until it fits."""
         size = int(self.inputs["max_num_batched_tokens"]) // 2
-        while self.asked and size >= LEAST_CHUNK:
-            if self._workload(max_num_batched_tokens=size)["headroom_per_device"] >= 0:
+        while self._short and size >= LEAST_CHUNK:
+            if has_room(self._workload(max_num_batched_tokens=size)):
                 yield {"workload.max_num_batched_tokens": size}
                 return
             size //= 2
@@ -252,7 +223,7 @@ class Search:
     def _requests(self, share: float = 0.5) -> Iterator[dict[str, str | int]]:
         """Fewer requests at once, if enough of those asked for remain."""
         most = int(self.found["max_concurrency"])
-        if self.asked and max(1, share * self.inputs["concurrency"]) <= most < self.inputs[
+        if not self.problems and max(1, share * self.inputs["concurrency"]) <= most < self.inputs[
                 "concurrency"]:
             yield {"workload.concurrency": most}
 
@@ -266,21 +237,21 @@ class Search:
         room = int(self.found["kv_blocks"] // self.found["requests_per_rank"]) * size
         least = (max(1, asked // 2) if workload.input_tokens is None
                  else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
-        if (self.asked and self.scenario.variations is None
+        if (not self.problems and self.scenario.variations is None
                 and workload.context_tokens is not None and least <= room < asked):
             yield {"workload.context_tokens": room}
 
     def _precision(self) -> Iterator[dict[str, str | int]]:
         """Another precision, cut as asked."""
         if self.cut in self.cuts and self.precisions:
-            column = self._all()["headroom_per_device"][:, [self.cuts.index(self.cut)]]
+            column = self._all()[HEADROOM][:, [self.cuts.index(self.cut)]]
             if place := self._first(column):
                 yield self._settings(place[0], self.cut)
 
     def _precision_and_cut(self) -> Iterator[dict[str, str | int]]:
         """The nearest precision that fits in any cut, in its nearest cut."""
         if self.cuts and self.precisions and (
-                place := self._first(self._all()["headroom_per_device"])):
+                place := self._first(self._all()[HEADROOM])):
             yield self._settings(place[0], self.cuts[place[1]])
 
     def _few_requests(self) -> Iterator[dict[str, str | int]]:
@@ -292,7 +263,7 @@ class Search:
             return
         budgets = self._all()
         capacity = budgets["max_concurrency"]
-        if (budgets["headroom_per_device"] >= 0).any() or capacity.max() < 1:
+        if has_room(budgets[HEADROOM]).any() or capacity.max() < 1:
             return
         row, column = np.argwhere(capacity >= max(1, capacity.max() / 2))[0]
         yield self._settings(int(row), self.cuts[column]) | {
@@ -305,17 +276,14 @@ class Search:
         """
         file = self.scenario.file
         per_node = int(self.scenario.node.devices_per_node.value)
-        if (not self.precisions or self.found["headroom_per_device"] >= 0
-                or (self.cuts and self._first(self._all()["headroom_per_device"][:1]))):
+        if (not self.precisions or has_room(self.found)
+                or (self.cuts and self._first(self._all()[HEADROOM][:1]))):
             return
-        within = [count for count in divisors(per_node) if count > self.scenario.devices]
-        whole = (per_node * nodes for nodes in range(1, MOST_NODES + 1))
-        for devices in (*within[:-1], *(count for count in whole
-                                        if count > self.scenario.devices)):
+        for devices in card_counts(self.scenario.devices + 1, MOST_NODES * per_node, per_node):
             tried = self._by_distance(devices)
             if not tried:
                 continue
-            if place := self._first(self._grid(tried, self.precisions[:1])["headroom_per_device"]):
+            if place := self._first(self._grid(tried, self.precisions[:1])[HEADROOM]):
                 nodes = -(-devices // per_node)
                 cluster: dict[str, str | int] = {}
                 if nodes != file.cluster.nodes.value:
@@ -362,12 +330,7 @@ def set_line(settings: Mapping[str, str | int]) -> str:
 def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],
               quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
-    cut = tuple(int(getattr(changed.file.parallelism, name).value) for name in DEGREES)
-    tp, pp, dp, ep = cut
-    dealt = changed.file.parallelism.decode_context_parallel
-    slices = changed.file.parallelism.expert_tensor_parallel
-    layout = (f"TP{tp}×PP{pp}×DP{dp}, EP{ep}" + (f"×ETP{slices.value}" if slices else "")
-              + (f", DCP{dealt.value}" if dealt else ""))
+    layout = written(cut_of(changed))
     cards = changed.devices
     same = cards == asked.devices
     en, zh = [], []
@@ -378,8 +341,8 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
         en.append(f"precision {settings['precision']}")
         zh.append(f"精度 {settings['precision']}")
     if any(key.startswith("parallelism.") for key in settings):
-        en.append(layout)
-        zh.append(layout.replace(", ", "、"))
+        en.append(layout["en"])
+        zh.append(layout["zh"])
     for key, words in {
             "max_num_batched_tokens": ("prompt chunks of {:,} tokens", "预填充分块 {:,} token"),
             "concurrency": ("{:,} requests at once", "同时 {:,} 个请求"),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from calc.choosing.advice import MEMORY, Change, Reason, Search, reasons
+from calc.choosing.admitted import MEMORY, Reason, reasons
+from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, Lasting, lasting
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.uncertainty import interval

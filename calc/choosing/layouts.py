@@ -1,54 +1,92 @@
-"""Ways to lay a model out on so many cards: its cuts, and over how many ranks a cache is dealt."""
+"""Every way to lay a model out on so many cards: the one enumeration of layouts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from calc.physics.arrays import Number
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.layout import context_problem, cut_problem
 from catalogue.entries.hardware import Node
 
-Cut = tuple[int, int, int, int]
-SHARED = "decode_context_parallel"
+AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
+"""Columns of a layout, named as ``catalogue.deployments.admission.subject.Cut`` has them."""
+Rows = dict[str, np.ndarray]  # a column for each of ``AXES``, a layout each
+MOST_STAGES = 4
+"""Pipeline stages that are tried where nobody says which: assumed. The plans of the documents have
+no more, of what was measured (``params/measurements/``) nothing has any, and each stage takes a
+batch of its own in flight: nothing supports the numbers beyond."""
 
 
-def cuts(inputs: Mapping[str, Any], attention: str, model: str, devices: int,
-         widest: int) -> list[Cut]:
-    """Every valid (tensor, pipeline, data, expert) parallel size on so many cards.
+@dataclass(frozen=True)
+class Sizes:
+    """What is tried of a layout; None is every divisor.
+
+    Attributes:
+        tensor, pipeline, data, expert: parallel sizes.
+        slices: of each expert; 0 is what tensor parallelism leaves.
+        spares: numbers of redundant experts by expert-parallel size.
+        context: ranks over which a cache is dealt, of those that divide the tensor-parallel size.
+    """
+
+    tensor: Sequence[int] | None = None
+    pipeline: Sequence[int] | None = None
+    data: Sequence[int] | None = None
+    expert: Sequence[int] | None = None
+    slices: Sequence[int] = (0,)
+    spares: Callable[[int], Sequence[int]] = lambda _: (0,)
+    context: Sequence[int] | None = (1,)
+
+
+def every(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
+    """Layouts of so many cards, whether they divide the model or not, and how many more there are
+    with more stages than are tried.
 
     Args:
-        inputs: input symbols of the model, and over how many ranks a cache is dealt.
-        attention: ``mla`` or ``gqa``.
-        model: its identifier.
-        devices: tensor x pipeline x data.
-        widest: largest tensor-parallel size; one that leaves the scale-up links is slow.
+        counts: cards, tensor x pipeline x data [1].
+        sizes: what is tried.
     """
-    possible = []
-    for tp in divisors(devices):
-        if tp > widest or context_problem(inputs, attention, model, tp, int(inputs[SHARED])):
-            continue
-        for pp in divisors(devices // tp):
-            dp = devices // tp // pp
-            possible += [(tp, pp, dp, ep) for ep in divisors(tp * dp)
-                         if cut_problem(inputs, attention, model, (tp, pp, dp, ep)) is None]
-    return possible
+    rows: list[tuple[int, ...]] = []
+    left = 0
+    for devices in counts:
+        for tp in _meant(devices, sizes.tensor):
+            for pp in _meant(devices // tp, sizes.pipeline):
+                dp = devices // tp // pp
+                if not _asked(dp, sizes.data):
+                    continue
+                experts = _meant(tp * dp, sizes.expert)
+                if sizes.pipeline is None and pp > MOST_STAGES:
+                    left += len(experts)
+                    continue
+                rows += [(devices, tp, pp, dp, ep, slices, spares, context)
+                         for ep in experts for slices in sizes.slices
+                         for spares in sizes.spares(ep) for context in _meant(tp, sizes.context)]
+    table = np.array(rows, dtype=int).reshape(-1, len(AXES))
+    return {name: table[:, place] for place, name in enumerate(AXES)}, left
 
 
-def staged_group(tensor: int, pipeline: int, expert: int) -> bool:
-    """Whether ranks that share experts, and so step together, are cut into pipeline stages.
+def _asked(size: int, listed: Sequence[int] | None) -> bool:
+    return listed is None or size in listed
 
-    With prompts beside decode the closed form of their steady state is too fast near saturation, by
-    a third, held against the simulation.
 
-    >>> staged_group(8, 2, 8), staged_group(8, 2, 16)
-    (False, True)
+def _meant(whole: int, listed: Sequence[int] | None) -> list[int]:
+    """Divisors that are tried."""
+    return [size for size in divisors(whole) if _asked(size, listed)]
 
-    Args:
-        tensor, pipeline, expert: parallel sizes.
-    """
-    return pipeline > 1 and expert > tensor
+
+def at(rows: Rows, which: np.ndarray) -> Rows:
+    """Some of the layouts."""
+    return {name: column[which] for name, column in rows.items()}
+
+
+def each(rows: Mapping[str, np.ndarray]) -> Iterator[dict[str, int]]:
+    """Layouts one after the other, by name."""
+    names = list(rows)
+    for values in zip(*(rows[name].tolist() for name in names), strict=True):
+        yield dict(zip(names, values, strict=True))
 
 
 def placed(node: Node, devices: Number, data: Number, expert: Number
@@ -67,23 +105,21 @@ def placed(node: Node, devices: Number, data: Number, expert: Number
     return devices > per_node, left, data > 1
 
 
-def shares(inputs: Mapping[str, Any], attention: str, model: str) -> list[int]:
-    """Over how many ranks the cache of a request can be dealt, more than now, fewest first [1].
+def card_counts(fewest: int, most: int, per_node: int) -> list[int]:
+    """Numbers of cards that are tried: parts of a server that divide it, then whole servers [1].
 
-    Args:
-        inputs: input symbols of the deployment.
-        attention: ``mla`` or ``gqa``.
-        model: its identifier.
+    >>> card_counts(1, 24, 8)
+    [1, 2, 4, 8, 16, 24]
     """
-    tensor = int(inputs["tensor_parallel"])
-    return [size for size in divisors(tensor) if size > inputs[SHARED]
-            and context_problem(inputs, attention, model, tensor, size) is None]
+    counts = [*divisors(per_node)[:-1], *range(per_node, most + 1, per_node)]
+    return [count for count in counts if fewest <= count <= most]
 
 
-def divisors(number: int) -> list[int]:
+@lru_cache(maxsize=1 << 14)
+def divisors(number: int) -> tuple[int, ...]:
     """Its divisors, ascending.
 
     >>> divisors(12)
-    [1, 2, 3, 4, 6, 12]
+    (1, 2, 3, 4, 6, 12)
     """
-    return [part for part in range(1, number + 1) if number % part == 0]
+    return tuple(part for part in range(1, number + 1) if number % part == 0)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.choosing.advice import DTYPE, Reason, reasons
+from calc.choosing.admitted import MEMORY, Reason, reasons
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
@@ -170,7 +170,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
                   lengths, longest, float(inputs["request_overhead"]),
                   float(inputs["front_end_rate"]),
                   float(evaluate(full, attention)["request_throughput"]),
-                  tuple(reason for reason in why if reason.kind == DTYPE))
+                  tuple(reason for reason in why if reason.kind != MEMORY))
 
 
 def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[str, Any],

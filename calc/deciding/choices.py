@@ -17,6 +17,8 @@ from calc.deciding.replicas import Limits, Replica
 from calc.deciding.tables import on
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.planning.loads import HOURS, Load
 
 LARGEST = 64  # cards of a replica that is tried
@@ -27,7 +29,7 @@ class Layout:
     """A replica of one layout, and what it takes within limits in each case of speed.
 
     Attributes:
-        name: ``TP8×PP2, EP1``.
+        name: ``TP8×PP2``.
         devices: cards [1].
         most: by case, the rate that it takes, less what failures cost it [request/s].
     """
@@ -51,7 +53,7 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     for size in sizes_of(int(scenario.node.devices_per_node.value), largest):
         found = best(scenario, size, limits, own=True)
         if found:
-            tp, pp, dp, ep = found.cut
+            tp, pp, _, ep = found.cut
             ranks = max(1, ep // tp)  # that step together; the others are replicas of their own
             chosen.append(on(scenario, tp * pp * ranks, (tp, pp, ranks, ep)))
     result: dict[str, Layout] = {}
@@ -59,9 +61,7 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     per_server = int(scenario.node.devices_per_node.value)
     for candidate in chosen:
         own = Replica(candidate)
-        tp, pp, dp, ep = (int(own.inputs[f"{name}_parallel"]) for name in (
-            "tensor", "pipeline", "data", "expert"))
-        name = f"TP{tp}" + f"×PP{pp}" * (pp > 1) + f"×DP{dp}" * (dp > 1) + f", EP{ep}"
+        name = written(cut_of(candidate))["en"]
         if name in result:
             continue
         loading = float(evaluate(own.inputs, own.attention)["loading_time"])

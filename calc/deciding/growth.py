@@ -18,15 +18,27 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.layouts import Cut
+from calc.choosing.admitted import HEADROOM, has_room
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
-from calc.deciding.tables import Choice, Tables, Way, is_wide, layouts, own_way, requests_of, ways
+from calc.deciding.tables import (
+    Choice,
+    Cut,
+    Tables,
+    Way,
+    is_wide,
+    layouts,
+    own_way,
+    requests_of,
+    ways,
+)
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.subject import Cut as Laid
 
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
-STEADY = ("headroom_per_device", "cache_overflow", "steady_ttft", "steady_tpot",
+STEADY = (HEADROOM, "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
@@ -66,9 +78,8 @@ class Best:
 
     @property
     def layout(self) -> str:
-        """``TP8×DP2, EP16``."""
-        tp, pp, dp, ep = self.cut
-        return f"TP{tp}" + f"×PP{pp}" * (pp > 1) + f"×DP{dp}" * (dp > 1) + f", EP{ep}"
+        """``TP8×DP2/EP16``."""
+        return written(Laid(*self.cut))["en"]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -100,8 +111,8 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
     given: dict[str, Any] = {"open_arrivals": 1, "think_time": 0}
     found = tables.sweep(devices, choices, counts, STEADY, **given)
     rates = found["steady_request_throughput"]
-    room = (found["headroom_per_device"] >= 0) | (
-        (found["cache_overflow"] <= MOST_OVERFLOW) & (found["headroom_per_device"][:, :1] >= 0))
+    fits = has_room(found)
+    room = fits | ((found["cache_overflow"] <= MOST_OVERFLOW) & fits[:, :1])
     good = room & (found["steady_ttft"] <= limits.ttft) & (found["steady_tpot"] <= limits.tpot)
     if not (good & (rates > 0)).any():
         return None
@@ -183,7 +194,7 @@ def _decoders(tables: Tables, sizes: Sequence[int], limits: Limits, narrow: bool
         pace = found["decode_step_time"] + found["draft_time"] + gap
         pace /= found["tokens_per_step"]
         later = max(1.0, float(inputs[0]["output_tokens"]) - 1)
-        good = ((found["headroom_per_device"] >= 0) & (pace <= limits.tpot)
+        good = (has_room(found) & (pace <= limits.tpot)
                 & _kept(tables.scenario, choices, narrow))
         rates = np.where(good, counts / (later * pace), -1.0)
         row, column = np.unravel_index(rates.argmax(), rates.shape)
@@ -208,7 +219,7 @@ def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: 
         service = found["prefill_step_time"] * found["prompt_chunks"]
         service /= np.array([[cut[1]] for cut, _ in choices])
         spare = limits.ttft - found["ttft"] - transfer
-        good = ((found["headroom_per_device"] >= 0) & (spare >= 0)
+        good = (has_room(found) & (spare >= 0)
                 & _kept(tables.scenario, choices, narrow))
         spare = np.maximum(spare, 0)
         busy = (spare / (spare + service / 2) if math.isfinite(limits.ttft)

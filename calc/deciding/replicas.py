@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.admitted import has_room
 from calc.choosing.simulated import lengths_of
 from calc.deciding.waits import (
     pace_spread,
@@ -126,8 +127,8 @@ class Replica:
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
         self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
-        self.fits = float(evaluate(self.inputs | {"concurrency": self.ranks}, self.attention,
-                                   decode=False)["headroom_per_device"]) >= 0
+        self.fits = bool(has_room(evaluate(self.inputs | {"concurrency": self.ranks},
+                                           self.attention, decode=False)))
         if not self.fits:
             raise ParamsError(f"'{scenario.id}' does not hold one request, expected a deployment "
                               "that fits (python -m calc estimate tells what would).")

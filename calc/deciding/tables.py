@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from calc.choosing.admitted import HEADROOM, KINDS, admitted
 from calc.choosing.advice import changed
-from calc.choosing.layouts import Cut, cuts, placed, staged_group
+from calc.choosing.layouts import Sizes, at, each, every, placed
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.serving.replay import MOST_SEQUENCES
 from catalogue import Scenario
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
 from catalogue.deployments.layout import DEGREES
-from catalogue.deployments.profiles import drafts_in_stages
 
 REQUESTS = 48  # numbers of requests that are tried of each layout
+Cut = tuple[int, int, int, int]  # tensor, pipeline, data and expert parallel size
 Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
 Choice = tuple[Cut, Way]
 
@@ -44,13 +45,17 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
         mixed: whether prompts are prefilled beside decode, without ranks that step together in a
             pipeline.
     """
-    inputs, model = scenario.inputs(), scenario.model
-    found = cuts(inputs, model.attention, model.id, devices, scale_up_domain(scenario.node))
-    staged = not inputs["draft_tokens"] or drafts_in_stages(
-        scenario.device, model, scenario.engine)
-    return [cut for cut in found if not (narrow and is_wide(scenario, cut))
-            and (staged or cut[1] == 1) and not (mixed and staged_group(cut[0], cut[1], cut[3]))
-            and not block_problem(inputs, model.attention, model.id, scenario.precision, cut)]
+    own = cut_of(scenario)
+    rows, _ = every((devices,), Sizes(slices=(own.slices,), spares=lambda _: (own.spares,),
+                                      context=(own.context,)))
+    alike = {"shared_ranks": own.shared_ranks, "drafts": own.drafts}
+    rows |= {name: np.full(len(rows["tensor"]), value) for name, value in alike.items()}
+    # what it is stored in, and how long its requests are, is the deployment's own
+    keep = admitted(replace(subject_of(scenario), staged_groups=not mixed), rows, [
+        kind for kind in KINDS if kind not in (*OF_PRECISION, CONTEXT)])
+    found = [(row["tensor"], row["pipeline"], row["data"], row["expert"])
+             for row in each(at(rows, keep))]
+    return [cut for cut in found if not (narrow and is_wide(scenario, cut))]
 
 
 def is_wide(scenario: Scenario, cut: Cut) -> bool:
@@ -142,7 +147,7 @@ class Tables:
             choices = ways(self.scenario, layouts(self.scenario, devices))
             counts = requests_of(choices)
             found = self.sweep(
-                devices, choices, counts, ("headroom_per_device",),
+                devices, choices, counts, (HEADROOM,),
                 ("decode_step_time", "tokens_per_step", "draft_time"),
                 separate_pools=1) if choices else {}
             self._decoded[devices] = _Groups(choices, counts, found)
@@ -155,7 +160,7 @@ class Tables:
                 layouts(self.scenario, devices), own_way(self.scenario)).items())
             counts = np.array([[cut[2]] for cut, _ in choices], float)
             found = self.sweep(devices, choices, counts, (
-                "headroom_per_device", "ttft", "prefill_step_time", "prompt_chunks"),
+                HEADROOM, "ttft", "prefill_step_time", "prompt_chunks"),
                 separate_pools=0, output_tokens=1) if choices else {}
             self._prefilled[devices] = _Groups(choices, counts, found)
         return self._prefilled[devices]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission.rules import cut_of, subject_of
+from catalogue.deployments.admission.starting import server_problem
 from catalogue.deployments.layout import expert_slices
 
 PORT = 8000  # of the first server of a node
@@ -90,6 +92,8 @@ def layout(scenario: Scenario) -> Layout:
     slices = expert_slices(numbers, tp, ep)
     joined = ep * slices // tp
     cards, per_node = tp * pp * joined, int(scenario.node.devices_per_node.value)
+    if problem := server_problem(subject_of(scenario), cut_of(scenario)):
+        raise ParamsError(f"'{scenario.id}': {problem.text['en']}.")
     servers = dp // joined
     if cards <= per_node:
         fit = per_node // cards
@@ -97,10 +101,6 @@ def layout(scenario: Scenario) -> Layout:
                            PORT + number % fit) for number in range(servers))
         return _limited(scenario, Layout(tp, pp, joined, ep, slices, servers, 1,
                                          parts[-1].node + 1, parts))
-    if cards % per_node or (tp * pp < per_node and per_node % (tp * pp)) or (
-            tp * pp > per_node and (tp * pp) % per_node):
-        raise ParamsError(f"'{scenario.id}': a server of {cards} cards, replicas of {tp * pp}, "
-                          f"does not fill whole nodes of {per_node}.")
     span = cards // per_node
     return _limited(scenario, Layout(
         tp, pp, joined, ep, slices, servers, span, span * servers,

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calc.choosing.advice import TOLD, changed, reasons
+from calc.choosing.admitted import reasons
+from calc.choosing.advice import TOLD, changed
 from calc.quantities.everything import evaluate
 from calc.searching.answers import Answer
 from calc.searching.choices import Choice
@@ -17,7 +18,6 @@ from calc.searching.search import Row, search
 from calc.searching.space import Space
 from calc.searching.trying import PERCENT
 from catalogue import Scenario
-from catalogue.deployments.profiles import drafts_in_stages
 from catalogue.planning.goals import CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
@@ -114,7 +114,7 @@ def _goal(scenario: Scenario) -> Goal:
     tried = Axes.model_construct(
         chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
         drafts=[int(inputs["draft_tokens"])], staged_drafts=_staged(scenario),
-        spares=["none", "fewest"],
+        spares=["none", "fewest"], decode_context=[1],
         micro_batches=[int(inputs["micro_batches"])],
         memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
     return Goal.model_construct(
@@ -124,10 +124,10 @@ def _goal(scenario: Scenario) -> Goal:
         objectives=["throughput", "ttft"])
 
 
-def _staged(scenario: Scenario) -> bool:
-    """Whether it may draft in pipeline stages: it says that it does, or its engine does."""
-    return (scenario.inputs()["pipeline_parallel"] > 1
-            or drafts_in_stages(scenario.device, scenario.model, scenario.engine))
+def _staged(scenario: Scenario) -> bool | None:
+    """Whether it may draft in pipeline stages: it says that it does, or else where its engine does.
+    """
+    return True if scenario.inputs()["pipeline_parallel"] > 1 else None
 
 
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:

@@ -13,7 +13,7 @@ from catalogue.reading import yamlfile
 
 LISTS = ("devices", "precisions", "engines", "objectives")
 LISTS_OF = "space."  # whose keys are lists, but for one
-SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts")
+SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "space.any_engine")
 
 
 def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:

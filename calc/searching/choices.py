@@ -9,6 +9,8 @@ from typing import Any
 import yaml
 
 from catalogue import Scenario, load_device, load_node, made_scenario
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.subject import Cut
 from catalogue.planning.goals import Goal
 
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
@@ -28,6 +30,7 @@ class Choice:
         tensor, pipeline, data, expert: parallel sizes.
         slices: of each expert; 0 is what tensor parallelism leaves.
         spares: redundant experts.
+        context: ranks over which the cache of a request is dealt.
         chunk: prompt tokens of a step.
         micro_batches, drafts: half-batches, and drafted tokens of a step.
         utilization: share of the memory that the engine may use, in percent.
@@ -46,6 +49,7 @@ class Choice:
     expert: int
     slices: int
     spares: int
+    context: int
     chunk: int
     micro_batches: int
     drafts: int
@@ -60,11 +64,14 @@ class Choice:
 
     @property
     def layout(self) -> str:
-        """Its cut, as engines write it."""
-        spares = f"+{self.spares}" if self.spares else ""
-        slices = f"×ETP{self.slices}" if self.slices else ""
-        return (f"TP{self.tensor}×PP{self.pipeline}×DP{self.data}, "
-                f"EP{self.expert}{spares}{slices}")
+        """Its cut in words: ``2 servers of TP8/EP8``."""
+        return self.layouts["en"]
+
+    @property
+    def layouts(self) -> dict[str, str]:
+        """Its cut in both languages."""
+        return written(Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices,
+                           self.spares, context=self.context))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -88,6 +95,8 @@ class Choice:
         if self.spares:
             found |= {"parallelism.redundant_experts": self.spares,
                       "parallelism.balancing": "periodic"}
+        if self.context > 1:
+            found["parallelism.decode_context_parallel"] = self.context
         found |= {"workload.concurrency": self.concurrency,
                   "workload.max_num_batched_tokens": self.chunk,
                   "workload.memory_utilization": f"{self.utilization / 100:g}"}

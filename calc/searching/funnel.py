@@ -6,15 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.choosing.admitted import KINDS
+from calc.choosing.layouts import MOST_STAGES
+
 BOUNDS = {
-    "dtype": ("precisions that a device does not multiply", "设备不支持的精度"),
-    "division": ("layouts that divide neither model nor cards", "无法整除模型或卡数的切分"),
-    "blocks": ("layouts that cut a block of scales", "切开量化块、引擎不加载的切分"),
-    "stages": ("layouts with pipeline stages of ranks that share experts, for whose steady state "
-               "the closed form does not hold",
-               "流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）"),
-    "drafts": ("layouts with pipeline stages tried without drafts, as engines draft none there",
-               "只在不起草时尝试的流水线切分（引擎不跨流水线级起草）"),
+    **{kind: words for kind, words in KINDS.items() if kind != "drafts"},
+    "pipeline": (f"layouts of more than {MOST_STAGES} pipeline stages",
+                 f"流水线超过 {MOST_STAGES} 级的切分"),
+    "drafts": KINDS["drafts"],
     "memory": ("do not fit the memory", "显存放不下"),
     "pace": ("decode steps alone slower than the limit", "仅解码步就已超过时延上限"),
     "objective": ("no better than one found, even without their prompts",

@@ -224,8 +224,7 @@ def _part(task: tuple[int, int, int]) -> Part:
     base = bases[number]
     kept, funnel = Kept.new(asked.objectives), Funnel()
     if share == 0:
-        funnel.counts["blocks"] += space.blocked(base)
-        funnel.counts["drafts"] += space.undrafted(base)
+        funnel.counts += space.left_out(base)
     if joined := together(space, base, asked.goal.demand):
         tried, first, cells = joined
         if shares > 1:

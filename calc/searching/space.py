@@ -6,14 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from itertools import pairwise, product
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import ON_PROCESSORS, changed
-from calc.choosing.layouts import divisors, placed, staged_group
+from calc.choosing.admitted import KINDS as WHY
+from calc.choosing.admitted import Judge, counted
+from calc.choosing.advice import changed
+from calc.choosing.layouts import AXES as LAYOUT
+from calc.choosing.layouts import Sizes, at, card_counts, every, placed
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -27,22 +30,18 @@ from catalogue import (
     model_inputs,
 )
 from catalogue import names as entries
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.layout import SLICES, cut_problem
-from catalogue.deployments.precision_support import missing_dtypes, nearest
-from catalogue.deployments.profiles import drafts_in_stages
+from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
+from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.layout import SLICES
 from catalogue.engines.released import AT, fitting
-from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.planning.goals import MOST_CARDS, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
-AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "chunk",
-        "micro_batches", "drafts", "utilization")
-LAYOUT = AXES[:7]
+AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
+OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
@@ -76,9 +75,8 @@ class Space:
     goal: Goal
     resolve: Callable[[Choice], Scenario] | None = None
     dropped: Counter[str] = field(default_factory=Counter)
-    _layouts: dict[tuple[str, int], Cells] = field(default_factory=dict)
-    _loaded: dict[tuple[str, int, str], np.ndarray] = field(default_factory=dict)
-    _staged: dict[Base, bool] = field(default_factory=dict)
+    _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
+    _judge: Judge = field(default_factory=Judge)
     _files: dict[Base, Scenario] = field(default_factory=dict)
     _inputs: dict[Base, tuple[Scenario, dict[str, Any]]] = field(default_factory=dict)
 
@@ -116,16 +114,32 @@ class Space:
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)
-            wanted = ([load_precision(name) for name in self.goal.precisions]
-                      if self.goal.precisions else
-                      [precision for precision in nearest(device)
-                       if precision.id not in ON_PROCESSORS])
-            for precision in wanted:
-                if missing_dtypes(precision, device):
-                    self.dropped["dtype"] += 1
-                    continue
-                for engine in self._engines(device):
-                    yield Base(offer.device, offer.node or node.id, engine, precision.id)
+            for engine in self._engines(device):
+                base = Base(offer.device, offer.node or node.id, engine, "bf16")
+                wanted = self.goal.precisions or [entry.id for entry in precisions(
+                    self.subject(base))]
+                for name in wanted:
+                    one = replace(base, precision=name)
+                    problem = next(problems(self.subject(one), Cut(), OF_PRECISION), None)
+                    if problem is None:
+                        yield one
+                    else:
+                        self.dropped[problem.kind] += 1
+
+    def subject(self, base: Base, pool: str | None = None) -> Subject:
+        """What is asked to be loaded of a base, but for its layout.
+
+        Args:
+            base: an offer in a precision.
+            pool: of two that it is; then no prompts stand beside decode.
+        """
+        demand, space = self.goal.demand, self.goal.space
+        longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
+        return Subject(
+            self.model, load_precision(base.precision), load_device(base.device),
+            load_node(base.node), self.shapes, base.engine, engines_own=not space.any_engine,
+            context=longest, staged_drafts=space.staged_drafts,
+            staged_groups=space.staged_groups or pool is not None)
 
     def _engines(self, device: Device) -> list[str | None]:
         """Engines that are tried on a device; those that do not run on it are left out."""
@@ -137,9 +151,8 @@ class Space:
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
         cards into slices that engines load, each with every chunk, half-batch and draft."""
-        layouts, loads = self.layouts(base), self._loads(base)
-        cells = self._every({name: column[loads] for name, column in layouts.items()},
-                            self._drafts_in_stages(base))
+        layouts = self.layouts(base)
+        cells = self._every(at(layouts, self._kinds(base) < 0), base)
         if not len(cells["data"]):
             return []
         columns = _kinds(load_node(base.node), cells)
@@ -154,24 +167,25 @@ class Space:
         """Deployments of a base but for their requests, those that no engine loads included [1]."""
         return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes()))
 
-    def blocked(self, base: Base) -> int:
-        """Layouts of a base that cut a block of scales [1]."""
-        return int((~self._loads(base)).sum())
+    def left_out(self, base: Base) -> Counter[str]:
+        """Layouts of a base that are not tried, by why, and those with which no draft is."""
+        kinds = self._kinds(base)
+        found = counted(kinds)
+        found["pipeline"] += self._whole(base)[1]
+        if any(self.drafts()):
+            of_loaded = at(self.layouts(base), kinds < 0)
+            count = np.full(len(of_loaded["data"]), max(self.drafts()))
+            found["drafts"] += int(self._undrafted(base, of_loaded | {"drafts": count}).sum())
+        return found
 
-    def undrafted(self, base: Base) -> int:
-        """Layouts of a base that engines load, but with which none of the drafts is tried [1]."""
-        layouts = self.layouts(base)
-        if not any(self.drafts()) or self._drafts_in_stages(base):
-            return 0
-        return int((self._loads(base) & (layouts["pipeline"] > 1)).sum())
+    def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
+        """Which cells draft where no engine does."""
+        return self._judge.kinds(self.subject(base), cells, asked=("drafts",)) >= 0
 
-    def _drafts_in_stages(self, base: Base) -> bool:
-        """Whether drafts are tried in pipeline stages."""
-        if base not in self._staged:
-            allowed = self.goal.space.staged_drafts
-            self._staged[base] = allowed if allowed is not None else drafts_in_stages(
-                load_device(base.device), self.model, base.engine)
-        return self._staged[base]
+    def _kinds(self, base: Base) -> np.ndarray:
+        """Why each layout of a base is not loaded, as ``calc.choosing.admitted`` has it."""
+        key = base.node, self.most(base)
+        return self._judge.kinds(self.subject(base), self.layouts(base), key, OF_LAYOUT)
 
     def _axes(self) -> tuple[list[int], ...]:
         """Values of what stands in ``AXES`` behind the layout."""
@@ -179,7 +193,7 @@ class Space:
         return (self.chunks(), list(space.micro_batches), self.drafts(),
                 space.memory_utilization or [UTILIZATION])
 
-    def _every(self, layouts: Cells, staged: bool) -> Cells:
+    def _every(self, layouts: Cells, base: Base) -> Cells:
         """Layouts with every value of the other axes; with drafts in stages only if they may be."""
         axes = self._axes()
         shape = (len(layouts["devices"]), *map(len, axes))
@@ -190,14 +204,22 @@ class Space:
         # half-batches hide an exchange, where there is one
         exchanged = (sharing(cells) > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
-        keep &= (cells["pipeline"] == 1) | (cells["drafts"] == 0) | staged
+        keep &= ~self._undrafted(base, cells)
         return {name: column[keep] for name, column in cells.items()}
 
     def layouts(self, base: Base) -> Cells:
-        """Cuts of a base that divide model and cards."""
+        """Cuts of a base, whether they divide the model or not."""
+        return self._whole(base)[0]
+
+    def _whole(self, base: Base) -> tuple[Cells, int]:
+        """Cuts of a base, and how many more have more stages than are tried."""
         key = base.node, self.most(base)
         if key not in self._layouts:
-            self._layouts[key] = self._divided(load_node(base.node), key[1])
+            space, cards = self.goal.space, self.goal.cards
+            per_node = int(load_node(base.node).devices_per_node.value)
+            self._layouts[key] = every(card_counts(cards.fewest, key[1], per_node), Sizes(
+                space.tensor, space.pipeline, space.data, space.expert, self.slices(),
+                lambda ranks: _spares(self.goal, self.shapes, ranks), space.decode_context))
         return self._layouts[key]
 
     def most(self, base: Base) -> int:
@@ -216,58 +238,6 @@ class Space:
                 base.device, base.node, rent=rent, capital=capital, power=power,
                 ownership=self.goal.ownership, price=offer.price).cards)
         return min(counts)
-
-    def _loads(self, base: Base) -> np.ndarray:
-        """Of which layouts engines load every slice."""
-        key = base.node, self.most(base), base.precision
-        if key not in self._loaded:
-            self._loaded[key] = self._whole(load_precision(base.precision), self.layouts(base))
-        return self._loaded[key]
-
-    def _whole(self, precision: Precision, layouts: Cells) -> np.ndarray:
-        cuts, which = np.unique(np.stack([
-            layouts["tensor"], sharing(layouts) // layouts["tensor"], layouts["expert"],
-            layouts["slices"]]), axis=1, return_inverse=True)
-        return np.array([block_problem({**self.shapes, SLICES: slices}, self.model.attention,
-                                       self.model.id, precision, (tp, 1, max(1, dp), ep))
-                         is None for tp, dp, ep, slices in cuts.T.tolist()], bool)[which]
-
-    def _divided(self, node: Node, most: int) -> Cells:
-        """Cuts of each number of cards that divide the model, with each number of spares."""
-        space, rows = self.goal.space, []
-        widest = scale_up_domain(node)
-
-        @cache
-        def fits(tp: int, pp: int, dp: int, ep: int, slices: int, spares: int) -> bool:
-            numbers = {**self.shapes, SLICES: slices, "redundant_experts": spares}
-            return cut_problem(numbers, self.model.attention, self.model.id,
-                               (tp, pp, dp, ep)) is None
-
-        def meant(size: int, listed: list[int] | None) -> bool:
-            return listed is None or size in listed
-
-        for devices in card_counts(self.goal.cards.fewest, most, int(node.devices_per_node.value)):
-            for tp, pp in product(divisors(devices), divisors(devices)):
-                if devices % (tp * pp):
-                    continue
-                dp = devices // tp // pp
-                # stages divide nothing but the layers
-                if tp > widest or not (meant(tp, space.tensor) and meant(pp, space.pipeline)
-                                       and meant(dp, space.data) and fits(1, pp, 1, 1, 0, 0)):
-                    continue
-                for ep, cut in product(divisors(tp * dp), self.slices()):
-                    if not meant(ep, space.expert):
-                        continue
-                    if staged_group(tp, pp, ep * max(1, cut)) and not space.staged_groups:
-                        self.dropped["stages"] += 1
-                        continue
-                    for spares in _spares(self.goal, self.shapes, ep):
-                        if fits(tp, 1, dp, ep, cut, spares):
-                            rows.append((devices, tp, pp, dp, ep, cut, spares))
-                        else:
-                            self.dropped["division"] += 1
-        table = np.array(rows, dtype=int).reshape(-1, len(LAYOUT))
-        return {name: table[:, number] for number, name in enumerate(LAYOUT)}
 
     def slices(self) -> list[int]:
         """Slices of an expert that are tried [1]; 0 is what tensor parallelism leaves."""
@@ -325,6 +295,7 @@ class Space:
                  if path.startswith(MOVED)}
         whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
                  f"parallelism.{SLICES}": choice.slices,
+                 "parallelism.decode_context_parallel": choice.context,
                  "parallelism.balancing": "periodic" if choice.spares else "none",
                  "workload.draft_tokens": choice.drafts}
         return changed(self._files[base], moved | whole)
@@ -372,16 +343,6 @@ def node_of(offer: Offer, device: Device) -> Node:
     return load_node(name)
 
 
-def card_counts(fewest: int, most: int, per_node: int) -> list[int]:
-    """Numbers of cards that are tried: parts of a server that divide it, then whole servers [1].
-
-    >>> card_counts(1, 24, 8)
-    [1, 2, 4, 8, 16, 24]
-    """
-    counts = [*divisors(per_node)[:-1], *range(per_node, most + 1, per_node)]
-    return [count for count in counts if fewest <= count <= most]
-
-
 def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:
     """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]."""
     routed = int(shapes["n_routed_experts"])
@@ -389,4 +350,5 @@ def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:
         return [0]
     fewest = -(-routed // ranks) * ranks - routed
     numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
-    return sorted({numbers[name] for name in goal.space.spares})
+    return sorted({each if isinstance(each, int) else numbers[each]
+                   for each in goal.space.spares})

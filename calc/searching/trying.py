@@ -34,7 +34,8 @@ MOST_IN_FLIGHT = 1 << 20  # requests of a deployment
 SYMBOLS = {
     "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
     "expert": "expert_parallel", "slices": "expert_tensor_parallel",
-    "spares": "redundant_experts", "chunk": "max_num_batched_tokens",
+    "spares": "redundant_experts", "context": "decode_context_parallel",
+    "chunk": "max_num_batched_tokens",
     "micro_batches": "micro_batches", "drafts": "draft_tokens",
     "utilization": "memory_utilization", "concurrency": "concurrency"}
 """Settings of a cell and the input symbols that they are."""
@@ -43,7 +44,7 @@ STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "decode_tpot"
-DEGREES = ("tensor", "pipeline", "data", "expert", "slices")
+DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
 NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
                "draft_time", "tokens_per_step")

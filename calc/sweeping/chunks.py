@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from calc.choosing.admitted import HEADROOM, has_room
 from calc.choosing.fronts import Best, Front, Rows
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.everything import INPUTS
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.sweeping.planning import DEVICES, PER_DEVICE, Choice, Plan
+from catalogue.deployments.admission.rules import too_long
 
 ROW = "row"
 TOO_LONG = "context_tokens is less than input_tokens + output_tokens"
 TOO_MANY = "concurrency is more than the requests that there are"
 TOO_LARGE = "does not fit in memory"
 ENDLESS = "has no finite answer"
-HEADROOM = "headroom_per_device"
+BEYOND = "is longer than the model knows positions"
 OF_MEMORY = frozenset({
     HEADROOM, "memory_per_device", "usable_memory", "weights_per_device", "kv_per_device",
     "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "max_concurrency"})
@@ -122,7 +125,7 @@ def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, places: np.ndarray
     if not len(rows):
         return None
     memory = sweep(inputs, choice.attention, sorted(OF_MEMORY), decode=False)
-    fits = memory[HEADROOM] >= 0
+    fits = has_room(memory)
     counted.without(TOO_LARGE, rows[~fits])
     rows, inputs = _only(fits, rows, inputs)
     if not len(rows):
@@ -139,6 +142,8 @@ def _refused(choice: Choice, inputs: Mapping[str, Any], needed: Any) -> Iterator
     if choice.requests is not None:
         yield TOO_MANY, inputs["concurrency"] > choice.requests
     yield TOO_LONG, np.less(inputs["context_tokens"], needed)
+    if choice.positions < math.inf:
+        yield BEYOND, too_long(inputs["context_tokens"], choice.positions)
 
 
 def _only(kept: np.ndarray, rows: np.ndarray, inputs: dict[str, Any],

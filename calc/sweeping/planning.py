@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,23 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import reasons
-from calc.choosing.layouts import SHARED
+from calc.choosing.admitted import KINDS, Judge
 from calc.quantities.everything import INPUTS, evaluate
 from calc.sweeping.axes import Axis
 from calc.sweeping.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.layout import (
-    DEGREES,
-    SHARED_RANKS,
-    SLICES,
-    context_problem,
-    cut_problem,
-    expert_slices,
-    mechanism_units,
-    rule_of,
-)
+from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
+from catalogue.deployments.admission.rules import problems as refused
+from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.layout import DEGREES, SHARED_RANKS, SLICES, mechanism_units, rule_of
+from catalogue.deployments.layout import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Parallelism, Workload
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
@@ -47,6 +41,9 @@ PLAIN = ("concurrency", "input_tokens", "output_tokens", "context_tokens",
          "max_num_batched_tokens", "block_size", "memory_utilization")
 LARGEST_FIRST = ("context_tokens", "memory_utilization")  # whose largest value is the easiest
 NUMBERS_OF_CUT = (*DEGREES, SLICES, "redundant_experts", SHARED_RANKS, SHARED)
+CUT_NAMES = dict(zip(("tensor", "pipeline", "data", "expert", "slices", "spares", "shared_ranks",
+                      "context"), NUMBERS_OF_CUT, strict=True))
+OF_CUT = tuple(kind for kind in KINDS if kind not in (*OF_PRECISION, CONTEXT, "stages"))
 PER_DEVICE = {f"{name}_per_device": name for name in ("output_throughput", "steady_throughput")}
 DEVICES = "devices"
 STEADY = {"steady_tpot": -1, "steady_ttft": -1, "steady_throughput_per_device": +1}
@@ -71,6 +68,7 @@ class Choice:
         problems: why a cut is none.
         requests: most that may be in flight; None where nothing says so.
         summed: whether the longest context is that of the request.
+        positions: that the model knows [token].
     """
 
     problem: str | None = None
@@ -82,6 +80,7 @@ class Choice:
     problems: tuple[str, ...] = ()
     requests: float | None = None
     summed: bool = False
+    positions: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -258,13 +257,15 @@ class _Loader:
             return Choice(str(error).rstrip("."))
         if scenario.file.workload.arrivals == "burst":
             self.usual = BURST
-        if lacking := reasons(scenario, {"headroom_per_device": 0}):
-            return Choice(lacking[0].text["en"].split(". ")[0].rstrip("."))
+        cut_free = [kind for kind in KINDS if not freely or kind not in OF_CUT]
+        if lacking := list(refused(subject_of(scenario), cut_of(scenario), [
+                kind for kind in cut_free if kind != CONTEXT])):
+            return Choice(lacking[0].text["en"].split(". ")[0])
         numbers = {name: float(value) for name, value in scenario.inputs().items()}
         for path, text in raw.items():
             numbers[path] = float(si_number(text, _rule(path)))
         columns = self._columns(scenario, numbers)
-        workload = scenario.file.workload
+        workload, positions = scenario.file.workload, scenario.model.max_position_embeddings
         if workload.output_tokens is None and "context_tokens" in columns:
             place, contexts = columns["context_tokens"]
             columns["input_tokens"] = place, contexts - 1
@@ -274,7 +275,7 @@ class _Loader:
         return Choice(
             None, scenario.model.attention, fixed, columns, cut_axes, cuts, problems,
             float(workload.requests.value) if workload.requests else None,
-            workload.context_tokens is None)
+            workload.context_tokens is None, math.inf if positions is None else positions.value)
 
     def _easiest(self) -> list[str]:
         """Of each axis of the workload the value that no other one can be too much for."""
@@ -313,36 +314,38 @@ class _Loader:
         shape = tuple(len(self.inner[axis].values) for axis in axes)
         found, problems = np.zeros(shape, dtype=np.int32), dict[str, int]()
         devices = None if self.paths & set(DEGREES) else scenario.devices
-        blocked: dict[tuple[int, int], tuple[str, str] | None] = {}
         if not axes:
             return found, ()
-        model = scenario.model.attention, scenario.model.id
+        subject, own = subject_of(scenario), cut_of(scenario)
+        rows: dict[str, list[int]] = {name: [] for name in CUT_NAMES}
         for places in np.ndindex(shape):
             at = dict(zip(axes, places, strict=True))
-            numbers = {**fixed, **{name: values[at[axis]] for name, (axis, values)
-                                   in columns.items() if axis in at}}
-            tp, pp, dp, ep = cut = _degrees(numbers)
-            problem, fault = None, None
-            if devices is not None and tp * pp * dp != devices:
-                problem = OTHER_DEVICES
-            elif fault := cut_problem(numbers, *model, cut):
-                problem = f"{fault[0]} does not divide the model"
-            else:
-                key = tp, expert_slices(numbers, tp, ep)
-                if key not in blocked:
-                    blocked[key] = block_problem(numbers, *model, scenario.precision, cut)
-                if broken := blocked[key]:
-                    problem = f"{broken[0]} cuts blocks of '{scenario.precision.id}'"
-                elif context_problem(numbers, *model, tp, int(numbers[SHARED])):
-                    problem = f"{SHARED} does not fit"
+            for name, key in CUT_NAMES.items():
+                axis, values = columns.get(key, (None, np.array([fixed.get(key, 0)])))
+                rows[name].append(int(values[0 if axis is None else at[axis]]))
+        table = {name: np.array(values) for name, values in rows.items()}
+        table["drafts"] = np.full(len(table["tensor"]), own.drafts)
+        kinds = Judge().kinds(subject, table, asked=OF_CUT)
+        whole = table["tensor"] * table["pipeline"] * table["data"]
+        for number, places in enumerate(np.ndindex(shape)):
+            problem = (OTHER_DEVICES if devices is not None and whole[number] != devices
+                       else self._why(subject, Cut(**{name: int(column[number])
+                                                      for name, column in table.items()}))
+                       if kinds[number] >= 0 else None)
             if problem:
                 found[places] = problems.setdefault(problem, len(problems) + 1)
         return found, tuple(problems)
 
-
-def _degrees(numbers: Mapping[str, float]) -> tuple[int, int, int, int]:
-    tp, pp, dp, ep = (int(numbers[name]) for name in DEGREES)
-    return tp, pp, dp, ep
+    def _why(self, subject: Subject, cut: Cut) -> str:
+        """What is told of a cut that is not loaded, the same of all that are alike."""
+        problem = next(refused(subject, cut, OF_CUT))
+        if problem.kind == "division":
+            return f"{problem.key} does not divide the model"
+        if problem.kind == "blocks":
+            return f"{problem.key} cuts blocks of '{subject.precision.id}'"
+        if problem.kind == "dealt":
+            return f"{SHARED} does not fit"
+        return KINDS[problem.kind][0]
 
 
 def _cut(scenario: Scenario, sizes: Mapping[str, float]) -> Scenario:

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from catalogue import library
 from catalogue.deployments import family, layout
-from catalogue.deployments.blocks import block_problem
+from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
-from catalogue.deployments.physics_inputs import NEUTRAL, peak_problem
+from catalogue.deployments.physics_inputs import peak_problem
 from catalogue.deployments.profiles import named, underlaid
-from catalogue.deployments.scenario import Scenario, model_inputs
+from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.hardware import Device
 from catalogue.library import Override
@@ -289,21 +289,14 @@ def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:
 
 def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
-    numbers = NEUTRAL | model_inputs(scenario.model) | scenario.stated() | {
-        name: value.value for name, value in scenario.mechanisms.items()}
-    tp, pp, dp, ep = (int(numbers[f"{name}_parallel"])
-                      for name in ("tensor", "pipeline", "data", "expert"))
-
+    cut = cut_of(scenario)
+    tp, pp, dp, _ = cut.degrees
     if tp * pp * dp != scenario.devices:
         raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
                           f"cluster has {scenario.devices}.")
-    model, cut = (numbers, scenario.model.attention, scenario.model.id), (tp, pp, dp, ep)
-    if found := (layout.cut_problem(*model, cut)
-                 or block_problem(*model, scenario.precision, cut)):
-        raise LayoutError(f"{where('parallelism', found[0])}: {found[1]}.")
-    if problem := layout.context_problem(*model, tp, int(numbers["decode_context_parallel"])):
-        raise LayoutError(f"{where('parallelism', 'decode_context_parallel')}: {problem}.")
+    for problem in problems(subject_of(scenario), cut, LAID_OUT):
+        raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
 
 
 def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:

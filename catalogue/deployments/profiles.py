@@ -37,6 +37,8 @@ class Running:
         mechanisms, workload: values by name, with their provenance.
         scheduling: how a step is filled; None where nothing is said.
         staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
+        starts: which layouts it starts, by ``catalogue.entries.profiles.Starting``; nothing where
+            nothing is known.
     """
 
     profile: Profile
@@ -45,6 +47,7 @@ class Running:
     workload: dict[str, Value]
     scheduling: Scheduling | None
     staged_drafts: bool
+    starts: Mapping[str, bool]
 
     @property
     def name(self) -> str:
@@ -111,13 +114,21 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
                if statement.holds(release, card, model.attention, drafts)]
     mechanisms: dict[str, Value] = {}
     workload: dict[str, Value] = {}
+    starts: dict[str, bool] = {}
     scheduling, staged = None, False
     for statement in holding:
         mechanisms |= statement.mechanisms
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         staged = statement.staged_drafts.value if statement.staged_drafts else staged
-    return Running(profile, release, mechanisms, workload, scheduling, staged)
+        starts |= _starts(statement)
+    return Running(profile, release, mechanisms, workload, scheduling, staged, starts)
+
+
+def _starts(statement: Statement) -> dict[str, bool]:
+    """What a statement says of layouts, by name."""
+    stated = dict(statement.starts) if statement.starts else {}
+    return {name: value for name, value in stated.items() if isinstance(value, bool)}
 
 
 def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:

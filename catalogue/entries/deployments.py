@@ -161,6 +161,7 @@ class Precision(Named):
     kv_index: FormatName | None = None
     activation: FormatName
     logit: FormatName
+    host_experts: Flag = False  # made for kernels of processors
     checkpoints: list[Checkpoint] = []
 
 

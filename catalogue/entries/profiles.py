@@ -77,6 +77,33 @@ class Ability(Entry):
     note: Text | None = None
 
 
+class Starting(Entry):
+    """Which layouts of experts and replicas an engine starts, and where that is from.
+
+    A server is what answers requests by itself: replicas of attention that share experts, or one.
+
+    Attributes:
+        divided_experts: experts on some of a server's ranks, each cut over the others; without it,
+            each is whole on one of all ranks, or cut over all of them.
+        cut_over_replicas: experts cut over ranks of several replicas.
+        wide_replicas: replicas of more than one rank in a server of several.
+        spares: redundant experts.
+        dealt_cache: the cache of a request dealt over tensor-parallel ranks.
+        spread_replicas: replicas of more than one node in a server of several.
+    """
+
+    divided_experts: Flag | None = None
+    cut_over_replicas: Flag | None = None
+    wide_replicas: Flag | None = None
+    spares: Flag | None = None
+    dealt_cache: Flag | None = None
+    spread_replicas: Flag | None = None
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+
 class Defaults(Entry):
     """What an engine takes for a key of a deployment's workload, where that is not given."""
 
@@ -95,6 +122,7 @@ class Statement(Entry):
         drafts: whether it holds with drafted tokens or without; absent, of both.
         scheduling: how a step is filled.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
+        starts: which layouts it starts; what is absent is as an earlier statement has it.
         workload: defaults that are decided when the engine starts, by card or model.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
         mechanisms: by name, as a scenario's.
@@ -107,6 +135,7 @@ class Statement(Entry):
     drafts: Flag | None = None
     scheduling: Scheduling | None = None
     staged_drafts: Ability | None = None
+    starts: Starting | None = None
     workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}

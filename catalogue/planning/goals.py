@@ -205,10 +205,13 @@ class Space(Entry):
     """What is tried of each cut: an absent list is the usual one.
 
     Attributes:
-        tensor, pipeline, data, expert: parallel sizes; absent, all that divide.
+        tensor, pipeline, data, expert: parallel sizes; absent, all that divide, of stages up to 4.
         expert_slices: of each routed expert; absent, what tensor parallelism leaves.
         spares: redundant experts: ``none``, the ``fewest`` with which experts can be dealt out, or
-            one more ``per-rank``.
+            one more ``per-rank``; or a number of them.
+        decode_context: ranks over which the cache of a request is dealt; absent, all that divide
+            the tensor-parallel size.
+        any_engine: whether layouts are tried that no engine of the catalogue starts.
         chunks: prompt tokens of a step [token].
         batches: requests in flight of a data-parallel rank, where nobody says how many users;
             absent, a grid of 8 per doubling up to what the memory holds.
@@ -228,7 +231,9 @@ class Space(Entry):
     data: Degrees | None = None
     expert: Degrees | None = None
     expert_slices: Degrees | None = None
-    spares: list[Literal["none", "fewest", "per-rank"]] = ["none", "fewest", "per-rank"]
+    spares: list[Literal["none", "fewest", "per-rank"] | Degree] = ["none", "fewest", "per-rank"]
+    decode_context: Degrees | None = None
+    any_engine: Flag = False
     chunks: Degrees | None = None
     batches: Degrees | None = None
     micro_batches: list[Literal[1, 2]] = [1, 2]

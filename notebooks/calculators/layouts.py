@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
+from collections.abc import Mapping
 
-from calculators.extras import COPIES
-from calculators.offers import MODELS, SIZES
-from catalogue import load_model, load_precision, model_inputs
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.layout import cut_problem
+import numpy as np
+
+from calc.choosing.admitted import admitted
+from calculators.offers import MODELS, SIZES, cards, subject
+from catalogue import load_model
+from catalogue.deployments.admission.subject import Subject
 
 Rows = list[int]  # of each tensor-parallel size, or each pair with data, a bit per expert size
 
@@ -20,12 +20,12 @@ def divided(model: str) -> list[Rows]:
     The sizes are those of ``SIZES``. Pipeline stages divide nothing but the layers; whether
     experts are dealt out evenly is another answer (:func:`dealt`).
     """
-    entry = load_model(model)
-    numbers: dict[str, Any] = dict(model_inputs(entry))
-    routed = int(numbers["n_routed_experts"])
-    return [[_bits(cut_problem(numbers | {COPIES: -routed % ep}, entry.attention, model,
-                               (tp, 1, dp, ep)) is None
-                   for ep in SIZES) for dp in SIZES] for tp in SIZES]
+    tensor, data, expert = (grid.ravel() for grid in np.meshgrid(*[SIZES] * 3, indexing="ij"))
+    asked = subject(cards()[0], model)
+    copies = -int(asked.numbers["n_routed_experts"]) % expert
+    found = _flags(asked, {"tensor": tensor, "data": data, "expert": expert, "spares": copies},
+                   "division")
+    return [[_bits(row) for row in rows] for rows in found.reshape([len(SIZES)] * 3)]
 
 
 def dealt(model: str, expert_parallel: int, copies: int = 0, apart: int = 0) -> bool:
@@ -37,24 +37,22 @@ def dealt(model: str, expert_parallel: int, copies: int = 0, apart: int = 0) -> 
 
 def loaded(model: str, precision: str) -> Rows:
     """By tensor-parallel size the expert-parallel sizes whose slices hold whole blocks, as bits."""
-    entry, stored = load_model(model), load_precision(precision)
-    numbers: dict[str, Any] = dict(model_inputs(entry))
-
-    @functools.cache
-    def loads(tp: int, slices: int) -> bool:
-        cut = tp, 1, 1, tp // slices
-        return block_problem(numbers, entry.attention, model, stored, cut) is None
-
-    return [_bits(loads(tp, tp // ep) if ep <= tp and tp % ep == 0 else loads(tp, 1)
-                  for ep in SIZES) if _heads(numbers, tp) else 0 for tp in SIZES]
-
-
-def _heads(numbers: dict[str, Any], tp: int) -> bool:
-    """Whether heads can be dealt so; what cannot be divided at all is told by :func:`divided`."""
-    return int(numbers["num_attention_heads"]) % tp == 0
+    tensor, expert = (grid.ravel() for grid in np.meshgrid(*[SIZES] * 2, indexing="ij"))
+    asked = subject(cards()[0], model, precision)
+    whole = (expert > tensor) | (tensor % expert > 0)
+    rows = {"tensor": tensor, "expert": np.where(whole, tensor, expert)}
+    heads = int(asked.numbers["num_attention_heads"]) % tensor == 0
+    found = _flags(asked, {name: column[heads] for name, column in rows.items()}, "blocks")
+    flags = np.zeros(len(tensor), bool)  # what cannot be divided at all is told by ``divided``
+    flags[heads] = found
+    return [_bits(row) for row in flags.reshape([len(SIZES)] * 2)]
 
 
-def _bits(flags: Any) -> int:
+def _flags(asked: Subject, rows: Mapping[str, np.ndarray], kind: str) -> np.ndarray:
+    return admitted(asked, rows, (kind,))
+
+
+def _bits(flags: np.ndarray) -> int:
     return sum(1 << place for place, flag in enumerate(flags) if flag)
 
 

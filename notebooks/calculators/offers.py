@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calc.choosing.advice import ON_PROCESSORS, changed
+from calc.choosing.advice import changed
 from calc.searching.choices import BLOCKS, UTILIZATION
 from calculators.extras import CONTEXT_ONLY, ROOT, extras, written
-from catalogue import Scenario, load_device, load_model, load_node, made_scenario, names
+from catalogue import (
+    Scenario,
+    load_device,
+    load_model,
+    load_node,
+    load_precision,
+    made_scenario,
+    model_inputs,
+    names,
+)
+from catalogue.deployments.admission.rules import precisions as loaded_precisions
+from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.precision_support import nearest
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
@@ -83,7 +93,13 @@ def card_of(scenario: Scenario) -> str:
 @functools.cache
 def precisions(card: str) -> list[str]:
     """Precisions that a card multiplies, of those that are made for cards."""
-    return [entry.id for entry in nearest(placed(card)[0]) if entry.id not in ON_PROCESSORS]
+    return [entry.id for entry in loaded_precisions(subject(card, MODELS[0]))]
+
+
+def subject(card: str, model: str, precision: str = "bf16") -> Subject:
+    """A model on a card of the calculators, but for how it is cut."""
+    entry = load_model(model)
+    return Subject(entry, load_precision(precision), *placed(card), model_inputs(entry))
 
 
 @functools.cache

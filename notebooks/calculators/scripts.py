@@ -6,7 +6,6 @@ import functools
 import json
 from typing import Any
 
-from calc.choosing.advice import CLASSES
 from calc.costing.rates import card_hour
 from calc.evidence.classes import (
     ENGINE_LEVEL,
@@ -50,6 +49,7 @@ from catalogue import (
     model_inputs,
     sources,
 )
+from catalogue.deployments.admission.rules import CLASSES
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.trees import symbols_of
 from catalogue.planning.prices import OWNERSHIPS

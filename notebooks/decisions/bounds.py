@@ -11,6 +11,7 @@ import numpy as np
 
 import calc
 import catalogue
+from calc.choosing.admitted import has_room
 from calc.choosing.fronts import front
 from calc.evidence.validation import measured_systems
 from calc.quantities.everything import evaluate
@@ -148,7 +149,7 @@ def by_hand() -> None:
             refused += 1
             continue
         seen = evaluate(deployed.inputs(), deployed.model.attention)
-        if seen["headroom_per_device"] < 0:
+        if not has_room(seen):
             short += 1
             continue
         rows.append([float(seen["steady_throughput"]) / deployed.devices,
@@ -175,7 +176,7 @@ def _files(goal: Any) -> Iterator[Scenario | None]:
             continue
         try:
             yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0, 0,
-                                        CHUNK, 1, 0, UTILIZATION, goal.demand.users))
+                                        1, CHUNK, 1, 0, UTILIZATION, goal.demand.users))
         except ParamsError:
             yield None
 

@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import catalogue
-from calc.choosing.advice import DTYPE, MEMORY, reasons
+from calc.choosing.admitted import MEMORY, reasons
+from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim

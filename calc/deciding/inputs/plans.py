@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.admitted import has_room
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
@@ -111,7 +112,7 @@ class Plan:
                  for key, column in zip(moves, columns, strict=True)}
         tried["concurrency"] = np.tile(batches, count)
         most = np.repeat(np.broadcast_to(limit.most, count), len(batches))
-        allowed = (self.at(tried, limit.name) <= most) & (self.at(tried, ROOM) >= 0)
+        allowed = (self.at(tried, limit.name) <= most) & has_room(self.at(tried, ROOM))
         best = np.nanmin if name != REQUESTS and better(name) == LESS else np.nanmax
         asked = tried[name] if name == REQUESTS else self.at(tried, name)
         found = np.where(allowed, asked, np.nan).reshape(count, -1)
@@ -121,7 +122,7 @@ class Plan:
 
     def fits(self, moves: Moves) -> np.ndarray:
         """Whether memory suffices for every request at its longest, shape (n,)."""
-        return np.asarray(self.at(moves, ROOM) >= 0)
+        return np.asarray(has_room(self.at(moves, ROOM)))
 
     def _asked(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:

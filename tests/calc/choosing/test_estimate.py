@@ -15,6 +15,7 @@ from calc.evidence.classes import deviations
 from calc.intervals import leaning
 from calc.intervals.uncertainty import interval
 from catalogue import library
+from catalogue.deployments.admission.subject import Cut
 
 GB = 10**9
 ANSWERED = {"weights_per_device", "kv_bytes_per_token", "activations_per_device",
@@ -241,23 +242,23 @@ class TestAdvice:
         scenario = catalogue.load_scenario("s0-scenario-1")
         inputs = scenario.inputs()
         for devices in (16, 24):
-            for cut in advice.cuts(inputs, "mla", "r1", devices, 8):
-                degrees = dict(zip(advice.DEGREES, cut, strict=True))
+            for cut in advice.Search(scenario, calc.evaluate(inputs, "mla"))._by_distance(devices):
+                degrees = dict(zip(advice.DEGREES, cut.degrees, strict=True))
                 assert calc.evaluate(inputs | degrees, "mla", decode=False)[
                     "headroom_per_device"] < 0
 
     def test_a_cut_is_what_a_scenario_accepts(self):
         scenario = catalogue.load_scenario("s0-scenario-1")
-        for cut in advice.cuts(scenario.inputs(), "mla", "r1", 16, 16):
+        for cut in advice.Search(scenario, calc.evaluate(scenario.inputs(), "mla")).cuts:
             settings = [f"parallelism.{name}={size}"
-                        for name, size in zip(advice.DEGREES, cut, strict=True)]
+                        for name, size in zip(advice.DEGREES, cut.degrees, strict=True)]
             catalogue.load_scenario("s0-scenario-1", overrides=settings)
 
     def test_a_cut_through_a_block_is_never_advised(self):
         scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
         search = advice.Search(scenario, calc.evaluate(scenario.inputs(), "mla"))
         fp8, bf16 = (catalogue.load_precision(name) for name in ("fp8-block", "bf16"))
-        room = search._grid([(16, 1, 2, 1), (32, 1, 1, 1)], [fp8, bf16])["headroom_per_device"]
+        room = search._grid([Cut(16, 1, 2), Cut(32)], [fp8, bf16])["headroom_per_device"]
         assert list((room > -np.inf).ravel()) == [True, False, True, True]
 
     def test_the_answer_is_the_same_every_time_and_quick(self):

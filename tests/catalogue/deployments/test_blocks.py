@@ -6,19 +6,25 @@ import pytest
 
 import catalogue
 from catalogue import ParamsError
-from catalogue.deployments.blocks import block_problem
-from catalogue.deployments.layout import cut_problem
+from catalogue.deployments.admission.blocks import block_problem
+from catalogue.deployments.admission.cuts import cut_problem
+from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.scenario import model_inputs
 
 V3, QWEN = "deepseek-v3", "qwen3-235b-a22b"
 
 
-def problem(model, precision, tensor, expert=1, data=1, slices=0):
+def subject(model, precision):
     entry = catalogue.load_model(model)
-    numbers = model_inputs(entry) | {"expert_tensor_parallel": slices}
-    found = block_problem(numbers, entry.attention, model,
-                          catalogue.load_precision(precision), (tensor, 1, data, expert))
-    return found and found[1]
+    return Subject(entry, catalogue.load_precision(precision),
+                   catalogue.load_device("nvidia-h200-sxm"), catalogue.load_node("hgx-h200"),
+                   model_inputs(entry))
+
+
+def problem(model, precision, tensor, expert=1, data=1, slices=0):
+    found = block_problem(subject(model, precision), Cut(tensor, 1, data, expert, slices))
+    assert found is None or (found.kind, found.text["zh"][-1] != "。") == ("blocks", True)
+    return found and found.text["en"]
 
 
 @pytest.mark.parametrize("tensor", [1, 2, 4, 8, 16])
@@ -71,12 +77,11 @@ def test_what_is_told_instead_divides_the_model_too():
 
 
 def test_the_nearest_cut_keeps_the_ranks():
-    entry = catalogue.load_model(V3)
     for tensor, data in ((32, 1), (32, 2), (128, 4)):
         told = problem(V3, "fp8-block", tensor, data=data)
         nearest = int(re.search(r"tensor_parallel of (\d+)$", told).group(1))
-        cut = (nearest, 1, tensor * data // nearest, 1)
-        assert cut_problem(model_inputs(entry), entry.attention, V3, cut) is None
+        cut = Cut(nearest, 1, tensor * data // nearest)
+        assert cut_problem(subject(V3, "fp8-block"), cut) is None
 
 
 def test_a_deployment_that_no_engine_loads_is_refused_with_its_key():

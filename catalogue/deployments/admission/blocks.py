@@ -7,12 +7,14 @@ parallelism cuts outputs of some matrices and inputs of others; a scale cannot b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from catalogue import library
-from catalogue.deployments.layout import SLICES, cut_problem, expert_slices
-from catalogue.entries.deployments import Format, Precision
+from catalogue.deployments.admission.cuts import cut_problem
+from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
+from catalogue.deployments.layout import SLICES
+from catalogue.entries.deployments import Format
 
 
 @dataclass(frozen=True)
@@ -33,42 +35,39 @@ class Slice:
     side: str
 
 
-def block_problem(numbers: Mapping[str, float], attention: str, model: str, precision: Precision,
-                  cut: tuple[int, int, int, int]) -> tuple[str, str] | None:
-    """Why no engine loads a model in a precision cut so, and the degree at fault; None if it loads.
-
-    Args:
-        numbers: input symbols of the model.
-        attention: ``mla`` or ``gqa``.
-        model: what messages call it.
-        precision: how each class of tensors is stored.
-        cut: tensor, pipeline, data and expert parallel size, which divide the model.
-    """
-    broken = _broken(numbers, attention, precision, cut)
+def block_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Why no engine loads a precision cut so, which divides the model; None if it loads."""
+    broken = _broken(subject, cut)
     if broken is None:
         return None
     piece, block, stored = broken
-    tp, pp, dp, _ = cut
-    asked = int(numbers.get(SLICES, 0)) if piece.group == "routed_expert" else 0
-    key, size = (SLICES, asked) if asked else ("tensor_parallel", tp)
-    nearest = _nearest(numbers, attention, precision, cut, asked)
+    asked = cut.slices if piece.group == "routed_expert" else 0
+    key, size = (SLICES, asked) if asked else ("tensor_parallel", cut.tensor)
+    nearest = _nearest(subject, cut, asked)
     instead = [f"{key} of {nearest}"] if nearest else []
-    if not asked and _loads(numbers, attention, precision, (tp, pp, dp, tp)):
-        instead.append(f"expert_parallel of {tp}")
-    return key, (
-        f"{key} of {size} cuts {piece.name} {piece.whole} of '{model}' into slices of "
+    instead_zh = [f"{key} {nearest}"] if nearest else []
+    if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
+        instead.append(f"expert_parallel of {cut.tensor}")
+        instead_zh.append(f"expert_parallel {cut.tensor}")
+    of = subject.model.id
+    return told(
+        "blocks", key,
+        f"{key} of {size} cuts {piece.name} {piece.whole} of '{of}' into slices of "
         f"{piece.width:g}, which are not whole blocks of {block} of '{stored}', so no engine "
-        f"loads it; the nearest that loads is {' or '.join(instead) or 'on other cards'}")
+        f"loads it; the nearest that loads is {' or '.join(instead) or 'on other cards'}",
+        f"{key} 为 {size}，把 '{of}' 的 {piece.name} {piece.whole} 切成 {piece.width:g} 宽，"
+        f"不是 '{stored}' 块宽 {block} 的整数倍，没有引擎能加载；最近的可加载切分："
+        f"{'或 '.join(instead_zh) or '换卡'}",
+        whole=piece.whole, width=piece.width, block=block)
 
 
-def _broken(numbers: Mapping[str, float], attention: str, precision: Precision,
-            cut: tuple[int, int, int, int]) -> tuple[Slice, int, str] | None:
+def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
     """The first slice with part of a block, the block's extent [1], and the format."""
     formats: dict[str, Format] = {}
-    for piece in _slices(numbers, attention, cut):
+    for piece in _slices(subject, cut):
         if piece.width >= piece.whole:
             continue
-        stored = getattr(precision.weights, piece.group)
+        stored = getattr(subject.precision.weights, piece.group)
         if stored not in formats:
             formats[stored] = library.load("formats", stored)
         block = _extent(formats[stored], piece)
@@ -87,12 +86,11 @@ def _extent(stored: Format, piece: Slice) -> int:
     return int(getattr(block, piece.side).value)
 
 
-def _slices(numbers: Mapping[str, float], attention: str, cut: tuple[int, int, int, int],
-            ) -> Iterator[Slice]:
+def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
     """Every matrix that is cut, by the side that is."""
-    tp, _, _, ep = cut
+    tp, numbers = cut.tensor, subject.numbers
     heads = int(numbers["num_attention_heads"])
-    if attention == "mla":
+    if subject.model.attention == "mla":
         values = int(numbers["v_head_dim"])
         keys = int(numbers["qk_nope_head_dim"])
         query, outputs = keys + int(numbers["qk_rope_head_dim"]), {"kv_b_proj": keys + values}
@@ -113,30 +111,22 @@ def _slices(numbers: Mapping[str, float], attention: str, cut: tuple[int, int, i
     for group, name, whole, ranks in (
             ("dense_mlp", "intermediate_size", dense, tp),
             ("shared_expert", "the shared experts' width", shared, tp),
-            ("routed_expert", "moe_intermediate_size", experts, expert_slices(numbers, tp, ep))):
+            ("routed_expert", "moe_intermediate_size", experts, cut.each)):
         for side in ("outputs", "inputs"):
             if whole:
                 yield Slice(group, name, whole, whole / ranks, side)
 
 
-def _nearest(numbers: Mapping[str, float], attention: str, precision: Precision,
-             cut: tuple[int, int, int, int], asked: int) -> int | None:
+def _nearest(subject: Subject, cut: Cut, asked: int) -> int | None:
     """The nearest number of slices, where some were asked for, else tensor-parallel size, of as
     many ranks that loads, if any does."""
-    tp, pp, dp, ep = cut
-    ranks = tp * dp
-
-    def loads(size: int) -> bool:
-        if asked:
-            return _loads({**numbers, SLICES: size}, attention, precision, cut)
-        return _loads(numbers, attention, precision, (size, pp, ranks // size, ep))
-
-    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and loads(size)]
-    return min(sizes, key=lambda size: abs(math.log(size / (asked or tp))), default=None)
+    ranks = cut.tensor * cut.data
+    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and _loads(
+        subject, replace(cut, slices=size) if asked
+        else replace(cut, tensor=size, data=ranks // size))]
+    return min(sizes, key=lambda size: abs(math.log(size / (asked or cut.tensor))), default=None)
 
 
-def _loads(numbers: Mapping[str, float], attention: str, precision: Precision,
-           cut: tuple[int, int, int, int]) -> bool:
+def _loads(subject: Subject, cut: Cut) -> bool:
     """Whether a cut divides the model, into slices with whole blocks."""
-    return (cut_problem(numbers, attention, "", cut) is None
-            and _broken(numbers, attention, precision, cut) is None)
+    return cut_problem(subject, cut) is None and _broken(subject, cut) is None

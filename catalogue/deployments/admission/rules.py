@@ -1,0 +1,224 @@
+"""All rules by which a deployment is loaded or not, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from catalogue import library
+from catalogue.deployments.admission.blocks import block_problem
+from catalogue.deployments.admission.cuts import context_problem, cut_problem
+from catalogue.deployments.admission.starting import draft_problem, engine_problem, server_problem
+from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, told
+from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
+from catalogue.deployments.precision_support import missing_dtypes, nearest
+from catalogue.deployments.scenario import Scenario, model_inputs
+from catalogue.engines.released import AT
+from catalogue.entries.deployments import Precision
+from catalogue.kernels import kernel_problem
+
+DTYPE, HOST_FORMAT, KERNEL = "dtype", "host_format", "kernel"
+CONTEXT, STAGES = "context", "stages"
+CLASSES = {
+    "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
+    "index": ("scores of the indexer", "索引器打分"), "dense_mlp": ("dense MLP", "稠密 MLP"),
+    "shared_expert": ("shared experts", "共享专家"), "router": ("router", "路由器"),
+    "routed_expert": ("routed experts", "路由专家"), "head": ("output head", "输出头"),
+}
+KINDS = {
+    DTYPE: ("precisions that a device does not multiply", "设备不支持的精度"),
+    HOST_FORMAT: ("precisions made for experts on processors", "为 CPU 上的专家而制的精度"),
+    KERNEL: ("precisions that no release of an engine has kernels of on a card",
+             "没有引擎版本在该卡上有算子的精度"),
+    CONTEXT: ("requests longer than the model takes", "请求超过模型的最大长度"),
+    "division": ("layouts that divide neither model nor cards", "无法整除模型或卡数的切分"),
+    "dealt": ("layouts that deal a cache over ranks that hold no copy of it",
+              "把缓存分到没有副本的 rank 上的切分"),
+    "blocks": ("layouts that cut a block of scales", "切开量化块、引擎不加载的切分"),
+    "servers": ("layouts whose servers do not fill whole nodes", "服务器占不满整机的切分"),
+    "engine": ("layouts that no engine starts", "没有引擎能启动的切分"),
+    STAGES: ("layouts with pipeline stages of ranks that share experts, for whose steady state "
+             "the closed form does not hold",
+             "流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）"),
+    "drafts": ("layouts with pipeline stages tried without drafts, as engines draft none there",
+               "只在不起草时尝试的流水线切分（引擎不跨流水线级起草）"),
+}
+"""Why nothing loads it, in both languages, in the order in which it is asked."""
+
+
+def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """What the card's matrix unit lacks of what the precision multiplies."""
+    lacking = missing_dtypes(subject.precision, subject.device, _on_device(subject))
+    if not lacking:
+        return None
+    classes: dict[str, list[str]] = {}
+    for name, dtype in lacking:
+        classes.setdefault(dtype, []).append(name)
+    wanted = [", ".join(f"{dtype.upper()} for {_list(members, 0)}"
+                        for dtype, members in classes.items()),
+              "；".join(f"{_list(members, 1)}要求 {dtype.upper()}"
+                       for dtype, members in classes.items())]
+    device, precision = subject.device.name, subject.precision.id
+    return told(DTYPE, "precision",
+                f"{device['en']} has no matrix unit for what {precision} multiplies: {wanted[0]}. "
+                "Times are those of weights widened to 16 bits",
+                f"{device['zh']} 的矩阵单元不支持 {precision} 所需的数据类型：{wanted[1]}。"
+                "所列时间按权重先转为 16 bit 计算", classes=classes)
+
+
+def _list(names: list[str], language: int) -> str:
+    return (", " if language == 0 else "、").join(CLASSES[name][language] for name in names)
+
+
+def _on_device(subject: Subject) -> list[str] | None:
+    """Classes that the device multiplies; None for all."""
+    offload = subject.offload
+    if offload is None or offload.fetched or offload.routed_experts.value < 1:
+        return None
+    return [name for name in subject.precision.multiply.dtypes if name != "routed_expert"]
+
+
+def host_problem(subject: Subject, _: Cut) -> Problem | None:
+    """A precision whose experts are stored for a processor, without a processor that has them."""
+    if subject.offload is not None or not subject.numbers["n_routed_experts"]:
+        return None
+    if not subject.precision.host_experts:
+        return None
+    stored, of = subject.precision.weights.routed_expert, subject.precision.id
+    return told(HOST_FORMAT, "precision",
+                f"experts of {of} are stored in '{stored}', which kernels of processors read; no "
+                "engine multiplies it on the card",
+                f"{of} 的专家以 '{stored}' 存储，只有 CPU 算子读取，没有引擎在卡上计算",
+                stored=stored)
+
+
+def no_kernel_problem(subject: Subject, _: Cut) -> Problem | None:
+    """A precision that no release of an engine has kernels of on the card."""
+    if not subject.engines_own:
+        return None
+    engine = subject.engine
+    if engine and engine.partition(AT)[0] not in library.names("profiles"):
+        return None  # a reader's own: nothing is known of its kernels
+    asked, device, classes = subject.precision, subject.device, _on_device(subject)
+    text = kernel_problem(asked, device, subject.engine, model=subject.model, classes=classes)
+    if text is None:
+        return None
+    near = nearest(device, asked, classes, engine=subject.engine, model=subject.model)
+    instead = f"，最近的可用精度是 {near[0].id}" if near else ""
+    return told(KERNEL, "precision", text.rstrip("."),
+                f"没有已知的{subject.engine or '引擎'}版本在 '{device.id}' 上有 {asked.id} 的算子"
+                f"{instead}")
+
+
+def length_problem(subject: Subject, _: Cut) -> Problem | None:
+    """Requests that are longer than the positions that the model knows."""
+    most = subject.model.max_position_embeddings
+    if most is None or subject.context is None or not too_long(subject.context, most.value):
+        return None
+    of = subject.model.id
+    return told(CONTEXT, "context_tokens",
+                f"requests of {subject.context:,.0f} tokens are longer than the {most.value:,} "
+                f"positions of '{of}'",
+                f"请求长 {subject.context:,.0f} token，超过 '{of}' 的 {most.value:,} 个位置",
+                asked=subject.context, most=most.value)
+
+
+def too_long(tokens: Any, positions: Any) -> Any:
+    """Whether requests are longer than what the model knows; an array for arrays [token]."""
+    return tokens > positions
+
+
+def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
+    """Ranks that share experts, and so step together, cut into pipeline stages.
+
+    With prompts beside decode the closed form of their steady state is too fast near saturation,
+    held against the simulation.
+    """
+    if subject.staged_groups or cut.pipeline == 1 or cut.expert * max(1, cut.slices) <= cut.tensor:
+        return None
+    return told(STAGES, "pipeline_parallel",
+                f"{cut.pipeline} pipeline stages of ranks that share experts: the closed form of "
+                "their steady state does not hold",
+                f"{cut.pipeline} 级流水线又跨 rank 共享专家：闭式稳态对其不成立",
+                stages=cut.pipeline)
+
+
+_EXPERTS = ("tensor", "data", "expert", "slices")
+RULES = (
+    Rule(DTYPE, (), ("precision", "device", "offload"), dtype_problem),
+    Rule(HOST_FORMAT, (), ("precision", "offload"), host_problem),
+    Rule(KERNEL, (), ("precision", "device", "engine", "model", "engines_own", "offload"),
+         no_kernel_problem),
+    Rule(CONTEXT, (), ("model", "context"), length_problem),
+    Rule("division", ("pipeline",), ("model",), cut_problem),
+    Rule("division", (*_EXPERTS, "spares", "shared_ranks"), ("model",), cut_problem),
+    Rule("dealt", ("tensor", "context"), ("model",), context_problem),
+    Rule("blocks", ("tensor", "expert", "slices"), ("model", "precision"), block_problem),
+    Rule("servers", (*_EXPERTS, "pipeline"), ("node",), server_problem),
+    Rule("engine", (*_EXPERTS, "pipeline", "spares", "shared_ranks", "context"),
+         ("model", "precision", "device", "node", "engine", "engines_own"), engine_problem),
+    Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
+    Rule("drafts", ("pipeline", "drafts"),
+         ("device", "model", "engine", "staged_drafts"), draft_problem),
+)
+OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL)
+LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute
+
+
+def problems(subject: Subject, cut: Cut, kinds: Collection[str] = tuple(KINDS)
+             ) -> Iterator[Problem]:
+    """Why a deployment is not loaded, in the order of ``KINDS``; nothing if it is.
+
+    Args:
+        subject: the model on its cards.
+        cut: how it is cut.
+        kinds: that are asked for.
+    """
+    told_of = set()
+    for rule in RULES:
+        if rule.kind in kinds and rule.kind not in told_of and (
+                problem := rule.problem(subject, cut)):
+            told_of.add(rule.kind)
+            yield problem
+
+
+def precisions(subject: Subject, wanted: Precision | None = None) -> list[Precision]:
+    """Precisions of the catalogue that are loaded on a card, those nearest to one first.
+
+    Args:
+        subject: the model on its cards, in whatever precision.
+        wanted: as ``catalogue.deployments.precision_support.nearest`` has it.
+    """
+    loaded = nearest(subject.device, wanted, _on_device(subject), engine=subject.engine,
+                     model=subject.model, any_engine=not subject.engines_own)
+    return [entry for entry in loaded
+            if host_problem(replace(subject, precision=entry), Cut()) is None]
+
+
+def subject_of(scenario: Scenario) -> Subject:
+    """What a deployment asks to be loaded."""
+    numbers = model_inputs(scenario.model) | {
+        name: value.value for name, value in scenario.mechanisms.items()
+        if name in ("exchange_normal", "exchange_gathered")}
+    workload = scenario.file.workload
+    context = workload.context_tokens.value if workload.context_tokens else None
+    if context is None and workload.input_tokens and workload.output_tokens:
+        context = workload.input_tokens.value + workload.output_tokens.value
+    return Subject(scenario.model, scenario.precision, scenario.device, scenario.node, numbers,
+                   scenario.engine, context=context, offload=scenario.file.offload)
+
+
+def cut_of(scenario: Scenario) -> Cut:
+    """How a deployment is cut."""
+    spread = scenario.file.parallelism
+
+    def stated(name: str, absent: int) -> int:
+        value = getattr(spread, name)
+        return int(value.value) if value else absent
+
+    tensor, pipeline, data, expert = (int(getattr(spread, name).value) for name in DEGREES)
+    drafts = scenario.file.workload.draft_tokens
+    return Cut(tensor, pipeline, data, expert, stated(SLICES, 0), stated("redundant_experts", 0),
+               stated(SHARED_RANKS, 0), stated(SHARED_CACHE, 1),
+               int(drafts.value) if drafts else 0)
