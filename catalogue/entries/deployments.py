@@ -150,9 +150,8 @@ class Precision(Named):
 
     ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent.
     A deployment varies one part by an override: ``precision.kv_cache=fp8-latent128`` (656 bytes of
-    a latent with its rotary key), ``precision.kv_cache=fp8`` with ``precision.kv_rope=fp8`` (576),
-    ``precision.kv_cache=int8-latent48``, ``precision.multiply.core=fp8``.
-    """
+    a latent with its rotary key), ``precision.kv_cache=int8-latent48``, ``precision.kv_cache=fp8``
+    with ``precision.kv_rope=fp8`` (576 bytes), ``precision.multiply.core=fp8``."""
 
     weights: WeightFormats
     multiply: Multiply

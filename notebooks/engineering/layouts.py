@@ -51,8 +51,8 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
     choice = Choice(
         device=device, node=node, engine=None, precision=precision, devices=cards, tensor=tensor,
         pipeline=pipeline, data=cards // (tensor * pipeline), expert=expert, slices=0,
-        spares=spares, context=1, chunk=CHUNK, micro_batches=halves, drafts=drafts, utilization=UTILIZATION,
-        concurrency=users, pool=pool)
+        spares=spares, context=1, chunk=CHUNK, micro_batches=halves, drafts=drafts,
+        utilization=UTILIZATION, concurrency=users, pool=pool)
     made = scenario(goal(prompt, answer), choice)
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 

@@ -93,9 +93,9 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
                 stored=stored)
 
 
-def no_kernel_problem(subject: Subject, _: Cut) -> Problem | None:
+def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
     """A precision that no release of an engine has kernels of on the card."""
-    if not subject.engines_own:
+    if not subject.engines_own or dtype_problem(subject, cut):
         return None
     engine = subject.engine
     if engine and engine.partition(AT)[0] not in library.names("profiles"):
