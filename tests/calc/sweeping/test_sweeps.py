@@ -99,12 +99,12 @@ class TestRows:
 
     def test_an_input_symbol_moves_itself_alone_and_cards_follow_a_cut(self):
         sweep = Sweep(SCENARIO, axes(hbm_efficiency="0.5, 1", tensor_parallel="8, 16",
-                                     expert_parallel="8, 5"),
+                                     expert_parallel="1, 5"),
                       ("precision=w4a16-awq",), every=True, quantities=("tpot", "devices"))
         rows, counted = computed(planned(sweep), 0)
         inputs = catalogue.load_scenario(SCENARIO, overrides=sweep.settings).inputs()
         expected = [calc.evaluate(inputs | {
-            "hbm_efficiency": share, "tensor_parallel": tp, "expert_parallel": 8}, "mla")["tpot"]
+            "hbm_efficiency": share, "tensor_parallel": tp, "expert_parallel": 1}, "mla")["tpot"]
             for share in (0.5, 1) for tp in (8, 16)]
         assert rows["tpot"] == pytest.approx(expected, rel=1e-12)
         assert rows["devices"].tolist() == [8, 16, 8, 16]
