@@ -79,7 +79,12 @@ class Best:
     @property
     def layout(self) -> str:
         """``TP8×DP2/EP16``."""
-        return written(Laid(*self.cut))["en"]
+        return self.layouts["en"]
+
+    @property
+    def layouts(self) -> dict[str, str]:
+        """:attr:`layout` in both languages."""
+        return written(Laid(*self.cut))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""

@@ -60,7 +60,7 @@ def _s0() -> None:
     number("a-s0-cards", best.choice.devices)
     weights = catalogue.load_precision(best.choice.precision).name["en"]
     number("a-s0-precision", weights.partition(",")[0], str)  # W4A8, the same in both languages
-    number("a-s0-layout", best.choice.layout, str)
+    number("a-s0-layout", best.choice.layouts["en"], str)  # of one server: the same in both
     number("a-s0-pace", best.quantities["tpot"], fmt_quantity, unit="s")
     fewest = [change.devices for change in calc.estimate(plans["s0-scenario-1"]).changes
               if "precision" not in change.settings]

@@ -80,14 +80,8 @@ def goal_of(answer: Answer) -> Goal:
 
 
 def plan(choice: Choice) -> Text:
-    """Weights, cut and what else is chosen: ```fp8-block`, TP8×PP2, EP8+8, 3 drafts``."""
-    cut = "×".join(f"{name}{size}" for name, size in (
-        ("TP", choice.tensor), ("PP", choice.pipeline), ("DP", choice.data)) if size > 1)
-    spares = f"+{choice.spares}" if choice.spares else ""
-    parts = [f"`{choice.precision}`", cut or "TP1"]
-    parts += [f"EP{choice.expert}{spares}"] * (choice.expert > 1)
-    parts += [f"ETP{choice.slices}"] * (choice.slices > 1)
-    english, chinese = [*parts], [*parts]
+    """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
+    english, chinese = ([f"`{choice.precision}`", choice.layouts[lang]] for lang in ("en", "zh"))
     if choice.drafts:
         english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")
         chinese.append(f"{choice.drafts} 个草稿")

@@ -75,7 +75,7 @@ def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -
         parts.append((f"{fmt_int(new.devices)} cards instead of {fmt_int(old.devices)}",
                       f"卡数由 {fmt_int(old.devices)} 改为 {fmt_int(new.devices)}")[lang])
     if cut(new) != cut(old):
-        parts.append((f"cut {cut(new)}", f"切分 {cut(new)}")[lang])
+        parts.append((f"cut {cut(new)[0]}", f"切分 {cut(new)[1]}")[lang])
     spares = other.inputs["redundant_experts"]
     if spares != deployed.inputs["redundant_experts"]:
         parts.append((f"{fmt_int(spares)} redundant experts",

@@ -9,6 +9,8 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import counted
 from calc.choosing.pools import together as evaluated
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from deployment_pages.answers import Deployed
@@ -20,14 +22,16 @@ from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 Text = tuple[str, str]
 
 
-def cut(scenario: Scenario) -> str:
-    """How a deployment is cut: ``TP8×DP4``, with what is larger than one."""
-    parallel = scenario.file.parallelism
-    degrees = {"TP": parallel.tensor_parallel, "PP": parallel.pipeline_parallel,
-               "DP": parallel.data_parallel, "EP": parallel.expert_parallel,
-               "ETP": parallel.expert_tensor_parallel, "DCP": parallel.decode_context_parallel}
-    return "×".join(f"{name}{degree.value}" for name, degree in degrees.items()
-                    if degree and (degree.value > 1 or name == "TP"))
+def cut(scenario: Scenario) -> Text:
+    """How a deployment is cut: ``4 servers of TP8``."""
+    text = written(cut_of(scenario))
+    return text["en"], text["zh"]
+
+
+def one_replica(scenario: Scenario) -> str:
+    """How titles write a cut: ``TP8×DP4``, with what is larger than one."""
+    degrees = zip(("TP", "PP", "DP", "EP"), cut_of(scenario).degrees, strict=True)
+    return "×".join(f"{name}{size}" for name, size in degrees if size > 1 or name == "TP")
 
 
 def stored(scenario: Scenario) -> Text:

@@ -56,8 +56,10 @@ def narrower(deployed: Deployed) -> Change:
 
 
 def layout(deployed: Deployed, change: Change) -> str:
-    """How the cards are cut after a change."""
-    return cut(changed(deployed.scenario, change.settings))
+    """How the one server is cut that a change leaves."""
+    english, chinese = cut(changed(deployed.scenario, change.settings))
+    assert english == chinese
+    return english
 
 
 def with_requests(deployed: Deployed, count: int, names: Iterable[str]) -> dict[str, Answer]:

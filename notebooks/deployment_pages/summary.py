@@ -24,7 +24,7 @@ from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Answer, Deployed
-from deployment_pages.families import cut, stored
+from deployment_pages.families import cut, one_replica, stored
 from deployment_pages.verdicts import result
 from deployment_pages.views import OF, printed
 from workbench.entries.deployments import RESOURCES, rounded
@@ -103,7 +103,7 @@ def label(scenario: Scenario) -> Text:
         return (f"{en.partition(':')[0]}: {scenario.title['en']}",
                 f"{zh.partition('：')[0]}：{scenario.title['zh']}")
     en, zh = short(scenario.title)
-    if ":" in en and en.endswith(cut(scenario)):
+    if ":" in en and en.endswith(one_replica(scenario)):
         return en.partition(":")[0], zh.partition("：")[0]
     return en, zh
 
@@ -181,7 +181,7 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
             "cards": tuple(comma.join((
                 f"{fmt_int(scenario.devices)}×"
                 f"{re.sub('^(NVIDIA|Ascend|昇腾) ', '', scenario.device.name[lang])}",
-                cut(scenario), stored(scenario)[at]))
+                cut(scenario)[at], stored(scenario)[at]))
                 for at, (lang, comma) in enumerate((("en", ", "), ("zh", "，")))),
             "fits": tuple(f"{text}<br>{fmt_bytes(deployed.headroom, digits=1)}".replace(
                 " GB", "\u00a0GB") for text in word),

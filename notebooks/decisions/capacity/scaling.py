@@ -100,7 +100,7 @@ def answer(found: Sequence[Growth]) -> None:
                       f"{single.devices} ({single.layout}{_way(single)[0]})")
             zh.append(f"单池 {ones[0].devices} 卡时每卡 {fmt_sig(ones[0].per_device)} token/s，"
                       f"最高 {fmt_sig(single.per_device)}"
-                      f"（{single.devices} 卡，{single.layout}{_way(single)[1]}）")
+                      f"（{single.devices} 卡，{single.layouts['zh']}{_way(single)[1]}）")
         if top:
             en.append(f"; in two pools up to {fmt_sig(top.per_device)} on {top.devices} cards")
             zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
@@ -126,7 +126,8 @@ def layouts(page: Growth) -> None:
         one, two = page.one[size], page.two.get(size)
         row: dict[str, object] = {"cards": size}
         if one:
-            row |= {"layout": tuple(one.layout + way for way in _way(one)),
+            row |= {"layout": tuple(text + way for text, way in zip(
+                        one.layouts.values(), _way(one), strict=True)),
                     "requests": one.requests,
                     "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
                     "tpot": fmt_time(one.tpot), "binds": BINDS[one.binds],
