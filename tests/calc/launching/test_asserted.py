@@ -16,8 +16,8 @@ from calc.launching.scripts import ENGINES, Pool, pool_of
 from calc.launching.settings import release_of
 from catalogue import ParamsError, library, load_pools, load_scenario
 from catalogue.deployments import family
-from catalogue.deployments.profiles import fitting
 from catalogue.engines.engine import load_engine
+from catalogue.engines.released import fitting
 from catalogue.reading import yamlfile
 
 ANY = Longest(4096, "of the test", 0.0)

@@ -1,0 +1,78 @@
+"""One judge decides what is loaded, and one enumeration makes layouts; nobody else does either."""
+
+import ast
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGES = ("catalogue", "calc", "notebooks")
+JUDGE, LAYOUTS = "calc/choosing/admitted.py", "calc/choosing/layouts.py"
+RULES = "catalogue/deployments/admission/"
+HEADROOM = "headroom_per_device"
+ASKED_OF_RULES = {"cut_problem", "block_problem", "context_problem", "server_problem",
+                  "engine_problem", "draft_problem", "dtype_problem", "length_problem",
+                  "kernel_problem", "missing_dtypes", "drafts_in_stages", "staged_problem"}
+SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page: no deployment
+    "notebooks/workbench/entries/formats.py": {"missing_dtypes"},
+    "notebooks/engineering/precision.py": {"missing_dtypes"},
+    "notebooks/engineering/operating/settings.py": {"missing_dtypes"},
+    "notebooks/engineering/operating/around.py": {"drafts_in_stages"},
+    "catalogue/deployments/precision_support.py": {"missing_dtypes", "kernel_problem"},
+    "catalogue/kernels/table.py": {"kernel_problem"},
+    "catalogue/kernels/__init__.py": {"kernel_problem"},
+    "catalogue/deployments/profiles.py": {"drafts_in_stages"},
+    "calc/launching/layout.py": {"server_problem"},  # of a layout that it lays on nodes
+}
+DIVISORS = {LAYOUTS, JUDGE, "calc/choosing/advice.py"}
+
+
+def modules():
+    """Every module by its path in the project, as a tree."""
+    for package in PACKAGES:
+        for path in sorted((PROJECT / package).rglob("*.py")):
+            yield path.relative_to(PROJECT).as_posix(), ast.parse(path.read_text("utf-8"))
+
+
+def compared(tree):
+    """Texts in the comparisons of a module with zero or a margin."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and any(isinstance(operator, ast.GtE | ast.Lt | ast.Gt)
+                                                 for operator in node.ops):
+            yield from (part.value for part in ast.walk(node)
+                        if isinstance(part, ast.Constant) and isinstance(part.value, str))
+
+
+def called(tree):
+    """Names of functions that a module calls or imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = node.func
+            yield function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+
+
+TREES = dict(modules())
+
+
+def test_nobody_else_holds_a_memory_against_what_is_there():
+    assert [path for path, tree in TREES.items() if path.startswith("calc/") and path != JUDGE
+            and HEADROOM in set(compared(tree))] == []
+
+
+def test_nobody_else_asks_a_rule():
+    found = {path: names for path, tree in TREES.items() if not path.startswith(RULES)
+             and (names := set(called(tree)) & ASKED_OF_RULES - SHOWN.get(path, set()))}
+    assert found == {}
+
+
+def test_nobody_else_makes_layouts():
+    assert [path for path, tree in TREES.items() if path.startswith("calc/")
+            and path not in DIVISORS and "divisors" in set(called(tree))] == []
+
+
+def test_what_is_shown_is_still_there():
+    """An exception that nobody needs any more is no exception."""
+    for path, names in SHOWN.items():
+        defined = {node.name for node in ast.walk(TREES[path])
+                   if isinstance(node, ast.FunctionDef)}
+        assert names <= set(called(TREES[path])) | defined, path
