@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.choosing.admitted import reasons
 from calc.choosing.answers import counted_of
+from calc.choosing.layouts.judge import reasons
 from calc.costing.spread import Three, exactly
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import interval

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import HEADROOM, admitted, has_room, reasons
-from calc.choosing.layouts import AXES, Sizes, at, card_counts, divisors, each, every
+from calc.choosing.layouts.judge import HEADROOM, admitted, has_room, reasons
+from calc.choosing.layouts.ways import AXES, Sizes, at, card_counts, divisors, each, every
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, library, precision_inputs
 from catalogue.deployments.admission.notation import written

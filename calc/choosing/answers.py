@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from calc.choosing.admitted import MEMORY, Reason, reasons
 from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, Lasting, lasting
+from calc.choosing.layouts.judge import MEMORY, Reason, reasons
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import bottleneck, token_parts

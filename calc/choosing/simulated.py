@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.choosing.admitted import MEMORY, Reason, reasons
+from calc.choosing.layouts.judge import MEMORY, Reason, reasons
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import HEADROOM, has_room
+from calc.choosing.layouts.judge import HEADROOM, has_room
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
 from calc.deciding.tables import (
     Choice,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import has_room
+from calc.choosing.layouts.judge import has_room
 from calc.choosing.simulated import lengths_of
 from calc.deciding.waits import (
     pace_spread,

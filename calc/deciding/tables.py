@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.choosing.admitted import HEADROOM, KINDS, admitted
 from calc.choosing.advice import changed
-from calc.choosing.layouts import Sizes, at, each, every, placed
+from calc.choosing.layouts.judge import HEADROOM, KINDS, admitted
+from calc.choosing.layouts.ways import Sizes, at, each, every, placed
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.serving.replay import MOST_SEQUENCES
 from catalogue import Scenario

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calc.choosing.admitted import reasons
 from calc.choosing.advice import TOLD, changed
+from calc.choosing.layouts.judge import reasons
 from calc.quantities.everything import evaluate
 from calc.searching.answers import Answer
 from calc.searching.choices import Choice

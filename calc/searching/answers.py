@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import MEMORY
+from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
 from calc.searching.choices import scenario
 from calc.searching.pairs import Pair

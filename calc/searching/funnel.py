@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from calc.choosing.admitted import KINDS
-from calc.choosing.layouts import MOST_STAGES
+from calc.choosing.layouts.judge import KINDS
+from calc.choosing.layouts.ways import MOST_STAGES
 
 BOUNDS = {
     **{kind: words for kind, words in KINDS.items() if kind != "drafts"},

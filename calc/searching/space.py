@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import KINDS as WHY
-from calc.choosing.admitted import Judge, counted
 from calc.choosing.advice import changed
-from calc.choosing.layouts import AXES as LAYOUT
-from calc.choosing.layouts import Sizes, at, card_counts, every, placed
+from calc.choosing.layouts.judge import KINDS as WHY
+from calc.choosing.layouts.judge import Judge, counted
+from calc.choosing.layouts.ways import AXES as LAYOUT
+from calc.choosing.layouts.ways import Sizes, at, card_counts, every, placed
 from calc.costing.limits import cards_within
 from calc.costing.rates import stated
 from calc.searching.choices import UTILIZATION, Choice, scenario
@@ -183,7 +183,7 @@ class Space:
         return self._judge.kinds(self.subject(base), cells, asked=("drafts",)) >= 0
 
     def _kinds(self, base: Base) -> np.ndarray:
-        """Why each layout of a base is not loaded, as ``calc.choosing.admitted`` has it."""
+        """Why each layout of a base is not loaded, as ``calc.choosing.layouts.judge`` has it."""
         key = base.node, self.most(base)
         return self._judge.kinds(self.subject(base), self.layouts(base), key, OF_LAYOUT)
 

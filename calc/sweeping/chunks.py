@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import HEADROOM, has_room
 from calc.choosing.fronts import Best, Front, Rows
+from calc.choosing.layouts.judge import HEADROOM, has_room
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.everything import INPUTS
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import KINDS, Judge
+from calc.choosing.layouts.judge import KINDS, Judge
 from calc.quantities.everything import INPUTS, evaluate
 from calc.sweeping.axes import Axis
 from calc.sweeping.definition import Sweep

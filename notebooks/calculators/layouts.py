@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calc.choosing.admitted import admitted
+from calc.choosing.layouts.judge import admitted
 from calculators.offers import MODELS, SIZES, cards, subject
 from catalogue import load_model
 from catalogue.deployments.admission.subject import Subject

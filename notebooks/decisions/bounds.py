@@ -11,8 +11,8 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.choosing.admitted import has_room
 from calc.choosing.fronts import front
+from calc.choosing.layouts.judge import has_room
 from calc.evidence.validation import measured_systems
 from calc.quantities.everything import evaluate
 from calc.searching.advice import alternatives

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import catalogue
-from calc.choosing.admitted import MEMORY, reasons
+from calc.choosing.layouts.judge import MEMORY, reasons
 from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario

@@ -5,7 +5,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("catalogue", "calc", "notebooks")
-JUDGE, LAYOUTS = "calc/choosing/admitted.py", "calc/choosing/layouts.py"
+JUDGE, LAYOUTS = "calc/choosing/layouts/judge.py", "calc/choosing/layouts/ways.py"
 RULES = "catalogue/deployments/admission/"
 HEADROOM = "headroom_per_device"
 ASKED_OF_RULES = {"cut_problem", "block_problem", "context_problem", "server_problem",

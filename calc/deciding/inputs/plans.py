@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.admitted import has_room
+from calc.choosing.layouts.judge import has_room
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
