@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 from rich.table import Table
 
@@ -17,7 +17,7 @@ from calc.commands.printing import OK, console, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.simulation import Run, simulate
+from calc.serving.simulation import Coordination, Run, simulate
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
 from catalogue.reading.units import parse
@@ -58,9 +58,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
                          help="chunks of prompts beside decode (vLLM) or before it (SGLang); by "
                               "default as the scenario has it")
-    command.add_argument("--prefill-coordination", choices=("eager", "delay"),
-                         help="of ranks that share experts: each prefills at once, or waits for "
-                              "the others; by default as the scenario has it")
+    command.add_argument("--prefill-coordination", choices=get_args(Coordination),
+                         help="of ranks that share experts: each prefills at once, waits for "
+                              "the others, or for a place at each; by default as the "
+                              "scenario has it")
     command.add_argument("--max-num-seqs", help="requests in work at once in one replica "
                                                 f"({MOST_SEQUENCES:,} by default)")
     command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")

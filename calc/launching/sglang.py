@@ -153,6 +153,9 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     file, found = scenario.file, []
     if file.scheduling == "mixed":
         found.append(release.take("--enable-mixed-chunk", None, "a step may hold both"))
+    if file.prefill_coordination == "balance":
+        raise ParamsError(f"{release}: there is no flag for prefill_coordination: balance, "
+                          "expected delay or eager.")
     if file.prefill_coordination == "delay":
         steps = file.prefill_delay_steps
         found.append(release.take("--enable-prefill-delayer", None,

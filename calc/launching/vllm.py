@@ -21,7 +21,7 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-te
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"
-UNLOCKED = "DYNAMIC_EPLB"
+UNLOCKED, BALANCED = "DYNAMIC_EPLB", "VLLM_ASCEND_BALANCE_SCHEDULING"
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8", "fp8-latent128": "fp8_ds_mla"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
@@ -73,6 +73,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
     if release.name == ASCEND and _dynamic(scenario) and release.has(UNLOCKED, "true"):
         found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
+    if _balances(scenario, release):
+        found.append(release.take(BALANCED, 1, "no rank lets a request in while one is full"))
     caches = role != "both" and release.name == ASCEND  # whose connector goes by it
     if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
@@ -83,6 +85,11 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
             release.take("VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
             release.take("VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + part.port % 100, "its port")]
     return found
+
+
+def _balances(scenario: Scenario, release: Release) -> bool:
+    """Whether ranks wait for a place at each of them, and the release has a switch for it."""
+    return scenario.file.prefill_coordination == "balance" and release.has(BALANCED, 1)
 
 
 def ray(of: Layout, release: Release) -> bool:
@@ -266,9 +273,9 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     if file.scheduling != "mixed":
         raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
                           "flag for scheduling: prefill-first.")
-    if file.prefill_coordination != "eager":
-        raise ParamsError(f"{release}: there is no flag for prefill_coordination: delay, expected "
-                          "eager.")
+    if file.prefill_coordination != "eager" and not _balances(scenario, release):
+        raise ParamsError(f"{release}: there is no flag for prefill_coordination: "
+                          f"{file.prefill_coordination}, expected eager.")
     found = [release.take("--enable-chunked-prefill", None, "a step may hold both"),
              release.take("--enable-prefix-caching", None, "what is found in it shortens prefill")]
     if not file.graphs:

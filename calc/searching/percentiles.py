@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from calc.choosing.simulated import system_of
+from calc.choosing.users import Asked, users_see
 from calc.searching.choices import scenario
 from calc.searching.search import Row
-from calc.serving.arrivals import ClosedLoop, poisson
-from calc.serving.metrics import summarise
-from calc.serving.simulation import simulate
 from catalogue.planning.goals import Goal
 
 MOST_SIMULATED = 12  # deployments at most, before it is said that none was found
-REQUESTS = 400  # of a run at least, and so many of each user
-TURNS = 6
-SEED = 0
 
 
 @dataclass(frozen=True)
@@ -54,20 +48,21 @@ def verified(goal: Goal, rows: Iterable[Row]) -> list[Simulated]:
 
 
 def _simulated(goal: Goal, row: Row) -> Simulated:
-    deployed = scenario(goal, row.choice)
-    system, demand = system_of(deployed), goal.demand
-    users = demand.users or row.choice.concurrency
-    count = max(REQUESTS, TURNS * users)
-    workload = (poisson(demand.arrival_rate, count, system.shapes, SEED)
-                if demand.arrival_rate is not None else
-                ClosedLoop(users, count, system.shapes,
-                           (demand.think_time or 0.0) + system.overhead, seed=SEED,
-                           ramp=row.quantities["e2e"]))  # users begin at any moment of a turn
-    summary = summarise(simulate(workload, system.pool, system.decode, system.transfer,
-                                 system.front_end_rate))
-    seen = {name: float(getattr(getattr(summary, name), goal.limits.at))
+    """What users see, with the lengths of the goal's demand (``calc.choosing.users``)."""
+    found = users_see(scenario(goal, row.choice), _asked(goal, row))
+    seen = {name: float(getattr(getattr(found, name), goal.limits.at))
             for name in ("ttft", "tpot", "e2e")}
-    seen |= {name: seen[name] + system.overhead for name in ("ttft", "e2e")}
     stated = {name: getattr(goal.limits, name) for name in seen}
-    keeps = all(limit is None or seen[name] <= limit for name, limit in stated.items())
+    keeps = found.keeps_up and all(
+        limit is None or seen[name] <= limit for name, limit in stated.items())
     return Simulated(row, seen, keeps)
+
+
+def _asked(goal: Goal, row: Row) -> Asked:
+    demand = goal.demand
+    if demand.arrival_rate is not None:
+        return Asked(rate=demand.arrival_rate)
+    users = demand.users or row.choice.concurrency
+    if demand.arrivals == "burst":
+        return Asked(users, together=True, requests=users)
+    return Asked(users, demand.think_time or 0.0)

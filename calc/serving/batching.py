@@ -84,6 +84,7 @@ class Engine:
         self.ahead = 0  # requests in work that the last step took further so, the first ones
         self.contexts = Contexts(())  # of those that decoded in the last step
         self.tried = False  # whether that step left those out who wait
+        self.admits = True  # whether requests who wait may be let in
 
     def submit(self, job: Job) -> None:
         """Put a request at the end of the queue.
@@ -107,6 +108,11 @@ class Engine:
     def load(self) -> int:
         """Requests submitted and not finished [request]."""
         return len(self.waiting) + len(self.running)
+
+    @property
+    def full(self) -> bool:
+        """Whether no place is left but one, as ranks that balance their requests have it."""
+        return len(self.running) >= max(1, self.limits.max_num_seqs - 1)
 
     @property
     def can_prefill(self) -> bool:
@@ -155,7 +161,7 @@ class Engine:
             self.contexts = Contexts(tuple(decode))
         elif decode:  # of requests that come with their cache, or found it
             self.contexts = Contexts((*self.contexts, *decode))
-        self.tried = prompts and not prefill
+        self.tried = prompts and self.admits and not prefill
         return Step(tuple(prefill), self.contexts)
 
     def repeat(self, steps: int) -> None:
@@ -241,7 +247,7 @@ class Engine:
                 break
             planned.append((job, new))
             budget -= new
-        while (prompts and self.waiting and budget and not self.preempted
+        while (prompts and self.admits and self.waiting and budget and not self.preempted
                and len(running) < limits.max_num_seqs):
             job = self._first()
             new = min(job.known - job.computed, budget)
@@ -267,7 +273,8 @@ class Engine:
         budget, limits, running = self.limits.max_num_batched_tokens, self.limits, self.running
         if prompts and running and not running[-1].decodes:  # only the last can be in its prompt
             budget -= self._take_chunk(running[-1], budget)
-        while prompts and self.waiting and budget and len(running) < limits.max_num_seqs:
+        while (prompts and self.admits and self.waiting and budget
+               and len(running) < limits.max_num_seqs):
             job = self._first()
             if not self._has_room_for(job):
                 break

@@ -14,7 +14,8 @@ its seed only, and a single replica does what ``calc.serving.scheduling`` does, 
 Ranks whose experts are shared take their steps together: a group has one clock, a step of it lasts
 until its slowest rank is done, and idle ranks run along. Under ``eager`` any rank that can prefill
 does so while the others wait; under ``delay`` prompts wait until every rank has one, so many steps
-have passed, or nobody decodes.
+have passed, or nobody decodes; under ``balance`` no rank lets a request in while one of them has no
+place left but one.
 
 Every replica has a prefix cache of its own, and routing does not look into them. A decode replica
 has none: what was sent to it stays with its request, and answers are not kept for the next turn.
@@ -41,7 +42,7 @@ from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, Ste
 from calc.serving.scheduling import duration, group_duration
 
 Routing = Literal["round-robin", "least-loaded"]
-Coordination = Literal["eager", "delay"]
+Coordination = Literal["eager", "delay", "balance"]
 DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
 IDLE = Step((), ())
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
@@ -64,15 +65,16 @@ class Pool:
         ranks: replicas that take their steps together, a divisor of ``replicas``; 1 if each has a
             clock of its own.
         group_time: time of a step of such a group [s]; None for that of its slowest rank alone.
-        coordination: whether a rank that can prefill does so at once (``eager``) or waits for the
-            others of its group (``delay``).
+        coordination: whether a rank that can prefill does so at once (``eager``), waits for the
+            others of its group (``delay``), or for a place at each of them (``balance``).
         delay_steps: that a prompt waits at most for them [1].
 
     Raises ValueError without a replica, for a gap that is no time, for an unknown routing or
     coordination, and for groups that do not divide the replicas.
 
     Source of the coordination: https://github.com/sgl-project/sglang,
-    python/sglang/srt/managers/prefill_delayer.py.
+    python/sglang/srt/managers/prefill_delayer.py; https://github.com/vllm-project/vllm-ascend,
+    vllm_ascend/patch/platform/patch_balance_schedule.py.
     """
 
     limits: Limits
@@ -218,7 +220,11 @@ class _Group:
 
     def _may_prefill(self) -> bool:
         """Whether prompts are worked on now, or held back for those of the other ranks."""
-        if self.pool.coordination == "eager":
+        if self.pool.coordination == "balance":
+            full = any(engine.full for engine in self.engines)
+            for engine in self.engines:
+                engine.admits = not full
+        if self.pool.coordination != "delay":
             return True
         able = [engine.can_prefill for engine in self.engines]
         hold = (any(able) and not all(able) and self.delayed < self.pool.delay_steps

@@ -19,7 +19,7 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Profile, Scheduling, Statement
+from catalogue.entries.profiles import Coordination, Profile, Scheduling, Statement
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
@@ -36,6 +36,7 @@ class Running:
         release: its version.
         mechanisms, workload: values by name, with their provenance.
         scheduling: how a step is filled; None where nothing is said.
+        coordination: of prefill, where ranks share experts; None where nothing is said.
         staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
         starts: which layouts it starts, by ``catalogue.entries.profiles.Starting``; nothing where
             nothing is known.
@@ -46,6 +47,7 @@ class Running:
     mechanisms: dict[str, Value]
     workload: dict[str, Value]
     scheduling: Scheduling | None
+    coordination: Coordination | None
     staged_drafts: bool
     starts: Mapping[str, bool]
 
@@ -115,14 +117,16 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     mechanisms: dict[str, Value] = {}
     workload: dict[str, Value] = {}
     starts: dict[str, bool] = {}
-    scheduling, staged = None, False
+    scheduling, coordination, staged = None, None, False
     for statement in holding:
         mechanisms |= statement.mechanisms
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
+        coordination = statement.prefill_coordination or coordination
         staged = statement.staged_drafts.value if statement.staged_drafts else staged
         starts |= _starts(statement)
-    return Running(profile, release, mechanisms, workload, scheduling, staged, starts)
+    return Running(profile, release, mechanisms, workload, scheduling, coordination, staged,
+                   starts)
 
 
 def _starts(statement: Statement) -> dict[str, bool]:
@@ -202,4 +206,6 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
         data["workload"] = engine.workload | dict(own)
     if engine.scheduling is not None:
         data.setdefault("scheduling", engine.scheduling.value)
+    if engine.coordination is not None:
+        data.setdefault("prefill_coordination", engine.coordination.value)
     return YamlFile(file.path, data, file.lines)

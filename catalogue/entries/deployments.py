@@ -366,10 +366,10 @@ class ScenarioFile(Entry):
 
     ``graphs`` says whether decode runs as a captured graph, else operator by operator;
     ``scheduling`` whether a step may hold prompts and decodes, or prompts go first;
-    ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can
-    or waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default).
-    ``mechanisms`` holds what is known of this deployment in place of its device's priors, and how
-    its engine works (``catalogue.deployments.physics_inputs.SWITCHES``), by input symbol.
+    ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can,
+    waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default), or
+    lets in no request while one of them is full (``calc.serving.simulation``).
+    ``mechanisms`` holds what is known in place of its device's priors, by input symbol.
 
     A file may describe a family of them: ``variants`` and ``pools``, see
     ``catalogue.deployments.family``.
@@ -391,7 +391,7 @@ class ScenarioFile(Entry):
     offload: Offload | None = None
     graphs: Flag = True
     scheduling: Literal["mixed", "prefill-first"] = "mixed"
-    prefill_coordination: Literal["eager", "delay"] = "eager"
+    prefill_coordination: Literal["eager", "delay", "balance"] = "eager"
     prefill_delay_steps: CountOrZero | None = None
     mechanisms: dict[str, AnyQuantity] = {}
     documented: Documented | None = None

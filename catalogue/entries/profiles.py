@@ -67,6 +67,16 @@ class Scheduling(Entry):
     note: Text | None = None
 
 
+class Coordination(Entry):
+    """Whether ranks that share experts wait for each other's prompts; and where from."""
+
+    value: Literal["eager", "delay", "balance"]
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
+
+
 class Ability(Entry):
     """Whether an engine does something without being made to by a switch for experiments."""
 
@@ -121,6 +131,7 @@ class Statement(Entry):
         attention: of which models it holds; absent, of all.
         drafts: whether it holds with drafted tokens or without; absent, of both.
         scheduling: how a step is filled.
+        prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
         starts: which layouts it starts; what is absent is as an earlier statement has it.
         workload: defaults that are decided when the engine starts, by card or model.
@@ -134,6 +145,7 @@ class Statement(Entry):
     attention: Literal["mla", "gqa"] | None = None
     drafts: Flag | None = None
     scheduling: Scheduling | None = None
+    prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
     starts: Starting | None = None
     workload: Defaults = Defaults()

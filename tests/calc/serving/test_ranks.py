@@ -170,6 +170,24 @@ class TestCoordination:
         pool = together(self.POOL, 2, coordination="delay")
         assert [o.started for o in simulate(requests, pool).outcomes] == [0.0, 0.0, 14.0, 14.0]
 
+    def test_balanced_ranks_wait_for_a_place_at_each(self):
+        """Of three places two are taken at one rank: the other lets nobody in until one is free."""
+        requests = [Request(0.0, 100, 20), Request(0.0, 100, 2), Request(0.5, 100, 20),
+                    Request(5.0, 100, 2)]
+        eager, balance = (simulate(requests, together(
+            Pool(limits(300, 3), lambda step: 1.0), 2, coordination=name)).outcomes
+            for name in ("eager", "balance"))
+        assert eager[3].started == 5.0
+        assert balance[3].started == balance[0].finished > 5.0
+        assert [each.started for each in eager[:3]] == [each.started for each in balance[:3]]
+
+    @pytest.mark.parametrize("policy", ["mixed", "prefill-first"])
+    def test_balance_loses_nothing_and_a_long_prompt_goes_on(self, policy):
+        pool = Pool(limits(100, 4, policy), lambda s: 0.2 if s.prefill else 0.02)
+        requests = poisson(3.0, 800, [(350, 40), (50, 10)], seed=3)
+        run = simulate(requests, together(pool, 4, coordination="balance"))
+        assert len(run.outcomes) == len(requests)
+
     @pytest.mark.parametrize("policy", ["mixed", "prefill-first"])
     def test_delay_trades_the_first_token_for_the_pace(self, policy):
         pool = Pool(limits(100, 64, policy), lambda s: 0.2 if s.prefill else 0.02)
