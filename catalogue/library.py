@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -24,19 +24,22 @@ from catalogue.entries import (
 )
 from catalogue.entries.entry import Entry
 from catalogue.ledger import advice, documents, rows, settings
+from catalogue.naming import file_of
+from catalogue.naming import locate as locate
+from catalogue.naming import names as names
+from catalogue.naming import stands as stands
 from catalogue.planning import failures, goals, loads, powers, prices
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.record import ROOT, record
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Misplaced, Provenance, Ref, Value, check_defaults, is_path
 from catalogue.reading.yamlfile import YamlFile
 
 COMMAND_LINE = "given on the command line"
-MAX_NAME = 4096
 MAX_LIKE = 16  # entries in a chain of likeness
 OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
+OWN_KEYS = ("defaults", "name", "also", "note", "like")  # of one entry, no other has them
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {
@@ -70,61 +73,6 @@ KINDS: dict[str, type[Entry]] = {
     "powers": powers.Powers,
 }
 
-
-
-def names(kind: str) -> list[str]:
-    """Identifiers of all entries of a kind, sorted."""
-    folder = ROOT / kind
-    record(folder, listing=True)
-    return sorted(path.stem for path in folder.glob("*.yml"))
-
-
-@lru_cache(maxsize=4096)
-def _file(kind: str, name: str) -> Path:
-    """Where the entry of an identifier stands, if it does."""
-    return ROOT / kind / f"{name}.yml"
-
-
-def stands(kind: str, name: str) -> bool:
-    """Whether the catalogue has an entry of that identifier; looks at no other file."""
-    try:
-        return _file(kind, name).is_file()
-    except (OSError, ValueError):  # longer than a name can be
-        return False
-
-
-def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
-    """The file of an entry: a path or an identifier.
-
-    A path is looked for beside the file that names it (``beside``, if one does), from the current
-    folder, and from the project's root. The last part of an identifier is enough where only one
-    ends so: ``910B2``.
-
-    Raises ParamsError naming the nearest identifiers when there is no such entry.
-    """
-    text = str(reference).strip()
-    if not text or not text.isprintable() or len(text) > MAX_NAME:
-        raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
-                          "a path.")
-    if is_path(text):
-        problem = "there is no such file"
-        for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
-            try:
-                if (folder / text).is_file():
-                    return folder / text
-            except OSError as error:  # what the file system refuses
-                problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
-        raise ParamsError(f"{text}: {problem}.")
-    if not stands(kind, text):
-        known = names(kind)
-        ending = [name for name in known if name.endswith(f"-{text.lower()}")]
-        if len(ending) == 1:  # 910B2 for ascend-910b2
-            return _file(kind, ending[0])
-        near = difflib.get_close_matches(text, known, n=3, cutoff=0.4)
-        near = near or [name for name in known if text.lower() in name] or known[:8]
-        raise ParamsError(f"there is no {kind[:-1]} '{text}' in params/{kind}/, "
-                          f"the nearest names are {', '.join(near)}.")
-    return _file(kind, text)
 
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -163,7 +111,7 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
         return _validated(kind, path, overrides or {}, file or read(path))
     sources()  # not followed: what is cited stands for the life of the process
     if not is_path(str(reference)):  # looked for only if it is not known, or no longer there
-        found = yamlfile.recalled(kind, _file(kind, str(reference)))
+        found = yamlfile.recalled(kind, file_of(kind, str(reference)))
         if found is not None:
             return found
     path = locate(kind, reference, beside)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from catalogue import library
+from catalogue import library, naming
 from catalogue.deployments import family, layout
 from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
@@ -106,7 +106,7 @@ def variants(reference: str | Path) -> list[str]:
     """
     path, key = family.find(reference)
     keys = [] if key else family.keys(yamlfile.read(path))
-    own = path.parent != library.ROOT / "scenarios"
+    own = path.parent != naming.ROOT / "scenarios"
     return [f"{path}{family.SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 
 

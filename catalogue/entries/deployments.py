@@ -8,6 +8,7 @@ from pydantic import ConfigDict, field_validator, model_validator
 
 from catalogue.entries import mechanisms, trees
 from catalogue.entries.entry import (
+    Called,
     DeviceName,
     Entry,
     FormatName,
@@ -66,8 +67,7 @@ class Format(Named):
 
     Attributes:
         block: the shape of a group, where engines refuse to load a slice with part of one.
-        host_unit: what a processor's kernels multiply it with; a matrix unit is only used if it
-            has one.
+        host_unit: what a processor's kernels multiply it with, a matrix unit where it has one.
     """
 
     bits: Count
@@ -145,7 +145,7 @@ class Checkpoint(Entry):
     size: Bytes
 
 
-class Precision(Named):
+class Precision(Called):
     """Which format stores what (weights by class, cache, activations, logits), what is multiplied.
 
     ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent.

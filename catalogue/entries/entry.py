@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from catalogue.reading.values import Identifier, Ref, Text
+from catalogue.reading.values import Identifier, Ref, Text, Words
 
 AcceptanceName = Annotated[str, Ref("acceptances")]
 ModelName = Annotated[str, Ref("models")]
@@ -34,3 +34,10 @@ class Named(Entry):
     name: Text
     note: Text | None = None
     defaults: dict[str, Any] | None = None
+
+
+class Called(Named):
+    """An entry that people call by several names: ``also`` are those besides its file's, each of
+    one entry of its kind alone."""
+
+    also: list[Words] = []

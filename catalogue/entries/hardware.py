@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from catalogue.entries.entry import (
+    Called,
     DeviceName,
     Entry,
     LinkName,
@@ -89,7 +90,7 @@ class Price(Entry):
     usd_rent: Rent | None = None
 
 
-class Device(Named):
+class Device(Called):
     """One card as the software sees it (a die where a package shows two), or a host processor.
 
     Attributes:
@@ -178,7 +179,7 @@ class ExchangeLatency(Entry):
     normal: Time
 
 
-class Link(Named):
+class Link(Called):
     """A connection between devices. Bandwidths are ONE direction, never both added.
 
     Attributes:
@@ -212,7 +213,7 @@ class Link(Named):
         return self
 
 
-class Node(Named):
+class Node(Called):
     """A server: its devices, what connects them inside and out, and its host.
 
     Attributes:

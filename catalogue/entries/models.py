@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import AcceptanceName, Entry, Named, PrecisionName
+from catalogue.entries.entry import AcceptanceName, Called, Entry, Named, PrecisionName
 from catalogue.reading.values import (
     Count,
     CountOrZero,
@@ -82,7 +82,7 @@ class Overflow(Entry):
     note: Text
 
 
-class Model(Named):
+class Model(Called):
     """A transformer by its shapes, under the names of Hugging Face configurations.
 
     Attributes:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date as Day
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, WithJsonSchema
@@ -14,6 +15,7 @@ from pydantic_core.core_schema import with_info_plain_validator_function
 
 from catalogue.reading import units, words
 from catalogue.reading.errors import ParamsError
+from catalogue.reading.record import ROOT
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -292,7 +294,8 @@ class Ref:
                 entry = info.context.locate(self.kind, raw)
             except ParamsError as error:
                 raise ValueError(str(error).rstrip(".")) from None
-            return str(entry) if is_path(raw) else raw
+            own = Path(str(entry)).parent != ROOT / self.kind or raw.endswith((".yml", ".yaml"))
+            return str(entry) if own else Path(str(entry)).stem
 
         return with_info_plain_validator_function(resolve)
 

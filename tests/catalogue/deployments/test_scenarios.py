@@ -4,7 +4,7 @@ import pytest
 from _door import DEVICE, sentence
 
 import catalogue
-from catalogue import library
+from catalogue import library, naming
 from catalogue.deployments import family
 
 
@@ -241,7 +241,7 @@ class TestFamilies:
         assert (scenario.devices, scenario.inputs()["concurrency"]) == (24, 7)
 
     def test_in_the_catalogue_a_variant_has_a_name(self, path, monkeypatch, tmp_path):
-        monkeypatch.setattr(library, "ROOT", tmp_path)
+        monkeypatch.setattr(naming, "ROOT", tmp_path)
         (tmp_path / "scenarios").mkdir()
         path.rename(tmp_path / "scenarios" / "s1-mine.yml")
         assert catalogue.deployment_names() == ["s1-mine-24", "s1-mine-replica-4.1"]
