@@ -13,6 +13,7 @@ from calc.quantities.steady import pool_queue
 from calc.serving.step_times import ranks_in_step
 from catalogue import Scenario
 
+ROUNDING = 1e-9  # relative: what is asked for is served
 HALVINGS = 60  # of the requests that decode, until the loop closes
 POINTS = 200  # numbers of requests for which a step is evaluated
 
@@ -50,7 +51,7 @@ class Pools:
         best_rate: of both in balance [request/s].
         whole: groups of ranks that prefill and that decode, the best that as many cards hold.
         whole_rate: of those [request/s].
-        loop: users who keep as many requests in flight as the decode pool states.
+        loop: of users who ask again and again.
     """
 
     prompt: float
@@ -77,7 +78,69 @@ class Pools:
         return asdict(self)
 
 
-def together(prefill: Scenario, decode: Scenario) -> Pools:
+MOST_BUSY = 0.99  # of a prefill pool, where no TTFT is asked for
+Columns = Mapping[str, np.ndarray]
+
+
+def balanced(prefill: Columns, decode: Columns, answer: float, ttft: float | None = None,
+             users: float | None = None, think: float = 0.0, arrivals: float | None = None
+             ) -> dict[str, np.ndarray]:
+    """Pairs of pools in a steady state: what both finish together, and what users see of it.
+
+    A replica of the prefill pool works on one prompt after the other, so a prompt waits for the
+    rest of those before it (Pollaczek-Khinchine); the pool may be as busy as the limit on the TTFT
+    leaves it. The decode pool finishes as much as it does with the requests that it is asked to
+    hold. The pair finishes the least of both and of what the ports receive, or what is asked:
+    of so many users who ask again, rate x (TTFT + answer + thinking) is their number (Little).
+
+    Args:
+        prefill: ``rate`` that a pool finishes at most [request/s]; ``residual``: what is left, on
+            average, of a prompt that another one finds at work on its replica, ``alone``: TTFT
+            without waiting, ``port``: time through its ports [s]; shape (n,) each.
+        decode: ``rate`` [request/s], ``tpot`` and ``port`` [s], ``received``: what its ports take
+            [request/s]; shape (n,) each.
+        answer: tokens of an answer [token].
+        ttft: limit on its mean [s]; None without one.
+        users, think: who ask again, so long after an answer [request], [s].
+        arrivals: independent requests [request/s]; in place of users.
+
+    Returns ``ttft``, ``tpot``, ``e2e`` [s], ``throughput`` [token/s], ``users`` that this is
+    [request], ``prefill_busy`` [1], and the three rates; a throughput of 0 where a pair does not
+    serve what is asked.
+
+    Source: notebooks/serving.md, sections Two pools in balance and A steady state.
+    """
+    waits = prefill["residual"]
+    before = prefill["alone"] + np.maximum(prefill["port"], decode["port"])
+    after = (answer - 1) * decode["tpot"]
+    spare = np.maximum((np.inf if ttft is None else ttft) - before, 0.0)
+    most = np.minimum(MOST_BUSY, spare / (spare + waits) if ttft is not None else MOST_BUSY)
+    rates = {"prefill": most * prefill["rate"], "decode": decode["rate"],
+             "transfer": decode["received"]}
+    rate = np.minimum.reduce(list(rates.values()))
+
+    def waiting(busy: np.ndarray) -> np.ndarray:
+        return busy / (1 - busy) * waits
+
+    asked = rate
+    if arrivals is not None:
+        asked = np.full(rate.shape, arrivals)
+    elif users is not None:
+        whole = prefill["rate"] * (before + after + think)  # users without waiting, all busy
+        both, queued = whole + users, prefill["rate"] * waits
+        busy = 2 * users / (both + np.sqrt(both * both - 4 * (whole - queued) * users))
+        asked = busy * prefill["rate"]
+    serves = (asked <= rate * (1 + ROUNDING)) & (spare > 0)
+    rate = np.where(serves, np.minimum(asked, rate), 0.0)
+    busy = rate / prefill["rate"]
+    first = before + waiting(busy)
+    e2e = first + after
+    return {"ttft": first, "tpot": decode["tpot"], "e2e": e2e, "throughput": rate * answer,
+            "users": rate * (e2e + think), "prefill_busy": busy,
+            **{f"{name} rate": value for name, value in rates.items()}}
+
+
+def together(prefill: Scenario, decode: Scenario, *, users: float | None = None) -> Pools:
     """What two pools give for the requests of the one that decodes.
 
     >>> import catalogue
@@ -87,6 +150,7 @@ def together(prefill: Scenario, decode: Scenario) -> Pools:
 
     Args:
         prefill, decode: the pools, as ``catalogue.load_family`` has them.
+        users: who ask again and again; as many as the decode pool states, if absent [request].
 
     Source: notebooks/serving.md, sections Two pools in balance and A steady state.
     """
@@ -114,7 +178,7 @@ def together(prefill: Scenario, decode: Scenario) -> Pools:
         float(found["pools_rate"]), float(found["kv_transfer_time"]),
         float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
         _loop(asked, attention, float(prompts["prefill_time"]), found,
-              first["data_parallel"] / given))
+              first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users))
 
 
 def _groups(inputs: Mapping[str, Any]) -> int:
@@ -139,7 +203,7 @@ def whole_groups(devices: int, sizes: list[int], rates: list[float]
 
 
 def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
-          found: Mapping[str, Any], service: float) -> Loop:
+          found: Mapping[str, Any], service: float, asking: float | None) -> Loop:
     """A closed loop over both pools, of which only some requests decode.
 
     Args:
@@ -147,9 +211,10 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         attention: ``mla`` or ``gqa``.
         prefill_time: of a prompt alone in the prefill pool [s].
         found: quantities of the decode pool.
-        service: of a prefill replica, per prompt [s].
+        service: of a prefill replica, per prompt: second moment over mean [s].
+        asking: users; as many as the decode pool states, if None [request].
     """
-    users = float(inputs["concurrency"])
+    users = float(inputs["concurrency"] if asking is None else asking)
     counts = np.unique(np.geomspace(1, users, POINTS).round())
     paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
                             counts.shape)

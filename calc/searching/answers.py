@@ -144,8 +144,8 @@ class Answer:
         """Two pools, the best first, each with what a closed loop of users sees of it."""
         found, goal = self.found.pairs, self.found.wishes.goal
         rows = found.rows()[:MOST_PAIRS] if found else []
-        return [(pair, together(scenario(goal, pair.prefill), scenario(goal, pair.decode)))
-                for pair in rows]
+        return [(pair, together(scenario(goal, pair.prefill), scenario(goal, pair.decode),
+                                users=pair.quantities["users"])) for pair in rows]
 
     @cached_property
     def verified(self) -> list[Simulated]:

@@ -3,8 +3,8 @@
 What a pair comes to depends on each pool by a few numbers only (cards, requests per second, time of
 a prompt or of a token, time through its ports), and gets no better when one of them gets worse. So
 only pools are paired that no other of the same cards beats in all of these; the front of the pairs
-is that of all pairs. Rates are those in balance; what a closed loop of users sees of a pair is told
-by ``calc.choosing.pools``.
+is that of all pairs. Each pair is a steady state: what waits for prefill is in its TTFT, and the
+requests that its decode pool holds are those of its rate (``calc.choosing.pools.balanced``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.fronts import Front
+from calc.choosing.pools import balanced
 from calc.physics.arrays import Inputs
 from calc.physics.memory import cache
 from calc.quantities.planning import transfer_time
@@ -24,10 +25,11 @@ from calc.searching.choices import Choice
 from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import Tried, filled
 from calc.searching.wishes import Wishes
+from catalogue import load_precision
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
 BLOCK = 1 << 9  # prefill pools that are paired at once
-FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "port": -1}
+FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
 SETTINGS = (*AXES, "concurrency", "base")
 
@@ -82,7 +84,8 @@ class Pairs:
                 columns[f"{pool} concurrency"][number])), pool=pool))
         rates = {name: float(columns[f"{name} rate"][number])
                  for name in ("prefill", "decode", "transfer")}
-        told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost")
+        told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost", "users",
+                "prefill_busy")
         return Pair(pools[0], pools[1], {
             name: float(columns[name][number]) for name in told
             if name in columns and np.isfinite(columns[name][number])},
@@ -97,13 +100,14 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
         asked: its objectives and limits.
         threads: that share the work.
     """
-    bases, firsts, thens = space.bases(), [], []
+    each = _of_one(space)
+    bases, firsts, thens = each.bases(), [], []
     counts = [0, 0, 0]
     for number, base in enumerate(bases):
         kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
-        for cells in space.cells(base):
+        for cells in each.cells(base):
             for pool, best in kept.items():
-                deployed = space.first(base, cells, pool)
+                deployed = each.first(base, cells, pool)
                 tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
                               threads)
                 for columns in _pool(pool, tried, asked, cells):
@@ -114,12 +118,29 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
     front = Front(asked.objectives, ties=False)
     for (one, first), (two, then) in product(zip(bases, firsts, strict=True),
                                              zip(bases, thens, strict=True)):
-        if one.precision == two.precision and first and then:  # one model is served
-            most = min(map(space.most, (one, two)))
+        if first and then and _exchange(one, two):
+            most = min(map(each.most, (one, two)))
             for joined in _joined(first, then, bases, asked, most):
                 counts[2] += len(joined["devices"])
                 front.add(_within(joined, asked))
     return Pairs(bases, front, (counts[0], counts[1], counts[2]))
+
+
+def _of_one(space: Space) -> Space:
+    """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
+    goal = space.goal
+    if not goal.cards.fewest:
+        return space
+    cards = goal.cards.model_copy(update={"fewest": 1})
+    return Space(goal.model_copy(update={"cards": cards}), space.resolve)
+
+
+def _exchange(one: Base, two: Base) -> bool:
+    """Whether two pools serve one model: on cards of one kind weights may differ, caches not."""
+    if one.precision == two.precision:
+        return True
+    return one.device == two.device and (
+        load_precision(one.precision).kv_cache == load_precision(two.precision).kv_cache)
 
 
 def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
@@ -142,12 +163,11 @@ def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cell
 
 
 def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
-    """Decode pools with the requests that they are to hold."""
+    """Decode pools with every number of requests that they hold, of those that are asked for."""
     users = asked.goal.demand.users
-    if users is not None:
-        yield cells | {"concurrency": np.full(len(cells["data"]), users)}
-        return
     most = tried.holds(cells)
+    if users is not None:
+        most = np.minimum(most, np.ceil(users / cells["data"]).astype(int) * cells["data"])
     for part in filled(cells, most, asked.goal.space.batches):
         part.pop("row")
         yield part
@@ -166,11 +186,24 @@ def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells) -> Cells:
     settings = {name: part[name] for name in (*AXES, "concurrency")}
     received = part["data"] / port
     if pool == "prefill":
-        return settings | {"rate": np.minimum(seen["request_throughput"], received),
+        rate = np.minimum(seen["request_throughput"], received)
+        return settings | {"rate": rate,
+                           "residual": _residual(part["data"] / rate, inputs["prompt_variation"]),
                            "alone": inputs["request_overhead"] + seen["prefill_time"],
                            "port": port}
     return settings | {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
                        "received": received}
+
+
+def _residual(service: np.ndarray, variation: float) -> np.ndarray:
+    """What is left of a prompt that another one finds at work [s]: of times in proportion to
+    lengths half of the second moment over the mean.
+
+    Args:
+        service: of a replica for a mean prompt [s].
+        variation: deviation of prompt lengths over their mean [1].
+    """
+    return service * (1 + variation ** 2) / 2
 
 
 def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
@@ -182,18 +215,15 @@ def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: i
         cards = first["devices"][part][:, None] + then["devices"]
         one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
         one = one + start
-        rates = {"prefill": first["rate"][one], "decode": then["rate"][two],
-                 "transfer": then["received"][two]}
-        rate = np.minimum.reduce(list(rates.values()))
-        tpot = then["tpot"][two]
-        ttft = first["alone"][one] + np.maximum(first["port"][one], then["port"][two])
-        found = {"devices": first["devices"][one] + then["devices"][two],
-                 "ttft": ttft, "tpot": tpot,
-                 "e2e": ttft + (demand.output_tokens - 1) * tpot,
-                 "throughput": rate * demand.output_tokens,
-                 **{f"{name} rate": value for name, value in rates.items()}}
+        prefill = {name: first[name][one] for name in ("rate", "residual", "alone", "port")}
+        decode = {name: then[name][two] for name in ("rate", "tpot", "port", "received")}
+        seen = balanced(prefill, decode, demand.output_tokens, asked.limits.get("ttft"),
+                        demand.users, demand.think_time or 0.0, demand.arrival_rate)
+        found = {"devices": first["devices"][one] + then["devices"][two], **seen}
         found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
         found |= {f"decode {name}": then[name][two] for name in SETTINGS}
+        serves = np.flatnonzero(found["throughput"] > 0)
+        found = {name: column[serves] for name, column in found.items()}
         yield asked.of_pair(found, bases[int(first["base"][0])].device,
                             bases[int(then["base"][0])].device)
 

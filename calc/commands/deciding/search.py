@@ -274,7 +274,7 @@ def _print_pairs(screen: Console, answer: Answer) -> None:
     first, then, compared = found.tried
     screen.print(f"Two pools, of {first:,} that prefill and {then:,} that decode, {compared:,} "
                  "pairs of those that no other beats:", highlight=False, soft_wrap=True)
-    for number, (pair, pools) in enumerate(answer.pairs, 1):
+    for number, (pair, _) in enumerate(answer.pairs, 1):
         seen = pair.quantities
         cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
         screen.print(
@@ -283,9 +283,9 @@ def _print_pairs(screen: Console, answer: Answer) -> None:
         screen.print(
             f"     {human(seen['throughput'], 'token/s')}, "
             f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}, TPOT "
-            f"{human(seen['tpot'], 's')}, first token alone {human(seen['ttft'], 's')}, "
-            f"{pair.binds} binds; closed loop of {pools.loop.users:,.0f} users: TTFT "
-            f"{human(pools.loop.ttft, 's')}, TPOT {human(pools.loop.tpot, 's')}",
+            f"{human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')} with waiting, "
+            f"{seen['users']:,.0f} users, the prefill pool {seen['prefill_busy']:.0%} busy, "
+            f"{pair.binds} binds",
             highlight=False, soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.choosing.pools import together
+from calc.choosing.pools import balanced, together
 
 NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
 
@@ -125,3 +125,56 @@ class TestAnswer:
         assert str(error.value).startswith(f"{path}:33: pools: ")
         assert "\n" not in str(error.value)
         assert says in str(error.value)
+
+
+PREFILL = {"rate": np.array([4.0]), "residual": np.array([0.2]), "alone": np.array([0.5]),
+           "port": np.array([0.01])}
+DECODE = {"rate": np.array([10.0]), "tpot": np.array([0.03]), "port": np.array([0.02]),
+          "received": np.array([100.0])}
+ANSWER = 200
+
+
+class TestBalanced:
+    """Pairs in a steady state, by laws and beside the simulation of the same pools."""
+
+    def balanced(self, **asked):
+        return {name: float(values[0]) for name, values in balanced(
+            PREFILL, DECODE, ANSWER, **asked).items()}
+
+    @pytest.mark.parametrize("limit", [0.55, 0.8, 1.5, 10.0])
+    def test_the_prefill_pool_is_as_busy_as_the_limit_leaves_it(self, limit):
+        seen = self.balanced(ttft=limit)
+        assert seen["ttft"] == pytest.approx(limit) or seen["prefill_busy"] == pytest.approx(0.99)
+
+    def test_a_limit_below_a_prompt_alone_is_kept_by_none(self):
+        assert self.balanced(ttft=0.51)["throughput"] == 0
+
+    @pytest.mark.parametrize("users", [1, 5, 20])
+    @pytest.mark.parametrize("think", [0.0, 7.0])
+    def test_users_are_rate_times_turn(self, users, think):
+        seen = self.balanced(users=users, think=think)
+        rate = seen["throughput"] / ANSWER
+        assert rate * (seen["e2e"] + think) == pytest.approx(users)
+        assert seen["prefill_busy"] < 1
+
+    def test_more_users_wait_longer(self):
+        waits = [self.balanced(users=users)["ttft"] for users in (1, 5, 10, 20, 25)]
+        assert waits == sorted(waits)
+
+    def test_more_than_both_serve_is_not_served(self):
+        assert self.balanced(arrivals=4.0)["throughput"] == 0
+        assert self.balanced(arrivals=3.5)["throughput"] == pytest.approx(3.5 * ANSWER)
+
+    def test_waiting_is_that_of_the_simulation(self):
+        """One replica that prefills equal prompts one by one: M/D/1."""
+        service, rate, count = 0.4, 1.5, 40_000
+        seen = balanced(
+            {"rate": np.array([1 / service]), "residual": np.array([service / 2]),
+             "alone": np.array([service]), "port": np.array([0.0])},
+            DECODE | {"port": np.array([0.0])}, 2, arrivals=rate)
+        draws = np.random.default_rng(1).exponential(1 / rate, count).cumsum()
+        free, first = 0.0, []
+        for at in draws:
+            free = max(free, at) + service
+            first.append(free - at)
+        assert float(np.mean(first)) == pytest.approx(float(seen["ttft"][0]), rel=0.03)

@@ -252,57 +252,6 @@ def test_another_file_of_the_same_name_is_not_overwritten(tmp_path, cli):
     assert (tmp_path / "r1-64-users-8xh20-1.yml").read_text() == "mine"
 
 
-def test_a_pair_of_pools_is_what_its_file_gives(tmp_path, cli):
-    import json
-
-    from calc.choosing.pools import together
-
-    code, out, _ = cli("search", "million-tokens", "--json", "-o", str(tmp_path),
-                       *itertools.chain(*(("--set", text) for text in (
-                           "devices=nvidia-h200-sxm", "cards.most=32", "space.pools=two",
-                           "objectives=throughput_per_card,tpot", "precisions=fp8-block",
-                           "space.batches=8,64,128"))))
-    assert code == 0
-    answer = json.loads(out)
-    for path, told in zip(answer["files"], answer["pairs"], strict=True):
-        pools = together(*catalogue.load_pools(path))
-        output = 1024
-        assert pools.rate * output == pytest.approx(told["quantities"]["throughput"])
-        assert pools.binds == told["binds"]
-        assert pools.devices <= 32
-
-
-def test_pools_that_are_left_out_beat_no_pair():
-    """Against every pair of pools, whether another one beats the pool or not."""
-    from calc.searching import pairs as module
-
-    goal = load_goal("million-tokens", [
-        "devices=nvidia-h200-sxm", "cards.most=24", "space.pools=two", "precisions=fp8-block",
-        "objectives=throughput,tpot", "space.batches=16,96", "space.expert=1,8,16",
-        "space.drafts=0", "space.spares=none"])
-    space = Space(goal)
-    asked = wishes(space)
-    ours = module.pairs(space, asked).front.rows
-    pools = {"prefill": [], "decode": []}
-    for base in space.bases():
-        for cells in space.cells(base):
-            for pool, found in pools.items():
-                deployed = space.first(base, cells, pool)
-                tried = Tried(deployed.inputs(), deployed.model.attention, goal.demand)
-                found.extend(module._pool(pool, tried, asked, cells))
-    best = set()
-    for first, then in itertools.product(pools["prefill"], pools["decode"]):
-        for one, two in itertools.product(range(len(first["devices"])),
-                                          range(len(then["devices"]))):
-            if first["devices"][one] + then["devices"][two] > 24 or then["tpot"][two] > 0.1:
-                continue
-            rate = min(first["rate"][one], then["rate"][two], then["received"][two])
-            best.add((rate * goal.demand.output_tokens, then["tpot"][two]))
-    columns = dict(zip(("throughput", "tpot"), np.array(sorted(best)).T, strict=True))
-    front_ = {tuple(np.array(sorted(best))[place]) for place in front(columns, asked.objectives)}
-    assert set(zip(ours["throughput"].tolist(), ours["tpot"].tolist(), strict=True)) == front_
-
-
 def test_a_power_a_rent_or_a_capital_says_how_many_cards_there_may_be():
     few, many = (load_goal("million-tokens", [
         "cards.most=null", f"limits.power={power} kW", "devices=nvidia-h200-sxm",
