@@ -16,7 +16,7 @@ from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
-from calc.launching.watching.predictions import Interval, Predicted
+from calc.launching.watching.predictions import Interval, Predicted, predicted
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 
@@ -68,14 +68,25 @@ def plan(pools: Sequence[Pool], of: Sequence[Predicted]) -> list[Bench]:
         pools: one, or two that prefill and decode.
         of: what is predicted of each.
     """
-    scenario = pools[-1].scenario
+    scenario = at_random(pools[-1].scenario)
     runs = _runs(scenario, of[-1], apart=len(pools) > 1)
     found = []
     for run in runs:
-        predicted = (_of_pools(pools, of, run) if len(pools) > 1
-                     else _at_rate(of[0]) if run.rate else _of_one(scenario, run))
-        found.append(Bench(**{**vars(run), "predicted": predicted}))
+        expected = (_of_pools(pools, of, run) if len(pools) > 1
+                     else _at_rate(scenario) if run.rate else _of_one(scenario, run))
+        found.append(Bench(**{**vars(run), "predicted": expected}))
     return found
+
+
+def at_random(scenario: Scenario) -> Scenario:
+    """A deployment that is sent random tokens, as the bench sends them: drafts are accepted so.
+
+    What the deployment states of its drafts holds.
+    """
+    workload = scenario.file.workload
+    if workload.accepted_length or workload.acceptance:
+        return scenario
+    return _with(scenario, workload.model_copy(update={"text": "random"}))
 
 
 def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
@@ -133,13 +144,14 @@ def _of_one(scenario: Scenario, run: Bench) -> dict[str, Interval]:
     return found
 
 
-def _at_rate(of: Predicted) -> dict[str, Interval]:
+def _at_rate(scenario: Scenario) -> dict[str, Interval]:
+    of = predicted(scenario)
     return {"ttft": of.ttft, "tpot": of.tpot, "output_throughput": of.throughput}
 
 
 def _of_pools(pools: Sequence[Pool], of: Sequence[Predicted], run: Bench) -> dict[str, Interval]:
     """A closed loop over both pools; each interval as wide as that of the pool that it is of."""
-    prefill, decode = (pool.scenario for pool in pools)
+    prefill, decode = pools[0].scenario, at_random(pools[1].scenario)
     workload = decode.file.workload
     asked = workload.model_copy(update={"concurrency": _like(workload.concurrency,
                                                              run.concurrency)})
@@ -188,7 +200,13 @@ def command(run: Bench, pool: Pool, seed: int) -> list[Setting]:
     elif run.requests > run.concurrency:
         found.append(tool.take("--max-concurrency", run.concurrency, ""))
     return found + (_sglang(run, tool) if tool.name == "sglang-bench"
-                    else _vllm(run, tool, pool.scenario.model.id))
+                    else _vllm(run, tool, served_name(pool)))
+
+
+def served_name(pool: Pool) -> str:
+    """The name by which requests ask a pool's servers for the model, the operator's if given."""
+    return str(next((each.value for each in pool.flags[0] if each.name == "--served-model-name"),
+                    pool.scenario.model.id))
 
 
 def _vllm(run: Bench, tool: Release, model: str) -> list[Setting]:

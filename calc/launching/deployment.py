@@ -225,7 +225,8 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
               *(["| `router/router.sh` | what stands before the servers |"] if routed else []),
               "| `monitoring/prometheus.yml`, `alerts.yml` | what is scraped; alerts with their "
               "thresholds |",
-              "| `monitoring/alerts.test.yml` | `promtool test rules alerts.test.yml` |",
+              "| `monitoring/alerts.test.yml` | `promtool test rules alerts.test.yml`; with limits "
+              "also `promises.test.yml` |",
               "| `bench/run.sh`, `plan.json` | measurements, each of an assumption; what is "
               "predicted of it |",
               "| `deployment.json` | settings with their reasons, predictions, thresholds |",
@@ -268,6 +269,8 @@ def _predicted(each: Watched) -> list[str]:
              "| alert | fires | because |", "|---|---|---|"]
     lines += [f"| {alert.name} | {'above' if alert.above else 'below'} {alert.threshold:.4g} | "
               f"{text(alert.because)} |" for alert in each.alerts]
+    lines += [f"\nNot kept by the prediction: {text(words)}"
+              for words in dict.fromkeys(each.unkept.values())]
     return [*lines, ""]
 
 
@@ -279,14 +282,15 @@ def _assumed(of: Sequence[Watched]) -> list[str]:
         numbers = scenario.inputs()
         lines += [
             f"- `{name}`: prompts of {numbers['input_tokens']:,.0f} and answers of "
-            f"{numbers['output_tokens']:,.0f} tokens on average, at most "
-            f"{numbers['context_tokens']:,.0f} together; at most {numbers['concurrency']:,.0f} "
-            "requests in flight.",
+            f"{numbers['output_tokens']:,.0f} tokens on average; at most "
+            f"{numbers['concurrency']:,.0f} requests in flight.",
+            f"- `{name}`: a request has at most {each.pool.longest.tokens:,} tokens "
+            f"({each.pool.longest.why}); {each.pool.longest.refused:.2%} are longer and refused.",
             f"- `{name}`: the prefix cache finds {numbers['prefix_hit_share']:.0%} of a prompt; "
             "more is faster."]
         if numbers["draft_tokens"]:
-            lines.append(f"- `{name}`: {numbers['draft_tokens']:g} tokens drafted per step. Random "
-                         "tokens, as the bench sends them, are accepted otherwise than text.")
+            lines.append(f"- `{name}`: {numbers['draft_tokens']:g} tokens drafted per step. The "
+                         "bench sends random tokens, and predicts what is accepted of those.")
         shares = each.pool.layout
         if shares.servers > 1:
             lines.append(f"- `{name}`: {shares.servers} servers that share nothing: the scenario's "

@@ -142,10 +142,13 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         workload |= {"output_tokens": 1, "context_tokens": demand.input_tokens + 1}
         if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
             mechanisms["exchange_normal"] = 1
+    promised = {name: {goal.limits.at: f"{limit} s"} for name in ("ttft", "tpot", "e2e")
+                if (limit := getattr(goal.limits, name)) is not None}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}
-    return file | ({"mechanisms": mechanisms} if mechanisms else {})
+    return (file | ({"limits": promised} if promised else {})
+            | ({"mechanisms": mechanisms} if mechanisms else {}))
 
 
 def _arrivals(goal: Goal) -> dict[str, Any]:

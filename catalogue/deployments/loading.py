@@ -23,7 +23,7 @@ from catalogue.reading.shared import sources, symbols
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
-ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload")
+ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
 Made = TypeVar("Made")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}

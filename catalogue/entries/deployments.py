@@ -17,6 +17,7 @@ from catalogue.entries.entry import (
     Named,
     NodeName,
     PrecisionName,
+    ServiceLimits,
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
@@ -360,19 +361,17 @@ class Documented(Entry):
 class ScenarioFile(Entry):
     """A deployment as written: names of catalogue entries, parallelism, workload, claims.
 
-    ``engine`` names what serves it, with its release (``vllm@0.11.0``): what the file does not say
-    of the workload, of scheduling and of mechanisms is as that engine does it
-    (``catalogue.deployments.profiles``).
+    ``engine`` names what serves it, with its release (``vllm@0.11.0``): what is not said here of
+    workload, scheduling and mechanisms is as it does it (``catalogue.deployments.profiles``).
 
     ``graphs`` says whether decode runs as a captured graph, else operator by operator;
     ``scheduling`` whether a step may hold prompts and decodes, or prompts go first;
     ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can,
     waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default), or
-    lets in no request while one of them is full (``calc.serving.simulation``).
-    ``mechanisms`` holds what is known in place of its device's priors, by input symbol.
-
-    A file may describe a family of them: ``variants`` and ``pools``, see
-    ``catalogue.deployments.family``.
+    lets in no request while one of them is full (``calc.serving.simulation``). ``limits`` is what
+    the service promises its users, which alerts watch; ``mechanisms`` what is known in place of its
+    device's priors, by input symbol. A file may describe a family of them: ``variants`` and
+    ``pools`` (``catalogue.deployments.family``).
     """
 
     id: Identifier
@@ -393,6 +392,7 @@ class ScenarioFile(Entry):
     scheduling: Literal["mixed", "prefill-first"] = "mixed"
     prefill_coordination: Literal["eager", "delay", "balance"] = "eager"
     prefill_delay_steps: CountOrZero | None = None
+    limits: ServiceLimits | None = None
     mechanisms: dict[str, AnyQuantity] = {}
     documented: Documented | None = None
     measured: MeasurementsName | None = None

@@ -1,12 +1,16 @@
-"""What every parameter file has: its keys checked, its name, and references to other files."""
+"""What parameter files share: their keys checked, names, references to other files, limits."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
+from catalogue.reading import units
 from catalogue.reading.values import Identifier, Ref, Text, Words
+
+MEAN = "mean"
+PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 AcceptanceName = Annotated[str, Ref("acceptances")]
 ModelName = Annotated[str, Ref("models")]
@@ -41,3 +45,57 @@ class Called(Named):
     one entry of its kind alone."""
 
     also: list[Words] = []
+
+
+def _time(raw: Any) -> float:
+    """A time [s] that needs no source: it is the promise of whoever states it."""
+    time = units.parse(raw, "s")
+    if not 0 < time < float("inf"):
+        raise ValueError(f"'{raw}' is out of range, expected more than 0 s")
+    return float(time)
+
+
+Promised = Annotated[float, BeforeValidator(_time), WithJsonSchema(
+    {"type": ["string", "number"], "description": "a time, such as '50 ms'"})]
+
+
+class TimeLimit(Entry):
+    """A time at most [s], of the mean or of one percentile of the requests."""
+
+    mean: Promised | None = None
+    p50: Promised | None = None
+    p75: Promised | None = None
+    p90: Promised | None = None
+    p95: Promised | None = None
+    p99: Promised | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_mean(cls, raw: Any) -> Any:
+        """A time alone is one of the mean."""
+        return raw if isinstance(raw, (dict, cls)) else {MEAN: raw}
+
+    @model_validator(mode="after")
+    def _one(self) -> TimeLimit:
+        if len(self.stated) != 1:
+            raise ValueError(f"{len(self.stated)} limits, expected one, of the mean or of one of "
+                             f"{', '.join(PERCENTILES)}")
+        return self
+
+    @property
+    def stated(self) -> dict[str, float]:
+        """Those that are given: ``mean`` or a percentile -> time [s]."""
+        return {name: time for name in (MEAN, *PERCENTILES)
+                if (time := getattr(self, name)) is not None}
+
+
+class ServiceLimits(Entry):
+    """What a service promises its users: times at most, in the mean or at a percentile of requests.
+
+    Attributes:
+        ttft, tpot, e2e: of each; None, nothing is promised.
+    """
+
+    ttft: TimeLimit | None = None
+    tpot: TimeLimit | None = None
+    e2e: TimeLimit | None = None

@@ -9,6 +9,7 @@ from typing import Any
 from calc.commands.printing import OK, console, print_json
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
+from calc.launching.watching.monitoring import Watched
 from catalogue import ParamsError
 
 
@@ -59,9 +60,24 @@ def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any
             "pools": {each.pool.name: {
                 "nodes": each.pool.layout.nodes, "servers": each.pool.addresses,
                 "predicted": each.predicted.as_json(),
+                "longest": each.pool.longest.tokens, "refused": each.pool.longest.refused,
+                "unkept": each.unkept,
                 "alerts": {alert.name: alert.threshold for alert in each.alerts}}
                 for each in made.watched},
             "runs": [run.name for run in made.runs]}
+
+
+def _watching(each: Watched) -> list[str]:
+    """What alerts follow, what is promised and not kept, and which requests are refused."""
+    promised = sum(bool(alert.windows) for alert in each.alerts)
+    lines = [f"    {len(each.alerts)} alerts, " + (
+        f"{promised} on the limits of the service, the others on the prediction" if promised
+        else "all on the prediction: no limits are stated (--set limits.ttft.p90=TIME)")]
+    lines += [f"    not kept by the prediction: {text}"
+              for text in dict.fromkeys(each.unkept.values())]
+    most = each.pool.longest
+    return [*lines, f"    requests of at most {most.tokens:,} tokens"
+            + (f"; {most.refused:.2g} of them are longer and refused" if most.refused else "")]
 
 
 def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
@@ -75,7 +91,7 @@ def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
         later = ([f"{of.requests}"] if each.pool.role == "prefill"
                  else [f"TPOT {of.tpot}", f"{of.throughput}"])
         lines.append(f"{each.pool.name}: {'; '.join([*first, *later])}.")
-        lines.append(f"    {len(each.alerts)} alerts with thresholds of these")
+        lines += _watching(each)
     lines += [f"Set MODEL in {directory / 'cluster.env'}, then run nodes/*.sh on their nodes.",
               f"To measure: {directory / 'bench' / 'run.sh'}; then python -m calc calibrate "
               f"{directory / 'bench' / 'results'}"]

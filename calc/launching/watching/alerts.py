@@ -1,4 +1,4 @@
-"""Alerts whose thresholds follow from a deployment's own predictions."""
+"""Alerts: on the limits of a service, and where none is stated on what is predicted of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release
+from calc.launching.watching.objectives import objectives, stated
 from calc.launching.watching.predictions import RAREST, Interval, Predicted
 from calc.launching.watching.signals import Level, Mean, Paced, Rate, Ratio, Signal
 from catalogue.reading.amounts import human
@@ -32,6 +33,8 @@ class Alert:
         because: what the threshold follows from.
         predicted: with its interval; None where nothing is.
         only: a second signal, and the least value at which the first is judged.
+        windows: over each of which it holds, in place of the usual one.
+        step: seconds between the samples of a unit test.
     """
 
     name: str
@@ -43,20 +46,24 @@ class Alert:
     because: str
     predicted: Interval | None = None
     only: tuple[Signal, float] | None = None
+    windows: tuple[str, ...] = ()
+    step: float = 15.0
     labels: dict[str, str] = field(default_factory=dict)
 
     def expression(self, window: str) -> str:
-        """In PromQL."""
-        found = (f"{self.signal.expression(window)} {'>' if self.above else '<'} "
-                 f"{self.threshold:.6g}")
+        """In PromQL, over its own windows if it has some."""
+        found = " and on() ".join(
+            f"({self.signal.expression(each)} {'>' if self.above else '<'} {self.threshold:.6g})"
+            for each in self.windows or (window,))
         if self.only is None:
             return found
         other, least = self.only
-        return f"({found}) and on() ({other.expression(window)} >= {least:.6g})"
+        return f"{found} and on() ({other.expression(window)} >= {least:.6g})"
 
     def rule(self, window: str = WINDOW, hold: str = HOLD) -> dict[str, Any]:
         """As Prometheus reads it."""
-        return {"alert": self.name, "expr": self.expression(window), "for": hold,
+        return {"alert": self.name, "expr": self.expression(window),
+                "for": "0s" if self.windows else hold,
                 "labels": {"severity": self.severity, **self.labels},
                 "annotations": self.annotations(SHOWN)}
 
@@ -82,12 +89,30 @@ def alerts(pool: Pool, of: Predicted) -> list[Alert]:
 
     Raises ParamsError, one sentence, for a release that exports none of what is needed.
     """
-    engine = METRICS[_kind(pool.release)]
-    found = [*_times(pool, of, engine), *_load(pool, of, engine), *_assumed(pool, of, engine)]
+    engine = METRICS[engine_of(pool.release)]
+    found = [*_promised(pool, engine), *_times(pool, of, engine), *_load(pool, of, engine),
+             *_assumed(pool, of, engine)]
     labels = {"deployment": pool.scenario.id, "pool": pool.name}
     for alert in found:
         alert.labels.update(labels)
     return found
+
+
+def _promised(pool: Pool, engine: dict[str, tuple[str, ...]]) -> Iterator[Alert]:
+    """What the service promises, on the pool that keeps it."""
+    job, release = pool.name, pool.release
+    for quantity, (at, limit) in stated(pool.scenario.file.limits).items():
+        if pool.role == ("prefill" if quantity != "ttft" else "decode"):
+            continue
+        names = engine[{"ttft": "ttft", "tpot": "pace", "e2e": "e2e"}[quantity]]
+        histogram = release.metric(*names) if release.exports(*names) else None
+        mean = (pace(pool, engine) if quantity == "tpot"
+                else Mean(job, histogram) if histogram else None)
+        if histogram is None and isinstance(mean, Mean):
+            histogram = mean.histogram  # between tokens of all requests, where none is of a request
+        for each in objectives(quantity, at, limit, mean, histogram, job):
+            yield Alert(named(each.name, pool), each.signal, True, each.limit, each.severity,
+                        each.summary, each.because, windows=each.windows, step=each.step)
 
 
 def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iterator[Alert]:
@@ -95,14 +120,16 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
     job, release = pool.name, pool.release
     metric = lambda name: release.metric(*engine[name])  # noqa: E731
     load = Level(job, (metric("running"), metric("waiting")))
-    if pool.role != "decode":
+    promised, unstated = stated(pool.scenario.file.limits), "no limit is stated: "
+    if pool.role != "decode" and "ttft" not in promised:
         yield Alert(named("TimeToFirstTokenAbovePrediction", pool), Mean(job, metric("ttft")),
                     True, of.ttft.high, "warning", "Mean time to first token beyond its interval.",
-                    "the upper end of the 80% interval [s]", of.ttft)
-    if pool.role != "prefill":
+                    f"{unstated}the upper end of the 80% interval [s]", of.ttft)
+    if pool.role != "prefill" and "tpot" not in promised:
         yield Alert(named("TimePerOutputTokenAbovePrediction", pool), pace(pool, engine), True,
                     of.tpot.high, "warning", "Mean time per output token beyond its interval.",
-                    "the upper end of the 80% interval [s]", of.tpot)
+                    f"{unstated}the upper end of the 80% interval [s]", of.tpot)
+    if pool.role != "prefill":
         yield Alert(named("ThroughputBelowPrediction", pool), Rate(job, metric("generated")),
                     False, BUSY * of.throughput.low, "warning",
                     "Fewer output tokens than predicted of as many requests.",
@@ -179,7 +206,7 @@ def _assumed(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> I
                     f"{moved.format('TPOT')} [token per step]")
 
 
-def _kind(release: Release) -> str:
+def engine_of(release: Release) -> str:
     """Whose metrics a release exports: vLLM Ascend those of vLLM."""
     return "sglang" if release.name == "sglang" else "vllm"
 
@@ -195,7 +222,7 @@ def pace(pool: Pool, engine: dict[str, tuple[str, ...]] | None = None) -> Signal
     The mean over requests where it has one; where it has the time between steps, that alone
     without drafts.
     """
-    of = engine or METRICS[_kind(pool.release)]
+    of = engine or METRICS[engine_of(pool.release)]
     release, drafts = pool.release, pool.scenario.file.workload.draft_tokens
     if release.exports(*of["pace"]) or release.name == "sglang":
         return Mean(pool.name, release.metric(*of["pace"], *of["between"]))
@@ -225,6 +252,7 @@ METRICS: dict[str, dict[str, tuple[str, ...]]] = {
         "ttft": ("vllm:time_to_first_token_seconds",),
         "pace": ("vllm:request_time_per_output_token_seconds",),
         "between": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
+        "e2e": ("vllm:e2e_request_latency_seconds",),
         "decoded": ("vllm:request_decode_time_seconds",),
         "generated": ("vllm:generation_tokens_total",), "prompted": ("vllm:prompt_tokens_total",),
         "running": ("vllm:num_requests_running",), "waiting": ("vllm:num_requests_waiting",),
@@ -240,6 +268,7 @@ METRICS: dict[str, dict[str, tuple[str, ...]]] = {
         "ttft": ("sglang:time_to_first_token_seconds",),
         "pace": ("sglang:request_time_per_output_token_seconds",),
         "between": ("sglang:inter_token_latency_seconds", "sglang:time_per_output_token_seconds"),
+        "e2e": ("sglang:e2e_request_latency_seconds",),
         "generated": ("sglang:generation_tokens_total",),
         "prompted": ("sglang:prompt_tokens_total",),
         "running": ("sglang:num_running_reqs",), "waiting": ("sglang:num_queue_reqs",),

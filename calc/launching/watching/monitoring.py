@@ -2,40 +2,78 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import yaml
 
+from calc.choosing.users import users_see
 from calc.launching.scripts import MADE, Pool
 from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
+from calc.launching.watching.healthy import healthy
+from calc.launching.watching.objectives import NAMES, stated
 from calc.launching.watching.predictions import Predicted
-from calc.launching.watching.signals import STEPS, Series
+from calc.launching.watching.signals import STEPS, Quantile, Series
+from catalogue.entries.entry import MEAN
 from catalogue.entries.profiles import in_order
-from catalogue.reading.units import HOUR, MINUTE
+from catalogue.reading.amounts import human
+from catalogue.reading.units import DAY, HOUR, MINUTE
 
 SCRAPED = "15s"
 STEP = 15.0  # seconds, of the unit tests
+EVALUATED, SELDOM = 60.0, 900.0  # seconds between evaluations in them
 BEYOND = 1.1  # times the threshold, or less by as much: where a test looks
-SECONDS = {"s": 1, "m": MINUTE, "h": HOUR}
+SECONDS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
 RULES, TESTS, SCRAPES = "alerts.yml", "alerts.test.yml", "prometheus.yml"
+PROMISES = "promises.test.yml"
 EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A pool, what is predicted of it, and the alerts that follow."""
+    """A pool, what is predicted of it, and the alerts that follow.
+
+    Attributes:
+        pool, predicted, alerts: as said.
+        seen: of what is promised at a percentile, the times of simulated requests [s].
+    """
 
     pool: Pool
     predicted: Predicted
     alerts: tuple[Alert, ...]
+    seen: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def unkept(self) -> dict[str, str]:
+        """Alerts on promises that the prediction itself breaks, each with a sentence."""
+        found = {}
+        for alert in self.alerts:
+            quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
+            if not alert.windows or quantity is None:
+                continue
+            value, told = float(getattr(self.predicted, quantity).value), "on average"
+            if isinstance(alert.signal, Quantile) and quantity in self.seen:
+                value = float(np.quantile(self.seen[quantity], alert.signal.share))
+                told = f"of {alert.signal.share:.0%} of the requests, simulated"
+            if value > alert.threshold:
+                found[alert.name] = f"{alert.summary} Predicted: {human(value, 's')} {told}."
+        return found
 
 
 def watched(pool: Pool, of: Predicted) -> Watched:
-    """A pool with its alerts."""
-    return Watched(pool, of, tuple(alerts(pool, of)))
+    """A pool with its alerts; what is promised at a percentile is simulated.
+
+    Raises ParamsError, one sentence, for a promise at a percentile of what cannot be simulated.
+    """
+    at = {name for name, (of_what, _) in stated(pool.scenario.file.limits).items()
+          if of_what != MEAN}
+    seen = users_see(pool.scenario).summary if at and pool.role == "both" else None
+    return Watched(pool, of, tuple(alerts(pool, of)),
+                   {name: getattr(seen, name).values for name in at} if seen else {})
 
 
 def targets(pool: Pool) -> list[str]:
@@ -90,11 +128,21 @@ def _down(pool: Pool, hold: str) -> list[dict[str, Any]]:
 
 
 def tests(of: Sequence[Watched]) -> dict[str, Any]:
-    """Unit tests of the rules: each fires beyond its threshold and is silent short of it."""
-    return {"rule_files": [RULES], "evaluation_interval": SCRAPED,
+    """Unit tests of the rules: each fires beyond its threshold and is silent short of it.
+
+    Those over hours and days, on what is promised, are :func:`tests_of_promises`.
+    """
+    return {"rule_files": [RULES], "evaluation_interval": f"{EVALUATED:g}s",
             "tests": [test for each in of for test in (
-                *_of_down(each.pool), *(one for alert in each.alerts
-                                        for one in _of_alert(alert)))]}
+                *_of_down(each.pool), *(one for alert in each.alerts if not alert.windows
+                                        for one in _of_alert(alert)), _healthy(each))]}
+
+
+def tests_of_promises(of: Sequence[Watched]) -> dict[str, Any]:
+    """Unit tests of the rules over hours and days, evaluated as seldom."""
+    return {"rule_files": [RULES], "evaluation_interval": f"{SELDOM:g}s",
+            "tests": [one for each in of for alert in each.alerts if alert.windows
+                      for one in _of_alert(alert)]}
 
 
 def _of_alert(alert: Alert) -> list[dict[str, Any]]:
@@ -104,16 +152,30 @@ def _of_alert(alert: Alert) -> list[dict[str, Any]]:
     if not alert.threshold:
         beyond, short = 1.0, 0.0
     other, least = alert.only or (None, 0.0)
-    held = other.series(BEYOND * least, STEP) if other else []
-    found = [_test(f"{alert.name} fires", [*alert.signal.series(beyond, STEP), *held], alert.name,
-                   [_fired(alert, beyond)]),
-             _test(f"{alert.name} is silent", [*alert.signal.series(short, STEP), *held],
-                   alert.name, [])]
+    held, step = other.series(BEYOND * least, STEP) if other else [], alert.step
+    whole = sum(seconds(each) for each in alert.windows[:1])
+    found = [_test(f"{alert.name} fires", [*alert.signal.series(beyond, step), *held],
+                   {alert.name: [_fired(alert, beyond)]}, step, whole),
+             _test(f"{alert.name} is silent", [*alert.signal.series(short, step), *held],
+                   {alert.name: []}, step, whole)]
     if other:
         idle = other.series(least / BEYOND, STEP)
         found.append(_test(f"{alert.name} is silent while little is asked",
-                           [*alert.signal.series(beyond, STEP), *idle], alert.name, []))
+                           [*alert.signal.series(beyond, STEP), *idle], {alert.name: []}))
     return found
+
+
+def _healthy(each: Watched) -> dict[str, Any]:
+    """Everything as it is predicted, and nothing fires but what the prediction does not keep."""
+    series: dict[str, str] = {}
+    for name, values in healthy(each.pool, each.predicted, STEP, each.seen):
+        series.setdefault(name, values)
+    target = targets(each.pool)[0]
+    series[f'up{{job="{each.pool.name}",instance="{target}"}}'] = f"1+0x{STEPS}"
+    return _test(f"{each.pool.name}: as predicted, nothing fires", list(series.items()),
+                 {name: [] for name in (*(alert.name for alert in each.alerts
+                                          if alert.name not in each.unkept),
+                                        *(rule["alert"] for rule in _down(each.pool, DOWN)))})
 
 
 def _fired(alert: Alert, value: float) -> dict[str, Any]:
@@ -129,24 +191,27 @@ def _of_down(pool: Pool) -> list[dict[str, Any]]:
     told = {**down["annotations"], "description": down["annotations"]["description"].replace(
         "{{ $labels.instance }}", labels["instance"])}
     return [
-        _test(f"{pool.name}: a server that is down", [(series, f"0+0x{STEPS}")], down["alert"],
-              [{"exp_labels": labels, "exp_annotations": told}]),
-        _test(f"{pool.name}: servers that answer", [(series, f"1+0x{STEPS}")], down["alert"],
-              []),
-        _test(f"{pool.name}: no server", [("nothing", f"1+0x{STEPS}")], missing["alert"],
-              [{"exp_labels": {**missing["labels"], "job": pool.name},
-                "exp_annotations": missing["annotations"]}]),
-        _test(f"{pool.name}: a server", [(series, f"1+0x{STEPS}")], missing["alert"],
-              [])]
+        _test(f"{pool.name}: a server that is down", [(series, f"0+0x{STEPS}")],
+              {down["alert"]: [{"exp_labels": labels, "exp_annotations": told}]}),
+        _test(f"{pool.name}: servers that answer", [(series, f"1+0x{STEPS}")],
+              {down["alert"]: []}),
+        _test(f"{pool.name}: no server", [("nothing", f"1+0x{STEPS}")],
+              {missing["alert"]: [{"exp_labels": {**missing["labels"], "job": pool.name},
+                                   "exp_annotations": missing["annotations"]}]}),
+        _test(f"{pool.name}: a server", [(series, f"1+0x{STEPS}")],
+              {missing["alert"]: []})]
 
 
-def _test(name: str, series: Series, alert: str, expected: list[dict[str, Any]]
-          ) -> dict[str, Any]:
-    whole = seconds(WINDOW) + seconds(HOLD) + 2 * STEP
-    return {"name": name, "interval": SCRAPED,
+def _test(name: str, series: Series, expected: Mapping[str, list[dict[str, Any]]],
+          step: float = STEP, whole: float = 0.0) -> dict[str, Any]:
+    """A unit test: what fires of each alert when its windows are full and it held long enough."""
+    between = SELDOM if whole else EVALUATED
+    least = max(whole, seconds(WINDOW) + seconds(HOLD)) + 2 * max(step, between)
+    at = math.ceil(least / between) * between
+    return {"name": name, "interval": f"{step:g}s",
             "input_series": [{"series": each, "values": values} for each, values in series],
-            "alert_rule_test": [{"eval_time": f"{whole:g}s", "alertname": alert,
-                                 "exp_alerts": expected}]}
+            "alert_rule_test": [{"eval_time": f"{at:g}s", "alertname": alert, "exp_alerts": fired}
+                                for alert, fired in expected.items()]}
 
 
 def seconds(text: str) -> float:
@@ -155,7 +220,7 @@ def seconds(text: str) -> float:
     >>> seconds("5m")
     300.0
     """
-    match = re.fullmatch(r"(\d+)([smh])", text)
+    match = re.fullmatch(r"(\d+)([smhd])", text)
     if match is None:
         raise ValueError(f"'{text[:20]}' is not a duration, expected one such as 5m")
     return float(int(match[1]) * SECONDS[match[2]])
@@ -177,8 +242,12 @@ def written(data: Any, about: str) -> str:
 
 def files(of: Sequence[Watched]) -> dict[str, str]:
     """What Prometheus needs, by path in the directory."""
-    return {
+    promised = any(alert.windows for each in of for alert in each.alerts)
+    own = {f"monitoring/{PROMISES}": written(
+        tests_of_promises(of), f"promtool test rules {PROMISES}.")} if promised else {}
+    return own | {
         f"monitoring/{SCRAPES}": written(scrapes(each.pool for each in of),
                                          "What Prometheus scrapes."),
-        f"monitoring/{RULES}": written(rules(of), "Thresholds follow from the predictions."),
+        f"monitoring/{RULES}": written(
+            rules(of), "Thresholds are limits of the service, else predictions."),
         f"monitoring/{TESTS}": written(tests(of), "promtool test rules alerts.test.yml.")}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Series = list[tuple[str, str]]  # of a unit test: a series, and its values in promtool's notation
-STEPS = 240  # of a series
+STEPS = 400  # of a series
 
 
 def _ramp(slope: float) -> str:
@@ -56,6 +56,29 @@ class Mean(Signal):
         """One observation a second."""
         return [(f"{self.histogram}_sum{self.where}", _ramp(value * step)),
                 (f"{self.histogram}_count{self.where}", _ramp(step))]
+
+
+@dataclass(frozen=True)
+class Quantile(Signal):
+    """A quantile of what a histogram counts, straight between two of its bounds.
+
+    Attributes:
+        histogram: by name.
+        share: of the observations that are below [1].
+    """
+
+    histogram: str
+    share: float
+
+    def expression(self, window: str) -> str:
+        """Of what came in the window."""
+        return (f"histogram_quantile({self.share:.6g}, sum by (le) "
+                f"(rate({self.histogram}_bucket{self.where}[{window}])))")
+
+    def series(self, value: float, step: float) -> Series:
+        """One observation a second, all below a bound of which the quantile is that share."""
+        return [(f'{self.histogram}_bucket{{job="{self.job}",le="{bound}"}}', _ramp(step))
+                for bound in (f"{value / self.share:.9g}", "+Inf")]
 
 
 @dataclass(frozen=True)
