@@ -350,8 +350,8 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
     An engine's utilization is a share of the memory that the runtime reports, which is the
-    device's less what its own system keeps. Where activations, the runtime's own and buffers are
-    outside of that share, they take from it only what does not fit beside it.
+    device's less what its own system keeps, or of what weights and a step leave of it. Activations,
+    the runtime's own and buffers outside of that share take from it what does not fit beside it.
 
     Args:
         q: input symbols as attributes.
@@ -367,9 +367,11 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     seen = q.memory_capacity - q.system_reserve
     working = q.runtime_reserve + activations_per_device + a.exchange_buffers
     beside = np.minimum(working, (1 - q.memory_utilization) * seen)
-    usable = q.memory_utilization * seen + (1 - q.activations_in_share) * beside
     kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
         stage == q.pipeline_parallel - 1)
+    left = np.maximum(0, seen - working - kept.max(axis=0))
+    usable = select(q.share_of_left > 0, seen - (1 - q.memory_utilization) * left,
+                    q.memory_utilization * seen + (1 - q.activations_in_share) * beside)
     free = usable - working - kept
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * (q.num_hidden_layers - q.full_attention_layers)
@@ -385,7 +387,6 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     stage_blocks = np.maximum(0, np.floor(free / block))
     blocks = stage_blocks.min(axis=0)
     workload = requests_per_rank * per_request * block
-    everything = kept + working + workload
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
         window_blocks_per_request=in_window, working_memory=working,
@@ -395,5 +396,5 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
         max_concurrency=q.data_parallel * (blocks // per_request),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
-        memory_per_device=everything.max(axis=0),
+        memory_per_device=(kept + working + workload).max(axis=0),
     )

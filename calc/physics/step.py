@@ -224,6 +224,8 @@ def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work
     times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
     for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
         times[name] = times[name] + several.latency(q, name)
+    times["routed_expert"] = times["routed_expert"] + (
+        (1 - q.offloaded_share) * n.moe_layers * q.routed_expert_latency)
     # where shared experts have ranks of their own, all wait for the slower kind
     longer = np.maximum(0, times["shared_expert"] - times["routed_expert"])
     return times | {"shared_expert": select(

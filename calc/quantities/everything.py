@@ -47,8 +47,8 @@ INPUTS = frozenset({
         "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
     "concurrency", "context_tokens", "input_tokens", "output_tokens", "prompt_variation",
     "answer_variation", "max_num_batched_tokens",
-    "block_size", "memory_utilization", "activations_in_share", "window_blocks_freed",
-    "absorbed_copies", "exchange_buffer_tokens",
+    "block_size", "memory_utilization", "activations_in_share", "share_of_left",
+    "window_blocks_freed", "absorbed_copies", "exchange_buffer_tokens",
     "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
     *(f"{name}_peak" for name in (
         "attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
@@ -59,7 +59,7 @@ INPUTS = frozenset({
         "attention", "dense_mlp", "shared_expert", "router", "head")),
     *(f"{name}_dequantised" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
-    "sliced_expert_gemm_efficiency",
+    "sliced_expert_gemm_efficiency", "routed_expert_latency",
     "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
     "expert_load_overlap", "clock_factor", "clock_spread",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",

@@ -37,9 +37,9 @@ class Planning:
 def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     """A request's cache through a replica's own ports, and from a prefill to a decode replica [s].
 
-    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and sends
-    or receives an equal part; stages do so at the same time, the fullest one last. Of the replica
-    that sends and the one that receives the slower decides.
+    Every tensor-parallel rank has a copy of a latent cache, or its part of a divided one, and moves
+    all that it has through its own port; stages do so at the same time, the fullest one last. Of
+    the replica that sends and the one that receives the slower decides.
 
     Args:
         q: input symbols as attributes.
@@ -48,9 +48,8 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     Source: notebooks/communication.md, section A cache that moves from prefill to decode.
     """
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
-    cache = q.input_tokens * c.kv_layer_bytes_per_token * layers
-    rate = q.tensor_parallel * q.network_bandwidth * q.network_efficiency
-    through_ports = q.network_alpha + cache / rate
+    cache = q.input_tokens * c.kv_layer_bytes_per_token_per_device * layers
+    through_ports = q.network_alpha + cache / (q.network_bandwidth * q.network_efficiency)
     return through_ports, np.maximum(through_ports, q.prefill_pool_port_time)
 
 

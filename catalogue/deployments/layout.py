@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
 FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
-         "activations_in_share", "window_blocks_freed", "whole_selection",
+         "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
          "context_all_to_all", "unequal_streams", "single_batch_overlap")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
@@ -32,6 +32,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
     "host_vector_efficiency": Unit("1", maximum=1),
+    "routed_expert_latency": Unit("s", exclusive=False),
     "score_traffic": Unit("B", exclusive=False),
     "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
     "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),

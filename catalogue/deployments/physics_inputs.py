@@ -21,7 +21,7 @@ from catalogue.deployments.precision_support import (
     widened,
 )
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.stand_ins import efficiency, latency
+from catalogue.deployments.stand_ins import efficiency, latency, widened_experts
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
@@ -77,23 +77,22 @@ NEUTRAL: dict[str, float] = {
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
-    "prompt_variation": 0, "answer_variation": 0,
-    "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
-    "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
-    "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0,
+    "prompt_variation": 0, "answer_variation": 0, "balanced_placement": 0,
+    "even_routing": 0, "placement_residual": 0, "redundant_experts": 0, "shared_expert_ranks": 0,
+    "expert_tensor_parallel": 0,
+    "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0, "share_of_left": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
     "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
-    "prefill_pool_port_time": 0,
+    "prefill_pool_port_time": 0, "routed_expert_latency": 0,
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
             "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
-            "activations_in_share", "window_blocks_freed",
-            "whole_selection", "dense_prefill_tokens", "context_all_to_all",
-            "largest_graph")
+            "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
+            "dense_prefill_tokens", "context_all_to_all", "largest_graph")
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,10 @@ def _priors(scenario: Resolved) -> list[Knob]:
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
-    found += [Knob(key, getattr(priors, key) or getattr(priors, ELSE[key]), (key,))
-              for key in SCALARS if not without.get(key, False)]
+    narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
+    found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),
+                   (key,))
+              for key in dict.fromkeys((*SCALARS, *narrow)) if not without.get(key, False)]
     found += [Knob(key, value, (key,)) for key, value in scenario.acceptance.items()]
     found += _by_dtype(scenario, priors)
     if scenario.model.index_topk:

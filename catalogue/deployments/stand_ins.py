@@ -11,15 +11,39 @@ bound is a habit, no law: grouped matmuls of FP8 on H800 exceed it by a twentiet
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from catalogue.deployments.precision_support import peak_of
+from catalogue import library
+from catalogue.deployments.precision_support import peak_of, widened
+from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.reading.values import Value
 
 BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
 DIGITS = 3
+
+
+FEW_BITS = 8  # from which on weights are read at the usual share
+NARROW = {"expert_streaming_efficiency": "narrow_streaming_efficiency",
+          "sliced_streaming_efficiency": "sliced_narrow_streaming_efficiency",
+          "routed_expert_latency": "routed_expert_latency"}
+
+
+def widened_experts(priors: Mechanisms, precision: Precision, dtypes: Mapping[str, str]
+                    ) -> dict[str, Value]:
+    """What kernels reach that widen experts of few bits while they read them, where it is known.
+
+    Args:
+        priors: of the class of cards.
+        precision: whose experts they are.
+        dtypes: what is multiplied, by class.
+    """
+    bits = library.load("formats", precision.weights.routed_expert).bits.value
+    if bits >= FEW_BITS or not widened(precision, dtypes)["routed_expert"]:
+        return {}
+    found = {key: getattr(priors, name) for key, name in NARROW.items()}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:

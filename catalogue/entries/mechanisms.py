@@ -27,8 +27,9 @@ TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficiency", "host_sync",
         "host_link_efficiency")
 # what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
-OPTIONAL = {"sliced_gemm_efficiency", "sliced_streaming_efficiency", "expert_tile_rows",
-            "expert_load_overlap", "operators", "host_vector_efficiency"}
+OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
+            "routed_expert_latency", "sliced_gemm_efficiency", "sliced_streaming_efficiency",
+            "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency"}
 
 
 class ShareByDtype(Entry):
@@ -144,6 +145,9 @@ class Mechanisms(Named):
         expert_load_overlap: the same of whole experts [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
             for few rows [1].
+        narrow_streaming_efficiency: the same of weights of fewer than eight bits that kernels widen
+            while they read them; ``sliced_``: of slices [1].
+        routed_expert_latency: what those kernels take in a layer, however few the rows [s].
         mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
         mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
         attention_efficiency: share of the matrix peak of flash attention in prefill [1].
@@ -157,6 +161,8 @@ class Mechanisms(Named):
         kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
         host_time_per_operator: of the host per operator that it launches itself [s].
         host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
+        host_system_memory: of a server's own, what its system and services hold [B].
+        host_process_memory: the same of an engine's processes, per card [B].
         host_gap_per_draft: of the host between two passes of the layer that drafts: attention's
             metadata, positions, launches [s].
         collective_alpha: of one exchange inside a node; one-shot takes one, two-shot two [s].
@@ -209,6 +215,8 @@ class Mechanisms(Named):
     host_time_per_operator: Time | None = None
     host_gap_per_step: Time | None = None
     host_gap_per_draft: TimeOrZero | None = None
+    host_system_memory: BytesOrZero | None = None
+    host_process_memory: BytesOrZero | None = None
     collective_alpha: Time | None = None
     collective_efficiency: Share | None = None
     network_alpha: Time | None = None
@@ -236,6 +244,9 @@ class Mechanisms(Named):
     absorbed_copies: ShareOrZero | None = None
     sliced_gemm_efficiency: ShareByDtype | None = None
     sliced_streaming_efficiency: Share | None = None
+    narrow_streaming_efficiency: Share | None = None
+    sliced_narrow_streaming_efficiency: Share | None = None
+    routed_expert_latency: Time | None = None
     expert_tile_rows: Number | None = None
     expert_load_overlap: ShareOrZero | None = None
     operators: Operators | None = None

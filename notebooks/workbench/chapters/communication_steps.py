@@ -246,19 +246,16 @@ def transfers(derivation: Derivation) -> None:
 
     def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
         inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
-                          kv_layer_bytes_per_token=layer_bytes)
+                          kv_layer_bytes_per_token_per_device=layer_bytes)
         return float(evaluate_all(formula, inputs)["kv_port_time"])
 
     table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
-            "8": fmt_sig(transfer(name, 8) * 1e3),
-            "stages": fmt_sig(transfer(name, 8, stages=2) * 1e3),
-            "heads": fmt_sig(transfer(name, 8, expanded) * 1e3)} for name in CARDS],
-          {"card": ("card", "卡"), "1": ("one port (ms)", "一个网口（ms）"),
-           "8": ("eight ports (ms)", "八个网口（ms）"),
-           "stages": ("two stages of eight (ms)", "两级、每级八个（ms）"),
+            "stages": fmt_sig(transfer(name, 1, stages=2) * 1e3),
+            "heads": fmt_sig(transfer(name, 8, expanded / 8) * 1e3)} for name in CARDS],
+          {"card": ("card", "卡"), "1": ("one stage (ms)", "一级（ms）"),
+           "stages": ("two stages (ms)", "两级（ms）"),
            "heads": ("eight ports, if all heads were cached (ms)", "八个网口，若缓存全部头（ms）")})
     number("transfer-prompt", PROMPT)
     number("transfer-bytes", PROMPT * v3["num_hidden_layers"] * latent, fmt_bytes, unit="MB",
            digits=0)
     number("transfer-one", transfer(A2, 1), fmt_time)
-    number("transfer-eight", transfer(A2, 8), fmt_time)

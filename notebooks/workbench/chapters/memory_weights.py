@@ -31,7 +31,8 @@ ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,
             "fetched_share": 0, "stored_share": 0, "redundant_experts": 0,
             "shared_expert_ranks": 0, "decode_context_parallel": 1, "draft_tokens": 0,
             "absorbed_copies": 0, "exchange_normal": 0, "exchange_buffer_tokens": 0,
-            "devices_per_node": 8, "activations_in_share": 1, "window_blocks_freed": 1,
+            "devices_per_node": 8, "activations_in_share": 1, "share_of_left": 0,
+            "window_blocks_freed": 1,
             "prompt_variation": 0, "answer_variation": 0}
 RANKS = (1, 2, 4, 8, 16, 32, 64)
 SEEN = ("bf16", "fp8-block", "w8a8-int8", "w4a16-awq")  # precisions shown first

@@ -52,7 +52,9 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "runtime_reserve": draw.choice((0, 2**31)), "system_reserve": draw.choice((0, 2**30)),
         "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
         "memory_utilization": draw.choice((0.85, 0.9, 1)),
-        "activations_in_share": draw.randint(0, 1), "window_blocks_freed": draw.randint(0, 1),
+        "activations_in_share": draw.randint(0, 1), "share_of_left": draw.choice((0, 0, 1)),
+        "routed_expert_latency": draw.choice((0, 2e-5)),
+        "window_blocks_freed": draw.randint(0, 1),
     }
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
