@@ -97,7 +97,7 @@ class TestDocuments:
     def test_expert_weights_left_out_of_the_memory_budget(self, attention, away, share):
         """All of them count, but for those that the host computes or that are fetched from it."""
         inputs = sampled(attention) | ONE_RANK | {"offloaded_share": 0, "fetched_share": 0,
-                                                  "draft_tokens": 0}
+                                                  "draft_tokens": 0, "share_of_left": 0}
         inputs[away] = share
         before, after = (run(inputs, attention, routed_expert_weight_bytes=width)
                          for width in (1.0, 2.0))

@@ -265,7 +265,7 @@ IDLE: dict[str, Text] = {  # where all differences are none
     "enforce_eager": ("The cards take longer to run a step than the host to launch it.",
                       "卡执行一步比主机下发更久，故无损失。"),
     "kv_cache_dtype": ("16 bits either way.", "本来就是 16 位。"),
-    "block_size": ("Of no weight for a step. vLLM Ascend sets 128 whatever is asked, where prefixes are cached.",
+    "block_size": ("Of no weight for a step. vLLM Ascend sets 128 where prefixes are cached.",
                    "不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。"),
     "quantization": ("The checkpoint decides, with or without it.", "都以权重自带配置为准。"),
 }

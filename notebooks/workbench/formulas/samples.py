@@ -52,13 +52,12 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
         "runtime_reserve": draw.choice((0, 2**31)), "system_reserve": draw.choice((0, 2**30)),
         "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
         "memory_utilization": draw.choice((0.85, 0.9, 1)),
-        "activations_in_share": draw.randint(0, 1), "share_of_left": draw.choice((0, 0, 1)),
-        "routed_expert_latency": draw.choice((0, 2e-5)),
-        "window_blocks_freed": draw.randint(0, 1),
+        "activations_in_share": draw.randint(0, 1), "window_blocks_freed": draw.randint(0, 1),
     }
     inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
     inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
     inputs |= _plain(random.Random(f"plain {attention} {seed}"))
+    inputs |= _passes(random.Random(f"passes {attention} {seed}"))
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
@@ -156,7 +155,6 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "operators_per_layer": draw.choice((20, 26.5)),
         "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
         "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
-        "host_gap_per_draft": draw.choice((0, 5e-4)),
         "single_token_path": draw.choice((0, 3e-3)),
         "placement_residual": draw.choice((0, 0.05, 0.3)),
         "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
@@ -216,6 +214,13 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "device_hit_share": draw.choice((0, 0.5, 1)), "host_hit_share": draw.choice((0.2, 1)),
         "host_link_efficiency": draw.choice((0.8, 1)),
     }
+
+
+def _passes(draw: random.Random) -> dict[str, Number]:
+    """What a pass of drafting and of widened experts takes, and what a share is of."""
+    return {"host_gap_per_draft": draw.choice((0, 5e-4)),
+            "routed_expert_latency": draw.choice((0, 2e-5)),
+            "share_of_left": draw.choice((0, 0, 1))}
 
 
 def _plain(draw: random.Random) -> dict[str, Number]:

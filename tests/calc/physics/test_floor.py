@@ -62,7 +62,7 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
         "kernel_boundary": 0,
         "activation_element_bytes": 1e-9, "logit_element_bytes": 1e-9, "draft_tokens": 0,
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,
-        "host_gap_per_step": 0, "captured": 1, "largest_graph": 1e9,
+        "host_gap_per_step": 0, "routed_expert_latency": 0, "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
         "shared_expert_ranks": 0,
         "collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0, "exchange_network_alpha": 0,

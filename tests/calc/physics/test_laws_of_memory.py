@@ -175,12 +175,19 @@ class TestShare:
             at_most(found["usable_memory"], visible, visible)
 
     def test_a_share_that_covers_less_leaves_more(self, attention):
-        inputs = sampled(attention)
+        inputs = sampled(attention) | {"share_of_left": 0}
         covers, outside = (run(inputs, attention, memory_utilization=0.8, activations_in_share=flag)
                            for flag in (1, 0))
         gain = outside["free_for_kv_per_device"] - covers["free_for_kv_per_device"]
         beside = 0.2 * (inputs["memory_capacity"] - inputs["system_reserve"])
         close(gain, np.minimum(beside, covers["working_memory"]))
+
+    def test_a_share_of_what_is_left_leaves_its_part_of_it(self, attention):
+        """Half of what weights and a step leave is half of the cache of all of it."""
+        inputs = sampled(attention) | {"share_of_left": 1, "pipeline_parallel": 1}
+        half, whole = (run(inputs, attention, memory_utilization=share) for share in (0.5, 1))
+        left = whole["free_for_kv_per_device"]
+        close(half["free_for_kv_per_device"], np.where(left > 0, left / 2, left))
 
     def test_of_the_whole_memory_both_are_one(self, attention):
         covers, outside = (run(sampled(attention), attention, memory_utilization=1,
