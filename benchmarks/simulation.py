@@ -16,9 +16,9 @@ from calc.serving.simulation import Pool, simulate
 REQUESTS = 2_000
 REPEATS = 3
 MANY = 100_000  # requests at a deployment, from the command line
-DEPLOYMENTS = {"": ("s2-910b1-awq", "--rate", "0.5"),
+DEPLOYMENTS = {"": ("s2-910b1-awq", "--rate", "0.5", "--lengths", "constant"),
                "_lengths": ("s2-910b1-awq", "--rate", "0.5", "--lengths", "exponential"),
-               "_ranks": ("h200-v32-vllm-dp8", "--rate", "20")}
+               "_ranks": ("h200-v32-vllm-dp8", "--rate", "20", "--lengths", "constant")}
 LIMITS = Limits(max_num_batched_tokens=8192, max_num_seqs=64, kv_blocks=4096, block_size=128)
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.choosing.pools import whole_groups
-from calc.choosing.simulated import system_of
+from calc.choosing.simulated import lengths_of, system_of
 from calc.deciding.inputs.breakeven import BreakEven, solve
 from calc.deciding.inputs.plans import PER_CARD, Plan
 from calc.quantities.everything import evaluate
@@ -321,6 +321,9 @@ def example() -> None:
     number("se-s0-arriving", arriving(), fmt_fixed, digits=1)
     number("se-s0-busy", BUSY, fmt_percent, digits=0)
     number("se-s0-requests", REQUESTS)
+    lengths = lengths_of(plan(*CASES[1], prompt=STATED[0], answer=STATED[1]).scenario)
+    number("se-prompts-vary", lengths.prompts, fmt_fixed)
+    number("se-answers-vary", lengths.answers, fmt_fixed)
     rows = [_served(split) for split in SPLITS]
     table(rows, {"split": ("prefill + decode", "预填充 + 解码"),
                  "pace": ("TPOT, mean", "TPOT 均值"), "slow": ("TPOT, 99%", "TPOT 99%"),

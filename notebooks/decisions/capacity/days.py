@@ -97,6 +97,8 @@ def answer(page: Asked, found: Day) -> None:
          f"全天平均只用到限值内能力的 {fmt_percent(found.utilisation, 0)}；"
          f"若逐小时按需开机，可省 {fmt_percent(found.saved, 0)}。")
     number("day-most", found.most, fmt_sig)
+    number("day-prompts-vary", page.replica.lengths.prompts, fmt_sig)
+    number("day-answers-vary", page.replica.lengths.answers, fmt_sig)
     number("day-saturation", found.saturation, fmt_sig)
     number("day-online", round(found.online or 0))
     number("day-peak", page.load.peak, fmt_fixed)
