@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +22,7 @@ from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
+OF_ALL_RANKS = ("decoding", "group_tokens", "busiest_tokens")  # of a step's parts
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 
 
@@ -127,6 +128,7 @@ class Clock:
 
         Source: notebooks/serving.md, section Ranks that wait for one another.
         """
+        self._know([step for step in steps if step.prefill])
         own = _beside([self._own(step) for step in steps if step.prefill or step.decode])
         decoding = not any(step.prefill for step in steps)
         shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
@@ -144,16 +146,31 @@ class Clock:
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
         if step.prefill:
-            key = (step.prefill, *(self._rounded(step) if step.decode else ()))
-            if key not in self._prefilling:
-                core = self._decode(step, core_only=True) if step.decode else 0.0
-                self._prefilling[key] = _numbers(self._part(self._chunks(step), 0.0, 0.0, core))
-            return self._prefilling[key]
+            return self._prefilling[self._key(step)]
         block, (row, column) = self._place(step)
         if block not in self._answering:
             self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
                 self._part(self._block(*block), 0.0, 0.0, 0.0))), axis=-1).tolist()
         return self._answering[block][row][column]
+
+    def _key(self, step: Step) -> tuple[object, ...]:
+        """What the time of a step with prompts hangs on."""
+        return (step.prefill, *(self._rounded(step) if step.decode else ()))
+
+    def _know(self, steps: Sequence[Step]) -> None:
+        """Find the own parts of several ranks' prompts at once, which takes little longer."""
+        new = {key: step for step in steps if (key := self._key(step)) not in self._prefilling}
+        if not new:
+            return
+        chunks = [self._chunks(step) for step in new.values()]
+        together = Composition(decoding=False, **{
+            part.name: np.array([getattr(each, part.name) for each in chunks])
+            for part in fields(Composition) if part.name not in OF_ALL_RANKS})
+        core = np.array([self._decode(step, core_only=True) if step.decode else 0.0
+                         for step in new.values()])
+        found = np.stack(np.broadcast_arrays(*_numbers(
+            self._part(together, 0.0, 0.0, core))), axis=-1)
+        self._prefilling |= dict(zip(new, found.tolist(), strict=True))
 
     def _shared(self, tokens: float, busiest: float, decoding: bool) -> _Part:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
@@ -167,7 +184,7 @@ class Clock:
         return self._parts[key]
 
     def _part(self, composition: Composition, group_tokens: float, busiest_tokens: float,
-              core: float) -> _Part:
+              core: Number) -> _Part:
         timed = self._timed(replace(composition, group_tokens=group_tokens,
                                   busiest_tokens=busiest_tokens))
         times = {name: getattr(timed, f"{name}_time") for name in BUSY}
