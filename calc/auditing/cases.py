@@ -11,7 +11,8 @@ import catalogue
 from calc.auditing.listing import Listed
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.choosing.answers import counted, parameters
-from calc.costing.spread import Three, exactly, spread
+from calc.costing.spread import spread
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
@@ -183,7 +184,7 @@ class Cases:
         if right is not None:
             names = trees.symbols_of(right)
             free = {name: three for name in names if (three := lent(name)) is not None} | sourced
-            own = {name: exactly(value) for name, value in given.items()}
+            own = {name: Amount.exactly(value) for name, value in given.items()}
             truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
                                        example.scenario)
             if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
@@ -193,7 +194,8 @@ class Cases:
         return Case(listed, claim.what or example.label or formula.quantity,
                     claim.section or example.section,
                     of_value(example.printed, example.percent), float(formula.recomputed(example)),
-                    False, _tried(formula.documented, {n: exactly(v) for n, v in ours.items()}),
+                    False,
+                    _tried(formula.documented, {n: Amount.exactly(v) for n, v in ours.items()}),
                     righted, truth, _moved(given, ours), claim.bound, formula=formula,
                     note=claim.note, letters={**catalogue.symbols(), **file.symbols})
 
@@ -217,7 +219,7 @@ class Cases:
         used = trees.symbols_of(tree) if tree is not None else set()
         return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
                     of_value(claim.value), None if own is None else float(own), False,
-                    _tried(tree, {n: exactly(v) for n, v in ours.items()})
+                    _tried(tree, {n: Amount.exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
                     _moved({letter: given[letter] for letter in given if letter in used}, ours),
                     row.bound or claim.bound, note=row.note or claim.note,
@@ -228,13 +230,13 @@ class Cases:
         claim = listed.claim
         given = claim.given()
         sourced = {name: self.truths.of(where) for name, where in claim.sourced.items()}
-        own = {name: exactly(value) for name, value in given.items()}
+        own = {name: Amount.exactly(value) for name, value in given.items()}
         free = {name: each.three for name, each in sourced.items()}
         where = claim.alert.of if claim.alert is not None else claim.truth
         truth = None if where is None else self.truths.of(where)
         if claim.known is not None:
             value = claim.known
-            truth = Truth(Three(float(value.value), float(value.low), float(value.high)),
+            truth = Truth(Amount.stated(value),
                           value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
         if truth is None and right is not None and claim.missing is None:
@@ -277,7 +279,7 @@ def _both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
     printed."""
     low, high = least.three.value, most.three.value
     beyond = printed.low - low > high - printed.high
-    return replace(least, three=Three(low if beyond else high, low, high))
+    return replace(least, three=Amount(low if beyond else high, low, high))
 
 
 def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
@@ -350,7 +352,7 @@ def _claimed(place: str) -> tuple[ScenarioClaim, Documented, Deployment]:
     return found[int(number or 1) - 1], documented, deployment(name)
 
 
-def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Three | None]:
+def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Amount | None]:
     """What the deployment or the model of an example has of a name that the document leaves."""
     if example.scenario is not None:
         found = deployment(example.scenario)
@@ -361,11 +363,11 @@ def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Three |
     model = catalogue.load_model(example.model)
     shapes = catalogue.model_inputs(model) | {
         f"{name}_parameters": count for name, count in parameters(model).items()}
-    return lambda name: (exactly(shapes[name]) if name in shapes and name not in file.symbols
+    return lambda name: (Amount.exactly(shapes[name]) if name in shapes and name not in file.symbols
                          else None)
 
 
-def _computed(tree: Any, known: Mapping[str, Three], unit: str, where: str,
+def _computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
               scenario: str | None) -> Truth:
     """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
     names = trees.symbols_of(tree)
@@ -376,7 +378,7 @@ def _computed(tree: Any, known: Mapping[str, Three], unit: str, where: str,
     return Truth(three, unit, where, scenario)
 
 
-def _tried(tree: Any, known: Mapping[str, Three]) -> float | None:
+def _tried(tree: Any, known: Mapping[str, Amount]) -> float | None:
     """The value of a formula; None without one, or where a letter has no value."""
     if tree is None or trees.symbols_of(tree) - known.keys():
         return None

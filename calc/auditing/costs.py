@@ -11,9 +11,10 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import estimate
 from calc.costing.answer import Asked, Cost, cost
-from calc.costing.rates import converted, prices_of, rate
-from calc.costing.spread import Three, exactly, spread
+from calc.costing.rates import converted, prices_of
+from calc.costing.spread import spread
 from calc.costing.tokens import MILLION
+from calc.intervals.amounts import Amount
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 
@@ -50,10 +51,10 @@ class Plan:
     printed: Mapping[str, float]
     recomputed: Mapping[str, float]
     corrected: Cost
-    rate: Three
+    rate: Amount
     users: int
 
-    def amounts(self) -> dict[str, Three]:
+    def amounts(self) -> dict[str, Amount]:
         """The corrected amounts, by the same names."""
         amounts, used = self.corrected.amounts, 1 / catalogue.load("loads", DAY).peak
         whole = amounts["tco_undiscounted"]
@@ -82,7 +83,7 @@ def plan() -> Plan:
     scenario = catalogue.load_scenario(PLAN, overrides=list(RUNS))
     answer = estimate(scenario)
     steady = answer.quantities["steady_throughput"]
-    reached = Three(steady.value, steady.low, steady.high)
+    reached = steady
     return Plan(inputs, printed, recomputed, _corrected(scenario, answer, reached, inputs), reached,
                 int(scenario.inputs()["concurrency"]))
 
@@ -100,14 +101,14 @@ def example_of(formula: DocumentFormula, index: int = 0
             {key: float(value.value) for key, value in example.inputs.items()})
 
 
-def _corrected(scenario: Any, answer: Any, reached: Three, inputs: Mapping[str, float]) -> Cost:
+def _corrected(scenario: Any, answer: Any, reached: Amount, inputs: Mapping[str, float]) -> Cost:
     """The plan with sourced inputs, over the document's three years, at its own price."""
     prices = prices_of(scenario.device.id)
-    server = converted(rate(scenario.node.price.cny), "USD", prices.exchange)
+    server = converted(Amount.stated(scenario.node.price.cny), "USD", prices.exchange)
     changes = {
-        "server": Three(server.value, server.low, server.high),
-        "years": exactly(inputs["years"]), "residual": exactly(0.0),
-        "sold_request": exactly(scenario.inputs()["output_tokens"]
+        "server": server,
+        "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
+        "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
                                 * inputs["thousand_price"] * TOKEN)}
     asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
     return cost(scenario, answer.everything, reached, prices, asked)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from calc.auditing.cases import Case
 from calc.auditing.settings import ELSEWHERE, state_of
-from calc.costing.spread import Three
+from calc.intervals.amounts import Amount
 from catalogue.reading.printed import Printed
 
 REPRODUCED, COMPATIBLE, SPECIFICATION = "reproduced", "compatible", "specification"
@@ -102,14 +102,14 @@ def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     return BOTH, ()
 
 
-def _as_narrow(printed: Printed, ours: Three) -> bool:
+def _as_narrow(printed: Printed, ours: Amount) -> bool:
     """Whether a range says as much as ours: one number, or the same two ends."""
     return printed.low == printed.high or (
         abs(ours.low - printed.low) <= max(printed.last[0] / 2, CLOSE * abs(ours.low))
         and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
 
 
-def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
+def meets(printed: Printed, ours: Amount, bound: str | None) -> bool:
     """Whether our number is what is printed, within its digits, or on the right side of it."""
     if bound == "at_most":
         return bool(ours.value <= printed.high + printed.last[-1] / 2)
@@ -118,7 +118,7 @@ def meets(printed: Printed, ours: Three, bound: str | None) -> bool:
     return printed.holds(ours.value)
 
 
-def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
+def reaches(printed: Printed, ours: Amount, bound: str | None) -> bool:
     """Whether what is printed lies inside of our interval, or a limit can be kept within it."""
     if bound == "at_most":
         return bool(ours.low <= printed.high + printed.last[-1] / 2)
@@ -129,7 +129,7 @@ def reaches(printed: Printed, ours: Three, bound: str | None) -> bool:
         ours.low - half <= printed.value <= ours.high + half)
 
 
-def fired(printed: Printed, ours: Three, fires: str) -> str:
+def fired(printed: Printed, ours: Amount, fires: str) -> str:
     """What becomes of an alert in normal operation, as predicted.
 
     ``outside`` of a range that is called normal: sound where all of our interval is inside.
@@ -151,7 +151,7 @@ def fired(printed: Printed, ours: Three, fires: str) -> str:
     return LATE if far else SOUND
 
 
-def _in_binary(printed: Printed, ours: Three) -> bool:
+def _in_binary(printed: Printed, ours: Amount) -> bool:
     """Whether GB was written for GiB, as memory is sold."""
     factor = next((factor for unit, factor in IN_BINARY.items()
                    if printed.unit == "B" and printed.written[-1].endswith(unit)), None)
@@ -159,7 +159,7 @@ def _in_binary(printed: Printed, ours: Three) -> bool:
         printed.high + printed.last[-1] / 2)
 
 
-def _same(found: float | None, ours: Three, printed: Printed) -> bool:
+def _same(found: float | None, ours: Amount, printed: Printed) -> bool:
     """Whether a computed number is ours: within two percent, the interval of what we know, or the
     digits that are printed; of a number far larger than ours, as many digits of ours."""
     if found is None:

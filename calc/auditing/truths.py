@@ -11,8 +11,8 @@ from typing import Any
 import catalogue
 from calc.choosing.answers import counted_of
 from calc.choosing.layouts.judge import reasons
-from calc.costing.spread import Three, exactly
 from calc.evidence.classes import own_errors
+from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import interval
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario
@@ -40,7 +40,7 @@ class Truth:
         given: whether it is an input of that deployment, which follows from nothing.
     """
 
-    three: Three
+    three: Amount
     unit: str
     where: str
     scenario: str | None = None
@@ -75,7 +75,8 @@ class Truths:
         kind, name, *keys = reference.split("/")
         if kind == "claims":
             printed = self._printed(name)
-            return Truth(Three(printed.value, printed.low, printed.high), printed.unit, reference)
+            return Truth(Amount(printed.value, printed.low, printed.high, printed.unit),
+                         printed.unit, reference)
         if kind == "corrected":
             return replace(self._ours(name), where=reference, listed=False)
         finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
@@ -107,7 +108,7 @@ class Deployment:
         return not reasons(self.scenario, self.quantities)
 
     @functools.cached_property
-    def _bounds(self) -> dict[str, tuple[float, float]]:
+    def _bounds(self) -> dict[str, Amount]:
         names = [name for name, value in self.quantities.items() if not hasattr(value, "shape")
                  or value.shape == ()]
         own = {name: error.sides for name, error in own_errors(self.scenario).items()}
@@ -117,13 +118,13 @@ class Deployment:
         """Whether it has an input or a quantity of that name."""
         return name in self.inputs or name in self.quantities
 
-    def three(self, name: str) -> Three:
+    def three(self, name: str) -> Amount:
         """An input or a quantity with its interval. Raises ParamsError where there is none."""
         if name in self.inputs:
-            return exactly(float(self.inputs[name]))
+            return Amount.exactly(float(self.inputs[name]))
         if name not in self.quantities:
             raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'")
-        return Three(float(self.quantities[name]), *map(float, self._bounds[name]))
+        return self._bounds[name]
 
 
 def _of_deployment(reference: str) -> Truth:
@@ -144,7 +145,7 @@ def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
         item = item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
     if not isinstance(item, Value):
         raise ParamsError(f"'{reference}' is no number of the catalogue")
-    return Truth(Three(float(item.value), float(item.low), float(item.high)), item.unit, reference,
+    return Truth(Amount.stated(item), item.unit, reference,
                  listed=kind in LISTED)
 
 
@@ -169,7 +170,7 @@ def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
     found = [float(row[names.index(column)]) for row in rows]
     unit = table.columns[column]
     value = (over[0](found) if over else found[0]) * units.factor(unit)
-    return Truth(exactly(value), units.si(unit), reference, listed=False)
+    return Truth(Amount.exactly(value), units.si(unit), reference, listed=False)
 
 
 def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
@@ -178,7 +179,7 @@ def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
     found = [score for score in scores if [score.system, score.benchmark] == keys]
     if len(found) != 1:
         raise ParamsError(f"'{reference}' names {len(found)} scores, expected one")
-    return Truth(exactly(float(found[0].solved.value)), "1", reference)
+    return Truth(Amount.exactly(float(found[0].solved.value)), "1", reference)
 
 
 def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
@@ -192,7 +193,7 @@ def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
     quantities = {**rows[0].quantities, "cards": float(rows[0].choice.devices)}
     if len(keys) != 1 or keys[0] not in quantities:
         raise ParamsError(f"'{reference}': expected one of {', '.join(sorted(quantities))}")
-    return Truth(exactly(quantities[keys[0]]), _units(keys[0]), reference)
+    return Truth(Amount.exactly(quantities[keys[0]]), _units(keys[0]), reference)
 
 
 def _units(quantity: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,13 @@ from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, Lasting, lasting
 from calc.choosing.layouts.judge import MEMORY, Reason, reasons
 from calc.evidence.classes import Own, own_errors
+from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters
 from calc.quantities.everything import evaluate
-from catalogue import Scenario, model_inputs, symbols
+from catalogue import Scenario, model_inputs
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
@@ -25,7 +26,6 @@ from catalogue.reading.units import COUNTING
 if TYPE_CHECKING:
     from calc.evidence.calibrated import Applied
 
-EXACT, ESTIMATE, LOWER_BOUND, UPPER_BOUND = "exact", "estimate", "lower_bound", "upper_bound"
 CAPACITY = MEMORY
 
 QUANTITIES: dict[str, str] = {
@@ -58,30 +58,6 @@ LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """One result: SI value, unit, 80% interval, and what kind of statement it is.
-
-    ``own_error`` is that of the formulas, with the class that it is of; None where there is none.
-
-    >>> pace = Quantity(0.05, "s", 0.04, 0.07, ESTIMATE)
-    >>> f"{pace.value} {pace.unit} ({pace.low} to {pace.high})"
-    '0.05 s (0.04 to 0.07)'
-    """
-
-    value: float | int
-    unit: str
-    low: float | int
-    high: float | int
-    kind: str
-    own_error: Own | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; without own error where the interval has none."""
-        data = {name: value for name, value in vars(self).items() if name != "own_error"}
-        return data if self.own_error is None else data | {"own_error": self.own_error.as_json()}
-
-
-@dataclass(frozen=True)
 class Comparison:
     """A documented result beside what its formula gives on its own inputs, and ours (SI)."""
 
@@ -108,8 +84,10 @@ class Estimate:
         reasons: why not, if it does not.
         changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
         bottleneck: by phase, the resource that binds the largest part of a step.
-        quantities: by name of ``params/symbols.yml``.
-        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to it [s].
+        quantities: by name of ``params/symbols.yml``; each value is the median of what ranges and
+            the formulas' own error give, ``central`` what the inputs' values give.
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to what the
+            inputs' values give of it [s].
         documented: what a document prints beside what its formula gives, and ours.
         everything: all quantities of ``calc.evaluate``.
         applied: the calibration, if one is used.
@@ -121,7 +99,7 @@ class Estimate:
     scenario: str
     fits: bool
     bottleneck: dict[str, str]
-    quantities: dict[str, Quantity]
+    quantities: dict[str, Amount]
     parts: dict[str, dict[str, float]]
     documented: tuple[Comparison, ...]
     everything: dict[str, Any]
@@ -263,18 +241,12 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     bounds = interval(inputs, knobs, attention, values,
                       {name: error.sides for name, error in own.items()})
     if steady is not None:
-        _at_arrivals(steady, values, bounds)
+        _at_arrivals(steady, bounds)
     if applied is not None:
-        fitted = applied.bounds(values, bounds)
+        fitted = applied.bounds(bounds)
         own = {name: error for name, error in own.items() if name not in fitted}
-    known = symbols()
-    quantities = {}
-    for name in values:
-        low, high = fitted.get(name, bounds[name])
-        if known[name].unit in COUNTING:
-            low, high = max(0, math.floor(low)), max(0, math.floor(high))
-        quantities[name] = Quantity(values[name], known[name].unit, low, high, stated[name],
-                                    own.get(name))
+    quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
+                                own_error=own.get(name)) for name in values}
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
@@ -295,12 +267,18 @@ def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
     return own | {name: own[burst] for name, burst in STEADY.items() if burst in own}
 
 
-def _at_arrivals(steady: Lasting, values: dict[str, Any], bounds: dict[str, Any]) -> None:
+def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
     """Move the steady quantities, and their intervals with them, to the requests in flight."""
     for name, value in steady.values.items():
-        factor = value / values[name]
-        bounds[name] = tuple(factor * end for end in bounds[name])
-        values[name] = _number(value)
+        bounds[name] = bounds[name].scaled(value / bounds[name].central)
+
+
+def _counted(amount: Amount) -> Amount:
+    """An amount as a number for people: what is counted has no fraction."""
+    if amount.unit not in COUNTING:
+        return amount.over(_number)
+    low, value, high = (max(0, math.floor(end)) for end in (amount.low, amount.value, amount.high))
+    return replace(amount, value=value, low=low, high=high, central=_number(amount.central))
 
 
 def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.intervals.gradient import Traced, slopes, traced
-from calc.intervals.uncertainty import Sides, ends
+from calc.intervals.uncertainty import Sides, quantiles
 from calc.physics.arrays import Inputs, Number
 from calc.quantities.everything import check_names, evaluate
 from calc.quantities.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
@@ -220,7 +220,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         own: the formulas' own error, by name.
         threads: that share the passes.
 
-    Returns (low, value, high) per name, arrays of shape (n,). Raises ValueError as
+    Returns (low, median, high) per name, arrays of shape (n,). Raises ValueError as
     :func:`decode_sweep` does.
     """
     names = list(names)
@@ -242,9 +242,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
         central = latencies(attention, Inputs(part), names)
         result: dict[str, Number] = {}
         for name in names:
-            value, (down, up) = at_inputs[name], _factors(
-                central[name], middles, moves, sides[name])
-            result |= {f"{name} low": value * down, name: value, f"{name} high": value * up}
+            factors = _factors(central[name], middles, moves, sides[name])
+            result |= {f"{name}{end}": at_inputs[name] * factor
+                       for end, factor in zip((" low", "", " high"), factors, strict=True)}
         return result
 
     kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
@@ -254,15 +254,14 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
 
 
 def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
-             own: Sides) -> tuple[Number, Number]:
-    """Both ends of a quantity's interval over its value."""
+             own: Sides) -> list[Number]:
+    """A quantity's 10%, 50% and 90% points over what it is at the inputs' values."""
     middle = getattr(central, "value", central)
     moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
     for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
         moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
     flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
-    down, up = ends(np.stack(flat).reshape(len(moved), 2, -1))
-    return np.exp(down), np.exp(up)
+    return [np.exp(point) for point in quantiles(np.stack(flat).reshape(len(moved), 2, -1))]
 
 
 def _middle(low: Number, high: Number) -> Number:

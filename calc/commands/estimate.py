@@ -10,7 +10,7 @@ from rich.table import Table
 
 import calc
 from calc.choosing.advice import set_line
-from calc.choosing.answers import CAPACITY, Comparison, Estimate, Quantity
+from calc.choosing.answers import CAPACITY, Comparison, Estimate
 from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
@@ -20,7 +20,7 @@ from calc.evidence.classes import named
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, span
 from catalogue.reading.shared import Symbol
 
 RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh of it
@@ -126,8 +126,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         table.add_column(column)
     for name, quantity in result.quantities.items():
         of_burst = ", burst" if result.lasting and name in STEADY.values() else ""
-        table.add_row(known[name].en + of_burst, human(quantity.value, quantity.unit),
-                      _spread(quantity),
+        table.add_row(known[name].en + of_burst, quantity.text, quantity.reach,
                       quantity.kind.replace("_", " "))
     screen.print(table)
     if result.lasting is not None:
@@ -157,7 +156,7 @@ def pools(pair: Pools) -> list[str]:
         f"Two pools, {pair.prefill_devices} cards that prefill and {pair.decode_devices} that "
         f"decode, requests of {pair.prompt:,.0f} and {tokens:,.0f} tokens.",
         f"{each[0].upper()}{each[1:]}: {pair.binds} binds, {human(pair.rate * tokens, 'token/s')}.",
-        f"In balance {pair.best_prefill_devices:.3g} of {pair.devices} cards prefill: "
+        f"In balance {human(pair.best_prefill_devices)} of {pair.devices} cards prefill: "
         f"{human(pair.best_rate * tokens, 'token/s')}; of whole groups {pair.whole[0]} and "
         f"{pair.whole[1]}: {human(pair.whole_rate * tokens, 'token/s')}.",
         f"Closed loop of {loop.users:,.0f} users: {human(loop.rate * tokens, 'token/s')}, TTFT "
@@ -183,7 +182,7 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
     answer = "the burst" if steady.arrivals == "burst" else "the steady state"
     named = (f"The scenario's arrivals are those of {answer}." if steady.arrivals
              else "The scenario names no arrivals: the steady state is what its users see.")
-    return [*lines, f"Steady state: {asked}; {steady.in_flight:.3g} in flight.", named]
+    return [*lines, f"Steady state: {asked}; {human(steady.in_flight)} in flight.", named]
 
 
 def _cache(result: Estimate) -> list[str]:
@@ -217,7 +216,7 @@ def _explained(result: Estimate) -> list[str]:
         for item in applied.outside:
             name, unit = symbols()[item.quantity].en, symbols()[item.quantity].unit
             low, high = item.fitted_range
-            fitted = f"{low:,g} to " * (low < high) + human(high, unit)
+            fitted = human(high, unit) if low == high else span(low, high, unit)
             lines.append(f"Outside of what it was fitted to: {name} {human(item.value, unit)}, "
                          f"fitted at {fitted}; the interval is wider for it.")
     return lines
@@ -237,10 +236,15 @@ def _measured(result: Estimate) -> list[str]:
 
 
 def _print_parts(screen: Console, result: Estimate) -> None:
-    """What a token and a step of prefill are made of, and what binds each; no part of nothing."""
+    """What a token and a step of prefill are made of, and what binds each; no part of nothing.
+
+    Of a token they sum to the median that is told of it.
+    """
     for whole, phase, title in (("tpot", "decode", "time per output token"),
                                 ("prefill_chunk", "prefill", "a step of prefill")):
-        parts = result.parts[whole]
+        pace = result.quantities.get(whole)
+        factor = pace.value / pace.central if pace else 1.0
+        parts = {name: factor * part for name, part in result.parts[whole].items()}
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         resource = binds.replace("_", " ").replace("l2", "L2")
@@ -252,12 +256,6 @@ def _print_parts(screen: Console, result: Estimate) -> None:
             if part:
                 table.add_row(name.replace("_", " "), human(part, "s"), f"{part / total:.1%}")
         screen.print(table)
-
-
-def _spread(quantity: Quantity) -> str:
-    if quantity.low == quantity.high:
-        return ""
-    return f"{human(quantity.low, quantity.unit)} – {human(quantity.high, quantity.unit)}"
 
 
 def _print_documented(screen: Console, known: dict[str, Symbol],

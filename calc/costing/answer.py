@@ -25,10 +25,11 @@ from calc.costing.power import (
     shares_of,
     site_power,
 )
-from calc.costing.rates import Rate, card_hour, converted, rate
-from calc.costing.spread import Three, exactly, spread
+from calc.costing.rates import card_hour, converted
+from calc.costing.spread import spread
 from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
+from calc.intervals.amounts import Amount
 from catalogue import Scenario
 from catalogue.planning.prices import Prices, Sold
 from catalogue.reading.units import HOUR, YEAR
@@ -39,6 +40,8 @@ TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole",
           "per_user_month", "per_hour")
 OWNED = ("capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts")
 RETURNS = ("revenue", "npv", "roi", "payback")
+UNITS = {"cards_power": "W", "site_power": "W", "energy_per_token": "J/token",
+         "site_energy_per_token": "J/token", "crossover": "1", "roi": "1", "payback": "1"}
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,11 @@ class Asked:
     """
 
     ownership: str = "own"
-    price: Rate | None = None
+    price: Amount | None = None
     utilisation: float = 1.0
     requests_per_day: float = 20.0
     sold: Sold | None = None
-    changes: Mapping[str, Three] | None = None
+    changes: Mapping[str, Amount] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,21 +78,13 @@ class Cost:
     """
 
     currency: str
-    hour: Rate | None
-    server: Rate | None
-    amounts: dict[str, Three]
+    hour: Amount | None
+    server: Amount | None
+    amounts: dict[str, Amount]
     owned: Bill | None
 
 
-def _three(amount: Rate | None) -> Three | None:
-    return None if amount is None else Three(amount.value, amount.low, amount.high)
-
-
-def _stated(value: Any) -> Three:
-    return Three(float(value.value), float(value.low), float(value.high))
-
-
-def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Three, prices: Prices,
+def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
          asked: Asked) -> Cost:
     """Cost, energy and return of a deployment.
 
@@ -112,10 +107,11 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Three, p
     def computed(q: Mapping[str, Any]) -> dict[str, Any]:
         return _amounts(scenario, inputs, quantities, prices, q, asked)
 
-    amounts = spread(computed, uncertain)
+    money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
+    amounts = spread(computed, uncertain, money | UNITS)
     if "payback" in amounts:
         amounts["payback"] = _inverse(amounts["payback"])
-    central = {name: one.value if isinstance(one, Three) else one
+    central = {name: one.value if isinstance(one, Amount) else one
                for name, one in uncertain.items()}
     owned = (_owned(inputs, central, _powers(scenario, inputs, quantities, prices, central, asked))
              if "server" in central and "site_known" in central else None)
@@ -135,14 +131,14 @@ def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, curr
     Raises ParamsError for another currency with no rate of exchange.
     """
     of_prompt, found, of_answer = (
-        converted(rate(price), currency, prices.exchange).value
+        converted(Amount.stated(price), currency, prices.exchange).value
         for price in (sold.input, sold.cached_input or sold.input, sold.output))
     return float(api_request(of_prompt, of_answer, inputs["input_tokens"],
                              inputs["output_tokens"], inputs["prefix_hit_share"], found))
 
 
 def crossovers(scenario: Scenario, found: Cost, asked: Asked, service: Prices, prices: Prices
-               ) -> dict[str, Three]:
+               ) -> dict[str, Amount]:
     """Utilisation beyond which a deployment is cheaper than each price list of a service [1].
 
     It is inversely proportional to what the list takes for a request. Above 1 it never is.
@@ -160,46 +156,47 @@ def crossovers(scenario: Scenario, found: Cost, asked: Asked, service: Prices, p
         return {}
     inputs, known = scenario.inputs(), found.amounts["crossover"]
     per_request = price_of_request(inputs, asked.sold, prices, found.currency)
-    return {name: Three(*(end * per_request / price_of_request(
-        inputs, sold, prices, found.currency) for end in known))
-        for name, sold in (service.sold or {}).items()}
+    return {name: known.scaled(per_request / price_of_request(
+        inputs, sold, prices, found.currency)) for name, sold in (service.sold or {}).items()}
 
 
-def _inverse(per_year: Three) -> Three:
+def _inverse(per_year: Amount) -> Amount:
     """Years from the share that a year pays back; one that never is takes for ever."""
     def years(share: float) -> float:
         return 1 / share if share > 0 else inf
 
-    return Three(years(per_year.value), years(per_year.high), years(per_year.low))
+    return Amount(years(per_year.value), years(per_year.high), years(per_year.low),
+                  central=years(per_year.central))
 
 
-def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, throughput: Three,
-               hour: Rate | None, server: Rate | None) -> dict[str, Three | Any]:
+def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, throughput: Amount,
+               hour: Amount | None, server: Amount | None) -> dict[str, Amount | Any]:
     """Everything that money and energy rest on, by name; what nobody says is absent."""
-    found: dict[str, Three | Any] = {"rate": throughput, "utilisation": asked.utilisation}
+    found: dict[str, Amount | Any] = {"rate": throughput, "utilisation": asked.utilisation}
     full = full_power(scenario.device)
     if full is not None:
-        found |= {name: _stated(value)
+        found |= {name: Amount.stated(value)
                   for name, value in shares_of(powers_of(scenario.device.id)).items()}
-        found["full"] = Three(*full)
+        found["full"] = full
         if prices.pue and around(scenario, prices) is not None:
-            found |= {"pue": _stated(prices.pue), "site_known": True}
+            found |= {"pue": Amount.stated(prices.pue), "site_known": True}
     for name, amount in (("hour", hour), ("server", server)):
-        if (three := _three(amount)) is not None:
-            found[name] = three
+        if amount is not None:
+            found[name] = amount
     if prices.electricity is not None:
-        found["electricity"] = _three(converted(
-            rate(prices.electricity), currency, prices.exchange))
+        found["electricity"] = converted(
+            Amount.stated(prices.electricity), currency, prices.exchange)
     for name in PARTS if prices.owning else ():
         value = getattr(prices.owning, name)
         if value is not None:
-            found[name] = (_stated(value) if value.unit == "1" else
-                           _three(converted(rate(value), currency, prices.exchange)))
+            amount = Amount.stated(value)
+            found[name] = (amount if value.unit == "1" else
+                           converted(amount, currency, prices.exchange))
     if prices.discount is not None and prices.years is not None:
-        found["discount"] = _stated(prices.discount)
-        found["years"] = Three(*(end / YEAR for end in _stated(prices.years)))
+        found["discount"] = Amount.stated(prices.discount)
+        found["years"] = Amount.stated(prices.years).scaled(1 / YEAR)
     if asked.sold is not None:
-        found["sold_request"] = exactly(price_of_request(
+        found["sold_request"] = Amount.exactly(price_of_request(
             scenario.inputs(), asked.sold, prices, currency))
     return found | dict(asked.changes or {})
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from calc.costing.owning import server_price
 from calc.costing.power import around_of, full_power, site_power
-from calc.costing.rates import Rate, card_hour, converted, prices_of, unpriced
+from calc.costing.rates import card_hour, converted, prices_of, unpriced
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError, load_device, load_node
 from catalogue.planning.prices import Prices
 
@@ -32,9 +33,9 @@ def _affordable(amount: float, price: float) -> int:
     return max(0, math.floor(amount / price * (1 + 1e-12)))
 
 
-def cards_within(device: str, node: str, *, rent: Rate | None = None, capital: Rate | None = None,
-                 power: float | None = None, ownership: str = "own", prices: Prices | None = None,
-                 price: Rate | str | None = None) -> Within:
+def cards_within(device: str, node: str, *, rent: Amount | None = None,
+                 capital: Amount | None = None, power: float | None = None, ownership: str = "own",
+                 prices: Prices | None = None, price: Amount | str | None = None) -> Within:
     """The most cards of a kind that a budget pays for, or a site's power feeds.
 
     >>> from calc.costing.rates import stated
@@ -72,7 +73,7 @@ def cards_within(device: str, node: str, *, rent: Rate | None = None, capital: R
         if full is None or rest is None:
             raise ParamsError(f"nobody says what a server of '{device}' draws, expected 'around' "
                               "in a file of prices (--prices).")
-        one = float(site_power(full[0] * of_server, of_server, rest))
+        one = float(site_power(full.value * of_server, of_server, rest))
         each["power"] = of_server * _affordable(power, one)
     if not each:
         raise ParamsError("no limit is given, expected a budget by the hour, a capital or a power.")
@@ -80,7 +81,7 @@ def cards_within(device: str, node: str, *, rent: Rate | None = None, capital: R
     return Within(each[binds], binds, each)
 
 
-def _servers_for(capital: Rate, card: Any, node: Any, prices: Prices) -> int:
+def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
     server = server_price(card, node, prices, capital.currency)
     if server is None:
         raise ParamsError(f"no price of a server of '{card.id}' was found, expected owning.server "
@@ -91,8 +92,7 @@ def _servers_for(capital: Rate, card: Any, node: Any, prices: Prices) -> int:
         value = getattr(owning, name) if owning else None
         if value is None:
             return 0.0
-        return converted(Rate(value.value, value.low, value.high, value.unit), capital.currency,
-                         prices.exchange).value
+        return converted(Amount.stated(value), capital.currency, prices.exchange).value
 
     one = server.value + part("racks") + count * part("network")
     return _affordable(capital.value - part("storage"), one)

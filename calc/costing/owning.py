@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.rates import Rate, converted, rate
+from calc.costing.rates import converted
+from calc.intervals.amounts import Amount
 from calc.physics.arrays import Number
 from catalogue.entries.hardware import Device, Node
 from catalogue.planning.prices import Prices
@@ -166,7 +167,7 @@ def return_on(capital: Number, surplus: Number, years: Number) -> Number:
     return (years * surplus - capital) / capital
 
 
-def server_price(device: Device, node: Node, prices: Prices, currency: str) -> Rate | None:
+def server_price(device: Device, node: Node, prices: Prices, currency: str) -> Amount | None:
     """What a server with its cards costs in a currency [money]; None where nobody says.
 
     A reader's or the catalogue's price of the server; else that of its entry; else a chassis and
@@ -178,21 +179,22 @@ def server_price(device: Device, node: Node, prices: Prices, currency: str) -> R
         prices: that hold for the card.
         currency: that is wanted.
     """
-    def listed(price: Any) -> Rate | None:
+    def listed(price: Any) -> Amount | None:
         both: dict[str, Value | None] = (
             {"USD": price.usd, "CNY": price.cny} if price else {})
         found = both.get(currency) or next((one for one in both.values() if one), None)
-        return None if found is None else converted(rate(found), currency, prices.exchange)
+        return None if found is None else converted(Amount.stated(found), currency, prices.exchange)
 
     owning = prices.owning
     if owning and owning.server:
-        return converted(rate(owning.server), currency, prices.exchange)
+        return converted(Amount.stated(owning.server), currency, prices.exchange)
     if (of_node := listed(node.price)) is not None:
         return of_node
     card = listed(device.price)
     if card is None or owning is None or owning.chassis is None:
         return None
-    empty, count = converted(rate(owning.chassis), currency, prices.exchange), \
+    empty, count = converted(Amount.stated(owning.chassis), currency, prices.exchange), \
         node.devices_per_node.value
-    return Rate(empty.value + count * card.value, empty.low + count * card.low,
-                empty.high + count * card.high, currency, card.source, "derived", card.date)
+    return Amount(empty.value + count * card.value, empty.low + count * card.low,
+                  empty.high + count * card.high, currency, "derived", source=card.source,
+                  date=card.date)

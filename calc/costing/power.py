@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.intervals.amounts import Amount
 from calc.physics.arrays import Number, ceil_div, select
 from catalogue import Scenario, load, load_device, names
 from catalogue.entries.hardware import Device, Node
@@ -277,8 +278,8 @@ def heat_of_server(power: Number, servers: Number, rest: Around) -> tuple[Number
     return heat, rest.fans * np.minimum(1, heat / rest.cooling_load) ** FAN_LAW
 
 
-def full_power(device: Device | str) -> tuple[float, float, float] | None:
-    """What a card may draw at most, with its ends [W]; None where nobody says.
+def full_power(device: Device | str) -> Amount | None:
+    """What a card may draw at most [W]; None where nobody says.
 
     Args:
         device: the card, or its identifier.
@@ -286,7 +287,7 @@ def full_power(device: Device | str) -> tuple[float, float, float] | None:
     power = (load_device(device) if isinstance(device, str) else device).power
     if power is None or power.full is None:
         return None
-    return float(power.full.value), float(power.full.low), float(power.full.high)
+    return Amount.stated(power.full)
 
 
 def shares_of(powers: Powers) -> dict[str, Any]:

@@ -4,59 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError, load, load_device, load_prices, names, units
 from catalogue.entries.hardware import Device
 from catalogue.library import COMMAND_LINE, Override, locate
-from catalogue.planning.prices import OWNERSHIPS, Prices, currency_of
+from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.values import Value
 
 COMMON = "common"  # prices of what has none of its own
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
 
 
-@dataclass(frozen=True)
-class Rate:
-    """An amount with its ends, in SI: money, money per second, money per token.
-
-    Attributes:
-        value, low, high: central and both ends; ``low <= value <= high``.
-        unit: such as ``USD/s``.
-        source, kind, date: of what it rests on.
-    """
-
-    value: float
-    low: float
-    high: float
-    unit: str
-    source: str = COMMAND_LINE
-    kind: str = "assumed"
-    date: str | None = None
-
-    @property
-    def currency(self) -> str:
-        """The currency: what stands before the first stroke of the unit."""
-        return self.unit.partition("/")[0]
-
-    def per(self, unit: str) -> tuple[float, float, float]:
-        """Central value and ends in another unit of the same dimensions.
-
-        >>> Rate(0.0005, 0.00025, 0.001, "USD/s").per("USD/h")
-        (1.8, 0.9, 3.6)
-        """
-        factor = units.factor(unit) / units.factor(self.unit)
-        return self.value / factor, self.low / factor, self.high / factor
-
-
-def rate(value: Value) -> Rate:
-    """A catalogue's value as a rate."""
-    return Rate(float(value.value), float(value.low), float(value.high), value.unit, value.source,
-                value.kind, value.date)
-
-
-def stated(text: str, unit: str = "USD/s") -> Rate:
+def stated(text: str, unit: str = "USD/s") -> Amount:
     """A price as a reader writes it: ``2 USD/h``, or with both ends ``1.5..2.5 USD/h``.
 
     Without ends it is taken as exact; between two the central value is their geometric mean, as of
@@ -86,7 +47,7 @@ def stated(text: str, unit: str = "USD/s") -> Rate:
     if len(ends) > 2 or not 0 < low <= high:
         raise ParamsError(f"{COMMAND_LINE}: '{text}' is not a price, expected one above 0, or both "
                           f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
-    return Rate((low * high) ** 0.5, low, high, currency + per)
+    return Amount((low * high) ** 0.5, low, high, currency + per, "assumed", source=COMMAND_LINE)
 
 
 @functools.cache
@@ -120,7 +81,7 @@ def prices_of(device: Device | str, reference: str | None = None,
 
 
 def card_hour(device: Device | str, ownership: str = "own", prices: Prices | None = None,
-              reader: Rate | str | None = None) -> Rate | None:
+              reader: Amount | str | None = None) -> Amount | None:
     """What a card costs by the time [money/s], everything included; None where nobody says.
 
     >>> card_hour("nvidia-h200-sxm").per("USD/h")[0]
@@ -146,7 +107,7 @@ def card_hour(device: Device | str, ownership: str = "own", prices: Prices | Non
     if value is None and ownership == "rent-by-hour":
         listed = (load_device(device) if isinstance(device, str) else device).price
         value = listed.usd_rent if listed else None
-    return None if value is None else rate(value)
+    return None if value is None else Amount.stated(value)
 
 
 def way_of(device: Device | str, prices: Prices | None = None) -> str:
@@ -163,7 +124,7 @@ def way_of(device: Device | str, prices: Prices | None = None) -> str:
                 OWNERSHIPS[0])
 
 
-def converted(amount: Rate, currency: str, exchange: Value | None) -> Rate:
+def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
     """An amount in a currency; between dollars and yuan at the stated rate, ends included.
 
     Args:
@@ -181,8 +142,8 @@ def converted(amount: Rate, currency: str, exchange: Value | None) -> Rate:
     into_yuan = currency == "CNY"
     factors = [float(end) for end in (exchange.value, exchange.low, exchange.high)]
     value, low, high = factors if into_yuan else (1 / factors[0], 1 / factors[2], 1 / factors[1])
-    return replace(amount, value=amount.value * value, low=amount.low * low,
-                   high=amount.high * high,
+    return replace(amount, value=amount.value * value, central=amount.central * value,
+                   low=amount.low * low, high=amount.high * high,
                    unit=amount.unit.replace(amount.currency, currency, 1))
 
 
@@ -190,12 +151,3 @@ def unpriced(device: str, ownership: str) -> str:
     """The sentence for a card whose hour nobody prices."""
     return (f"no price of an hour of '{device}' ({ownership}) was found: state one with --price, "
             f"such as --price '1.5{SPREAD}2.5 USD/h', or in a file of prices (--prices).")
-
-
-def as_json(amount: Rate) -> dict[str, Any]:
-    """Plain data."""
-    return {name: item for name, item in vars(amount).items() if item is not None}
-
-
-__all__ = ["COMMON", "Rate", "as_json", "card_hour", "converted", "currency_of", "prices_of",
-           "rate", "stated", "unpriced", "way_of"]

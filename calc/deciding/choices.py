@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.rates import Rate
 from calc.deciding.availability import failures_of, fleet_of
 from calc.deciding.growth import best, sizes_of
 from calc.deciding.regret import Chosen, at_ends, choose
 from calc.deciding.replicas import Limits, Replica
 from calc.deciding.tables import on
+from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission.notation import written
@@ -107,7 +107,7 @@ def chosen(found: Sequence[Layout], load: Load, requests: float, growth: Mapping
     return choose(names, labels, np.array(rows), central=central)
 
 
-def in_money(found: Chosen, hour: Rate) -> list[tuple[float, float, float] | None]:
+def in_money(found: Chosen, hour: Amount) -> list[tuple[float, float, float] | None]:
     """The largest regret of each candidate in a day's money, and at both ends of the price.
 
     The price is the same in every case, and all candidates stand on the same card.

@@ -111,7 +111,7 @@ def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     knobs = [knob for knob in scenario.knobs() if knob.symbols[0] in inputs]
-    ends = interval(inputs, knobs, attention, [PACE])[PACE]
+    ends = interval(inputs, knobs, attention, [PACE])[PACE].ends
     middle = float(evaluate(inputs, attention)[PACE])
     signs = _directions(inputs, knobs, attention)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from calc.evidence.fitting import Calibration, neighbours, slopes
 from calc.evidence.protocols import beyond, knob_of, predicted
 from calc.evidence.systems import VARIED, System
 from calc.evidence.validation import measured_system
+from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.layout import DEGREES
@@ -80,9 +81,8 @@ class Applied:
                 "outside": [vars(item) | {"fitted_range": list(item.fitted_range)}
                             for item in self.outside]}
 
-    def bounds(self, values: Mapping[str, float],
-               others: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-        """80% intervals with what was fitted.
+    def bounds(self, others: Mapping[str, Amount]) -> dict[str, Amount]:
+        """Medians and 80% intervals with what was fitted.
 
         The metric that was fitted has the covariance, the noise of the rows, and a deviation that
         grows with the distance from them; nothing else, since the fit took the other mechanisms as
@@ -91,52 +91,56 @@ class Applied:
         formulas' own error, and takes the covariance on top.
 
         Args:
-            values: quantities as they are.
-            others: their intervals from everything that was not fitted.
+            others: quantities with their intervals from everything that was not fitted.
         """
         further = discrepancy().extrapolation * self._distance
         row = np.zeros(1, int)
         fit = self._calibration
-        _, low, high = predicted(self._deployment.predict, self.metric, fit, row, further)
-        intervals = {self.metric: (float(low[0]), float(high[0]))}
+        made = predicted(self._deployment.predict, self.metric, fit, row, further)
+        value, low, high = (float(each[0]) for each in made)
+        intervals = {self.metric: replace(others[self.metric], value=value, low=low, high=high)}
         points = evaluate(self._deployment.inputs | neighbours(fit.knobs, fit.z),
                           self._deployment.scenario.model.attention)
-        for name, value in values.items():
+        for name, amount in others.items():
             moved = np.ravel(np.asarray(points[name], float))
             if name == self.metric or moved.size < 2 or not (moved > 0).all():
                 continue
             moves = slopes(np.log(moved))
             own = NORMAL_90 * math.sqrt(float(moves @ fit.covariance @ moves)
                                      + further**2 * bool(moves.any()))
-            down, up = (math.hypot(math.log(value / end), own) for end in others[name])
-            intervals[name] = (value * math.exp(-down), value * math.exp(up))
+            down, up = (math.hypot(math.log(amount.value / end), own) for end in amount.ends)
+            intervals[name] = replace(amount, low=amount.value * math.exp(-down),
+                                      high=amount.value * math.exp(up))
         if self.metric in PARTS:
             apart = bool(self._deployment.inputs["separate_pools"])
-            intervals |= _combined(values, {**others, **intervals}, apart)
+            intervals |= _combined({**others, **intervals}, apart)
         return intervals
 
 
-def _combined(values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
-              apart: bool) -> dict[str, tuple[float, float]]:
-    """Intervals of end-to-end latency and output throughput from those of TTFT and TPOT.
+def _combined(amounts: Mapping[str, Amount], apart: bool) -> dict[str, Amount]:
+    """End-to-end latency and output throughput from TTFT and TPOT, with their intervals.
 
     Args:
-        values: quantities as they are.
-        bounds: their intervals.
+        amounts: by name; central values are those of the fitted inputs.
         apart: whether throughput is that of a decode pool of its own, where TTFT has no part.
     """
-    def moved(shares: Mapping[str, float], high: bool) -> float:
-        """Logarithm by which a sum moves if its parts move to their ends."""
-        return math.hypot(*(share * math.log(bounds[name][high] / values[name])
-                            for name, share in shares.items()))
+    def ends(name: str, shares: Mapping[str, float], sign: int) -> Amount:
+        """A quantity that moves with its parts, in their shares of its logarithm."""
+        parts = [(share, amounts[part]) for part, share in shares.items()]
+        value = amounts[name].central * math.exp(sign * sum(
+            share * math.log(part.value / part.central) for share, part in parts))
+        down, up = (math.hypot(*(share * math.log(end(part) / part.value)
+                                 for share, part in parts))
+                    for end in (lambda part: part.low, lambda part: part.high))
+        if sign < 0:
+            down, up = up, down
+        return replace(amounts[name], value=value, low=value * math.exp(-down),
+                       high=value * math.exp(up))
 
-    first = values["ttft"] / values["e2e"]
+    first = amounts["ttft"].central / amounts["e2e"].central
     whole = {"ttft": first, "tpot": 1 - first}
-    rate = {"tpot": 1.0} if apart else whole
-    e2e, throughput = values["e2e"], values["output_throughput"]
-    return {"e2e": (e2e * math.exp(-moved(whole, False)), e2e * math.exp(moved(whole, True))),
-            "output_throughput": (throughput * math.exp(-moved(rate, True)),
-                                  throughput * math.exp(moved(rate, False)))}
+    return {"e2e": ends("e2e", whole, 1),
+            "output_throughput": ends("output_throughput", {"tpot": 1.0} if apart else whole, -1)}
 
 
 def apply(scenario: Scenario, reference: str | Path) -> Applied:

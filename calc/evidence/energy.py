@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from calc.costing.power import cards_power, full_power, powers_of, shares_of
-from calc.costing.spread import Three, spread
+from calc.costing.spread import spread
 from calc.evidence.classes import own_errors
+from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import interval
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, load, load_scenario, names
@@ -40,7 +41,7 @@ class Held:
     cards: int
     concurrency: np.ndarray
     measured: dict[str, np.ndarray]
-    predicted: dict[str, Three]
+    predicted: dict[str, Amount]
 
     def errors(self, name: str) -> np.ndarray:
         """Signed relative errors [1]."""
@@ -58,7 +59,7 @@ def tables() -> list[str]:
 
 
 def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
-              ) -> dict[str, Three]:
+              ) -> dict[str, Amount]:
     """Throughput [token/s], power [W] and energy per token [J/token] of the cards, by row.
 
     The throughput is that of a steady state with its own interval, the power follows from what is
@@ -79,11 +80,11 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
     own = {RATE: own_errors(scenario, concurrency)["output_throughput"].sides}
-    low, high = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
+    rate = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
     uncertain: dict[str, Any] = {
-        name: Three(float(value.value), float(value.low), float(value.high))
+        name: Amount.stated(value)
         for name, value in shares_of(powers_of(scenario.device.id)).items()}
-    uncertain |= {"full": Three(*full), "rate": Three(quantities[RATE], low, high)}
+    uncertain |= {"full": full, "rate": rate}
 
     def computed(at: Any) -> dict[str, Any]:
         power = cards_power(inputs, quantities, at["rate"], at, at["full"])

@@ -258,11 +258,9 @@ def uncalibrated(system: System, metric: str, own: Mapping[str, Sides],
         rows: indices, all measured ones unless given.
     """
     rows = system.measured(metric) if rows is None else rows
-    centre = system.predict(metric, rows)
-    bounds = interval(system.at(rows), system.scenario.knobs(), system.scenario.model.attention,
-                      [metric], own)
-    low, high = bounds[metric]
+    found = interval(system.at(rows), system.scenario.knobs(), system.scenario.model.attention,
+                     [metric], own)[metric]
     if system.scheduled:  # the width of the closed form, around what the scheduler gives
         formed = system.predict(metric, rows, {"micro_batches": system.inputs["micro_batches"]})
-        low, high = low * centre / formed, high * centre / formed
-    return Predictions(rows, system.rows[metric][rows], centre, low, high)
+        found = found.scaled(system.predict(metric, rows) / formed)
+    return Predictions(rows, system.rows[metric][rows], found.value, found.low, found.high)

@@ -1,7 +1,9 @@
 """Intervals in closed form: how far the ranges of inputs move a quantity, and the own error.
 
-A value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are independent
-of each other. What no input moves, the formulas' own error, has a size on either side of its own
+An input's value is the median of its prior and a range holds 80% of it (``Knob.at``); priors are
+independent of each other. The median of a quantity is not what it is at the inputs' values where
+ranges reach farther on one side: it follows with the ends, and is the quantity's value. What no
+input moves, the formulas' own error, has a size on either side of its own
 (``params/discrepancies/``), set on the systems of this repository.
 
 Source: notebooks/validation.md, section Are the intervals honest?
@@ -15,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
+from catalogue import symbols
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
 TAIL = 0.1  # what an 80% interval leaves out on either side
@@ -27,11 +31,11 @@ Sides = tuple[float, float]  # standard deviations of a logarithm, downwards and
 
 def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
              names: Iterable[str], own: Mapping[str, Sides] | None = None,
-             ) -> dict[str, tuple[Any, Any]]:
-    """80% intervals of quantities, from the ranges of their inputs, in closed form.
+             ) -> dict[str, Amount]:
+    """Medians and 80% intervals of quantities, from the ranges of their inputs, in closed form.
 
     Every knob is moved alone, from its value to either end of its range; the moves of a quantity
-    are put together by :func:`ends`, in logarithms where the quantity is positive throughout.
+    are put together by :func:`quantiles`, in logarithms where the quantity is positive throughout.
     Points rather than derivatives, because block counts and maxima have steps and kinks. The
     formulas' own error is one more input, of logarithms only.
 
@@ -42,7 +46,8 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         names: the quantities wanted.
         own: the formulas' own error, by name; a side may have shape (rows,).
 
-    Returns (low, high) by name, scalars, or arrays of shape (rows,); the value is never outside.
+    Returns amounts by name, in units of ``params/symbols.yml``: scalars, or arrays of shape
+    (rows,).
     """
     names = list(names)
     spread = [knob for knob in knobs if knob.value.low < knob.value.high]
@@ -57,14 +62,19 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(own or {}).get(name, (0.0, 0.0)) for name in names]
     widths = [each.shape[1] for each in found]
-    bounds = zip(*(np.split(end, np.cumsum(widths)[:-1]) for end in _bounds(
+    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in _quantiles(
         np.concatenate(found, axis=1), np.repeat([(each > 0).all() for each in found], widths),
         np.concatenate([[np.broadcast_to(side, width_) for side in sides]
                         for sides, width_ in zip(own_sides, widths, strict=True)], axis=1))),
         strict=True)
-    scalar = all(np.ndim(value) == 0 for value in inputs.values())
-    return {name: (float(low[0]), float(high[0])) if scalar else (low, high)
-            for name, (low, high) in zip(names, bounds, strict=True)}
+    scalar, known = all(np.ndim(value) == 0 for value in inputs.values()), symbols()
+    result = {}
+    for name, points_, column in zip(names, found, columns, strict=True):
+        low, middle, high, central = (
+            float(one[0]) if scalar else one for one in (*column, points_[0]))
+        result[name] = Amount(middle, low, high, known[name].unit if name in known else "1",
+                              central=central, name=name)
+    return result
 
 
 def _points(quantity: Any, count: int) -> np.ndarray:
@@ -73,9 +83,8 @@ def _points(quantity: Any, count: int) -> np.ndarray:
     return np.broadcast_to(points, (count, points.shape[-1]))
 
 
-def _bounds(points: np.ndarray, in_log: np.ndarray, own: np.ndarray,
-            ) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of quantities, shape (rows,).
+def _quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
+    """10%, 50% and 90% points of quantities, shape (rows,) each.
 
     Args:
         points: as given, then a pair of moves per knob, shape (points, rows).
@@ -85,29 +94,27 @@ def _bounds(points: np.ndarray, in_log: np.ndarray, own: np.ndarray,
     scale = np.where(in_log, np.log(points, where=in_log, out=np.zeros(points.shape)), points)
     moves = (scale[1:] - scale[0]).reshape(-1, 2, points.shape[1])
     sides = NORMAL_90 * own * in_log * [[-1.0], [1.0]]
-    down, up = ends(np.concatenate([moves, sides[np.newaxis]]))
-    factors = (np.exp(end, where=in_log, out=np.ones(len(end))) for end in (down, up))
-    low, high = (np.where(in_log, points[0] * factor, points[0] + end)
-                 for factor, end in zip(factors, (down, up), strict=True))
-    return low, high
+    moved = quantiles(np.concatenate([moves, sides[np.newaxis]]))
+    return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
+                     points[0] + move) for move in moved]
 
 
-def ends(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """10% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
+def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """10%, 50% and 90% points of a sum of independent moves, each with its own 10% and 90% points.
 
     A move is a normal variable that is stretched differently on either side of its median. What is
-    farther on one side moves the middle of the sum, though not that of the move alone: mean,
+    farther on one side moves the median of the sum, though not that of the move alone: mean,
     variance and third moment add, and a quantile follows from them as in Cornish and Fisher
     (1937), to the skewness. No end is farther than all moves together, nor on the other side.
 
-    >>> low, high = ends(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
-    >>> round(float(high[0] / 0.1) ** 2, 6)
-    2.0
+    >>> low, middle, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
+    >>> round(float(high[0] / 0.1) ** 2, 6), float(middle[0])
+    (2.0, 0.0)
 
     Args:
         moves: at the low and the high end of each input, shape (inputs, 2, rows).
 
-    Returns both points, shape (rows,).
+    Returns all three points, shape (rows,).
     """
     size = moves / NORMAL_90
     mean = HALF_MEAN / 2 * size.sum(axis=1)
@@ -120,11 +127,13 @@ def ends(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     deviation = np.sqrt(variance)
     skewness = np.divide(third, variance * deviation, out=np.zeros_like(third),
                          where=variance > 0)
-    centre = mean.sum(axis=0) + deviation * skewness * CURVED
+    whole = mean.sum(axis=0)
+    centre = whole + deviation * skewness * CURVED
     least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
     most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
-    return (np.clip(centre - NORMAL_90 * deviation, least, 0),
-            np.clip(centre + NORMAL_90 * deviation, 0, most))
+    low = np.clip(centre - NORMAL_90 * deviation, least, 0)
+    high = np.clip(centre + NORMAL_90 * deviation, 0, most)
+    return low, np.clip(whole - deviation * skewness / 6, low, high), high
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:

@@ -14,9 +14,10 @@ from calc.choosing.pools import together
 from calc.evidence.classes import deviations
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
+from calc.intervals.amounts import Amount
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
-from calc.launching.watching.predictions import Interval, Predicted, predicted
+from calc.launching.watching.predictions import Predicted, predicted
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 
@@ -52,7 +53,7 @@ class Bench:
     spread: float = 0.0
     shared: int = 0
     rate: float | None = None
-    predicted: Mapping[str, Interval] = field(default_factory=dict)
+    predicted: Mapping[str, Amount] = field(default_factory=dict)
 
     @property
     def asked(self) -> dict[str, float]:
@@ -128,7 +129,7 @@ def _many(users: int, answer: int, scenario: Scenario | None = None) -> int:
     return max(FEWEST, several if several * answer <= LARGEST_RUN else users)
 
 
-def _of_one(scenario: Scenario, run: Bench) -> dict[str, Interval]:
+def _of_one(scenario: Scenario, run: Bench) -> dict[str, Amount]:
     """As every measured row is predicted: by the closed form, or the scheduler for many waves."""
     rows = {name: np.array([float(value)]) for name, value in run.asked.items()}
     rows |= {metric: np.array([math.nan]) for metric in METRICS}
@@ -139,17 +140,17 @@ def _of_one(scenario: Scenario, run: Bench) -> dict[str, Interval]:
     own, found = deviations(scenario), {}
     for metric in METRICS:
         made = uncalibrated(system, metric, own, np.array([0]))
-        found[metric] = Interval(float(made.predicted[0]), float(made.low[0]),
-                                 float(made.high[0]), UNITS[metric])
+        found[metric] = Amount(float(made.predicted[0]), float(made.low[0]),
+                               float(made.high[0]), UNITS[metric])
     return found
 
 
-def _at_rate(scenario: Scenario) -> dict[str, Interval]:
+def _at_rate(scenario: Scenario) -> dict[str, Amount]:
     of = predicted(scenario)
     return {"ttft": of.ttft, "tpot": of.tpot, "output_throughput": of.throughput}
 
 
-def _of_pools(pools: Sequence[Pool], of: Sequence[Predicted], run: Bench) -> dict[str, Interval]:
+def _of_pools(pools: Sequence[Pool], of: Sequence[Predicted], run: Bench) -> dict[str, Amount]:
     """A closed loop over both pools; each interval as wide as that of the pool that it is of."""
     prefill, decode = pools[0].scenario, at_random(pools[1].scenario)
     workload = decode.file.workload
@@ -174,8 +175,9 @@ def _like(value: Any, number: int) -> Any:
     return replace(value, value=number, low=number, high=number, written=f"{number} request")
 
 
-def _around(value: float, of: Interval, unit: str | None = None) -> Interval:
-    return Interval(value, value * of.low / of.value, value * of.high / of.value, unit or of.unit)
+def _around(value: float, of: Amount, unit: str | None = None) -> Amount:
+    """An amount as far about its central value as another is about its own."""
+    return of.scaled(value / of.central, unit)
 
 
 def tool_of(release: Release) -> Release:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calc.choosing.answers import Quantity
 from calc.choosing.simulated import lengths_of
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError, Scenario
 
 
@@ -24,7 +24,7 @@ class Longest:
     refused: float
 
 
-def longest(scenario: Scenario, blocks: Quantity) -> Longest:
+def longest(scenario: Scenario, blocks: Amount) -> Longest:
     """What a server is told of the longest request.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold

@@ -221,7 +221,7 @@ def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deploye
     new = np.maximum(1, inputs["input_tokens"] * (1 - inputs["prefix_hit_share"]))
     known = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),
              "prompt_chunks": ceil_div(new, inputs["max_num_batched_tokens"])}
-    drawn = cards_power(inputs, known, throughput, shares, full[0])
+    drawn = cards_power(inputs, known, throughput, shares, full.value)
     found: np.ndarray = site_power(drawn, own_cards(inputs), rest)
     return found
 

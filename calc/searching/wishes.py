@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.costing.rates import Rate, card_hour, converted, prices_of
+from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION
+from calc.intervals.amounts import Amount
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
 from calc.searching.space import Space
@@ -51,7 +52,7 @@ class Wishes:
     goal: Goal
     objectives: dict[str, int]
     own: int
-    hours: Mapping[str, Rate]
+    hours: Mapping[str, Amount]
     unpriced: tuple[str, ...]
 
     @property

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from catalogue.reading import units
+from catalogue.reading import amounts, units
 from catalogue.reading.values import Value
 
 PERCENT = "%"
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COUNTED = 2  # digits of a whole number that count, be they zeros
-SMALL, LARGE = 1e-4, 1e9  # from where on numbers are written otherwise
-GROUPED = 10_000  # from here on thousands stand apart: a year does not
-DIGITS, MOST = 3, 5  # that are shown of a computed number
+MOST = 5  # digits that are shown of a computed number
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
 
@@ -47,7 +43,7 @@ class Printed:
     def text(self) -> str:
         """As written: ``30–50 %``."""
         parts = [text.partition(" ") for text in self.written]
-        digits = [scientific(float(part[0])) if "e" in part[0].lower() else part[0]
+        digits = [amounts.power_of_ten(float(part[0])) if "e" in part[0].lower() else part[0]
                   for part in parts]
         unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
         return f"{'–'.join(digits)} {unit}".rstrip()
@@ -56,11 +52,12 @@ class Printed:
         """Another number (SI) in the unit of this one, with three digits or as many."""
         text = self.written[-1].strip()
         if text.endswith(PERCENT):
-            return f"{_shown(number * 100, DIGITS)} {PERCENT}"
+            return f"{amounts.plain(number * 100)} {PERCENT}"
         mantissa, unit = units.split(text)
         whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
         counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
-        shown = _shown(number / units.factor(unit), max(DIGITS, min(counted, MOST)))
+        shown = amounts.plain(number / units.factor(unit),
+                              min(counted, MOST) if counted > amounts.MORE else None)
         return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
@@ -97,30 +94,10 @@ def read(raw: Any) -> Printed:
                    tuple(last for _, _, last in parts))
 
 
-def _shown(number: float, digits: int) -> str:
-    """So many digits that count, thousands apart: ``58,000``, ``0.328``."""
-    if not math.isfinite(number):
-        return "∞" if number > 0 else "−∞"
-    if number and not SMALL <= abs(number) < LARGE:
-        return scientific(number)
-    if number == int(number):
-        return f"{number:,.0f}" if abs(number) >= GROUPED else f"{number:.0f}"
-    rounded = float(f"{number:.{digits}g}")
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    text = f"{rounded:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def _as_percent(share: str) -> str:
     """``0.966`` -> ``96.6 %``, with the digits that it has."""
     digits = max(0, len(share.partition(".")[2]) - 2)
     return f"{Decimal(share) * 100:.{digits}f} {PERCENT}"
-
-
-def scientific(number: float) -> str:
-    """``6.71×10¹¹``."""
-    mantissa, _, power = f"{number:.2e}".partition("e")
-    return f"{mantissa}×10{str(int(power)).translate(RAISED)}"
 
 
 def of_value(value: Value, percent: bool = False) -> Printed:

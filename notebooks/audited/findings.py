@@ -10,7 +10,7 @@ import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import deployment
-from calc.choosing.answers import Quantity
+from calc.intervals.amounts import Amount
 from calc.searching.advice import Advice, alternatives
 from calc.searching.search import search
 from catalogue import Scenario
@@ -74,7 +74,7 @@ def _runs(users: int) -> calc.Estimate:
     return calc.estimate(catalogue.load_scenario(PLAN, overrides=overrides))
 
 
-def _steady(users: int, name: str) -> Quantity:
+def _steady(users: int, name: str) -> Amount:
     return _runs(users).quantities[name]
 
 

@@ -11,7 +11,7 @@ from calc.auditing.audit import Audit, Audited, audit
 from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
-from calc.costing.spread import Three
+from calc.intervals.amounts import Amount
 from catalogue.reading.printed import Printed
 
 Text = tuple[str, str]
@@ -80,7 +80,7 @@ def right(row: Audited) -> Text:
     return (spread(truth.three, case.printed),) * 2
 
 
-def spread(three: Three, printed: Printed) -> str:
+def spread(three: Amount, printed: Printed) -> str:
     """A value with its interval, in the unit of a printed one."""
     like = printed.like
     ends = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"

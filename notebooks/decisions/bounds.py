@@ -25,8 +25,8 @@ from calc.searching.sure import DRAWS, SURE, Drawn
 from calc.searching.wishes import TooFast
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
+from catalogue.reading.amounts import human
 from decisions.goals import Page, cards, cell, goal_of, miss, plan
-from workbench.entries.deployments import rounded
 from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
@@ -274,7 +274,7 @@ def plan_c() -> None:
              "spare": fmt_bytes(found.quantities["headroom_per_device"]),
              "room": fmt_int(found.quantities["max_concurrency"]),
              "pace": fmt_quantity(found.quantities["tpot"], "s"),
-             "rate": rounded(found.quantities["output_throughput"], "token/s")}
+             "rate": human(found.quantities["output_throughput"], "token/s")}
             for which, found in lines if found is not None]
     table(rows, {"which": ("answer", "答案"), "settings": ("what changes", "改动"),
                  "spare": ("spare per card", "每卡余量"),

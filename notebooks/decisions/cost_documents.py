@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import catalogue
 from calc.auditing.costs import Plan, example_of, plan, together, weightiest
-from calc.costing.rates import converted, prices_of, rate
-from calc.costing.spread import Three
+from calc.costing.rates import converted, prices_of
+from calc.intervals.amounts import Amount
 from catalogue.reading.units import YEAR
 from workbench.chapters.choices.documents import advised
 from workbench.showing.display import number, table
@@ -104,7 +104,7 @@ class Compared:
     cards: tuple[int, int]
     alone: tuple[float, float]
     most: tuple[float, float]
-    host: Three
+    host: Amount
     break_even: float
 
 
@@ -121,9 +121,9 @@ def hybrid() -> Compared:
     prices = prices_of("ascend-910b4")
     empty = prices.owning.chassis if prices.owning else None
     assert empty is not None
-    chassis = converted(rate(empty), "CNY", prices.exchange)
+    chassis = converted(Amount.stated(empty), "CNY", prices.exchange)
     card = catalogue.load_device("ascend-910b4").price.cny.value
-    host = Three(chassis.value / card, chassis.low / card, chassis.high / card)
+    host = Amount(chassis.value / card, chassis.low / card, chassis.high / card)
     even = (alone[0] * cards[1] - alone[1] * cards[0]) / (alone[1] - alone[0])
     return Compared(cards, alone, (peaks[0], peaks[1]), host, even)
 

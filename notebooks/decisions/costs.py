@@ -21,10 +21,10 @@ from calc.costing.power import (
     powers_of,
     site_power,
 )
-from calc.costing.rates import Rate, card_hour, prices_of, rate
-from calc.costing.spread import Three
+from calc.costing.rates import card_hour, prices_of
 from calc.costing.tokens import MILLION
 from calc.evidence import energy
+from calc.intervals.amounts import Amount
 from catalogue import Scenario
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
@@ -60,10 +60,9 @@ class Priced:
     asked: Asked
 
     @property
-    def rate(self) -> Three:
+    def rate(self) -> Amount:
         """Output tokens per second in a steady state."""
-        found = self.answer.quantities["steady_throughput"]
-        return Three(found.value, found.low, found.high)
+        return self.answer.quantities["steady_throughput"]
 
     @property
     def api_per_output(self) -> float:
@@ -80,8 +79,7 @@ def flagship(ownership: str = "own") -> Priced:
     answer = estimate(scenario)
     asked = Asked(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
                   sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
-    found = answer.quantities["steady_throughput"]
-    reached = Three(found.value, found.low, found.high)
+    reached = answer.quantities["steady_throughput"]
     priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
     return Priced(scenario, answer, priced, asked)
 
@@ -93,16 +91,16 @@ def headline(page: Priced) -> None:
                       ("c-cross", "crossover"), ("c-joule", "energy_per_token"),
                       ("c-site", "site_energy_per_token")):
         scale = 100 if name == "crossover" else 1
-        for ending, value in zip(("", "-low", "-high"), amounts[name], strict=True):
+        for ending, value in zip(("", "-low", "-high"), amounts[name].points, strict=True):
             number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
     number("c-used", fmt_percent(page.asked.utilisation, 0), str)
-    for ending, value in zip(("", "-low", "-high"), page.rate, strict=True):
+    for ending, value in zip(("", "-low", "-high"), page.rate.points, strict=True):
         number(f"c-rate{ending}", fmt_int(round(value)), str)
     sold = page.asked.sold
     assert sold is not None
     assert sold.model is not None
     for key, price in (("in", sold.input), ("out", sold.output)):
-        number(f"c-api-{key}", fmt_fixed(rate(price).per("USD/Mtoken")[0]), str)
+        number(f"c-api-{key}", fmt_fixed(Amount.stated(price).per("USD/Mtoken")[0]), str)
     number("c-api-date", str(sold.since), str)
     number("c-api-model", sold.model["en"], str)
     for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
@@ -134,7 +132,8 @@ def price_lists(page: Priced) -> None:
             "model": (model["en"], model["zh"]),
             "held": (f"{sold.since} to {until[0]}", f"{sold.since} 至 {until[1]}"),
             "hours": HOURS[sold.hours],
-            "prices": " / ".join(f"{rate(price).per('USD/Mtoken')[0]:g}" for price in prices),
+            "prices": " / ".join(fmt_sig(Amount.stated(price).per("USD/Mtoken")[0])
+                                 for price in prices),
             "from": tuple(f"**{text}**" if sold.until is None else text
                           for text in reached(share.value)),
             "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
@@ -148,7 +147,7 @@ def price_lists(page: Priced) -> None:
 
 def hours() -> None:
     """What an hour of each card costs, by way of having it; what nobody prints is said."""
-    def cell(amount: Rate | None) -> str | Text:
+    def cell(amount: Amount | None) -> str | Text:
         if amount is None:
             return "not found", "未找到"
         value, low, high = amount.per(f"{amount.currency}/h")

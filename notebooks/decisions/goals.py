@@ -20,8 +20,8 @@ from calc.searching.search import Row, search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
 from calc.searching.wishes import MEAN
 from catalogue.planning.goals import OBJECTIVES, Goal
-from catalogue.reading.amounts import human
-from workbench.entries.deployments import RESOURCES, reach, rounded
+from catalogue.reading.amounts import human, span
+from workbench.entries.deployments import RESOURCES
 from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
@@ -133,7 +133,7 @@ def cell(each: Drawn, name: str) -> str:
     low, high = each.intervals[name]
     if name == "cost":
         return f"{fmt_sig(value)} ({fmt_sig(low)}–{fmt_sig(high)})"
-    text, ends = rounded(value, unit), reach(low, high, unit)
+    text, ends = human(value, unit), span(low, high, unit)
     if " – " not in ends:  # both ends in one unit, which stands before them if it is the same
         ends = ends.removesuffix(" " + text.rpartition(" ")[2])
     return f"{text} ({ends})"
@@ -279,7 +279,7 @@ def _pair(answer: Answer) -> dict[str, Any]:
         "cards": tuple(" + ".join(count[lang] for count, _ in both) for lang in range(2)),
         "plan": tuple("; ".join(cut[lang] for _, cut in both) for lang in range(2)),
         "limited": POOLS[pair.binds]}
-    return line | {name: rounded(pair.quantities[name], UNITS[name]) for name in TOLD} | (
+    return line | {name: human(pair.quantities[name], UNITS[name]) for name in TOLD} | (
         {"cost": fmt_sig(pair.quantities["cost"])} if "cost" in pair.quantities else {})
 
 
@@ -292,7 +292,7 @@ def _simulated(answer: Answer) -> list[dict[str, Any]]:
                else ("does **not** keep the limits", "**守不住**限制"))
     return [{"which": (f"simulated, {at}", f"模拟，{at}"), "cards": cards(last.row.choice),
              "plan": plan(last.row.choice), "limited": verdict,
-             **{name: rounded(last.seen[name], "s") for name in ("tpot", "ttft")}}]
+             **{name: human(last.seen[name], "s") for name in ("tpot", "ttft")}}]
 
 
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def _missed(answer: Answer) -> dict[str, Any]:
         return {"which": ("nothing can be laid out", "没有可行的切分")}
     line = {"which": ("**nothing meets it**; nearest", "**无解**；最接近的"),
             "cards": cards(row.choice), "plan": plan(row.choice), "limited": miss(answer, row)}
-    return line | {name: rounded(row.quantities[name], UNITS[name]) for name in TOLD
+    return line | {name: human(row.quantities[name], UNITS[name]) for name in TOLD
                    if name in row.quantities}
 
 
@@ -322,7 +322,7 @@ def miss(answer: Answer, row: Row) -> Text:
         short = fmt_quantity(row.quantities["short"], "B")
         return f"{short} of memory short on a card", f"每卡显存差 {short}"
     value, limit, unit = row.quantities[at], answer.found.wishes.limits[at], UNITS.get(at, "")
-    seen, wanted = (rounded(amount, unit) for amount in (value, limit))
+    seen, wanted = (human(amount, unit) for amount in (value, limit))
     name, times = LIMITS[at], fmt_sig(1 + row.over[at])
     if OBJECTIVES[at] > 0:
         return (f"{name[0]} {seen}, 1/{times} of the {wanted} asked for",

@@ -9,11 +9,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from calc.intervals.amounts import Amount
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
-from calc.launching.watching.predictions import Interval, Predicted
+from calc.launching.watching.predictions import Predicted
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
@@ -114,7 +115,7 @@ def _level(value: float, unit: str) -> str:
     return fmt_quantity(value, unit) if unit != "1" else f"{value:.4g}"
 
 
-def _spread(of: Interval) -> str:
+def _spread(of: Amount) -> str:
     low, value, high = (_level(each, of.unit) for each in (of.low, of.value, of.high))
     if of.low == of.high:
         return value
@@ -128,7 +129,7 @@ def picture(made: Deployment) -> None:
 
 def _picture(made: Deployment, lang: str) -> Figure:
     first, last = made.watched[0].predicted, made.watched[-1].predicted
-    rows: list[tuple[Text, Interval, bool]] = [
+    rows: list[tuple[Text, Amount, bool]] = [
         (("time to first token", "首 token 延迟"), first.ttft, True),
         (("time per output token", "每输出 token 时间"), last.tpot, True),
         (("output throughput", "输出吞吐"), last.throughput, False)]
@@ -270,7 +271,7 @@ def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
             "note": (coded(each.note["en"]), coded(each.note["zh"]))}
 
 
-def fires(each: Threshold, of: Interval) -> Text:
+def fires(each: Threshold, of: Amount) -> Text:
     """Whether a printed threshold fires while everything is as predicted."""
     if of.low <= each.value <= of.high:
         return "perhaps: inside the interval", "未必：落在区间内"
@@ -278,11 +279,11 @@ def fires(each: Threshold, of: Interval) -> Text:
     return ("always", "总是触发") if beyond else ("silent", "不触发")
 
 
-def _predicted(each: Threshold, of: Predicted) -> Interval | None:
-    found: Mapping[str, Interval | None] = {
+def _predicted(each: Threshold, of: Predicted) -> Amount | None:
+    found: Mapping[str, Amount | None] = {
         "ttft": of.ttft, "tpot": of.tpot, "e2e": of.e2e, "output_throughput": of.throughput,
         "cache_occupied": of.occupied,
-        "planned": Interval(of.in_flight, of.in_flight, of.in_flight, "request")}
+        "planned": Amount.exactly(of.in_flight, "request")}
     return found.get(each.quantity or "")
 
 

@@ -14,49 +14,19 @@ from typing import Any
 import numpy as np
 
 import calc
-import catalogue
 from calc.choosing.advice import changed
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
+from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import Sides, interval
 from calc.physics.breakdown import bound_by, parts, token_parts
 from calc.searching.advice import Alternatives, alternatives
 from catalogue.deployments.scenario import Scenario
-from workbench.entries.deployments import asked_rows, questions, reach, rounded
+from workbench.entries.deployments import asked_rows, questions
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A quantity with its 80% interval, in SI units and as text."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-
-    @property
-    def unit(self) -> str:
-        """SI unit."""
-        return catalogue.symbols()[self.name].unit
-
-    @property
-    def text(self) -> str:
-        """The value as text."""
-        return rounded(self.value, self.unit)
-
-    @property
-    def reach(self) -> str:
-        """The interval as text."""
-        return reach(self.low, self.high, self.unit)
-
-    @property
-    def exact(self) -> bool:
-        """Whether nothing moves it."""
-        return self.low == self.high
 
 
 @dataclass(frozen=True)
@@ -141,22 +111,19 @@ class Deployed:
         return own | {"prefill_time": own["ttft"], "input_throughput": own["ttft"][::-1]}
 
     @functools.cached_property
-    def answers(self) -> dict[str, Answer]:
+    def answers(self) -> dict[str, Amount]:
         """The quantities that answer it, by closed form."""
-        by_name: dict[str, Answer] = {}
+        by_name: dict[str, Amount] = {}
         for inputs in {id(question): question for question in self.questions.values()}.values():
             names = [name for name, question in self.questions.items() if question is inputs]
             by_name |= self.of(inputs, names)
         return {name: by_name[name] for name in self.questions}
 
-    def of(self, given: Inputs, names: list[str]) -> dict[str, Answer]:
+    def of(self, given: Inputs, names: list[str]) -> dict[str, Amount]:
         """Quantities as the closed form gives them of some inputs."""
-        values = self.quantities if given is self.inputs else calc.evaluate(given, self.attention)
-        bounds = interval(given, self.knobs, self.attention, names, self.own_deviations)
-        return {name: Answer(name, float(values[name]), *map(float, bounds[name]))
-                for name in names}
+        return interval(given, self.knobs, self.attention, names, self.own_deviations)
 
-    def quantity(self, name: str) -> Answer:
+    def quantity(self, name: str) -> Amount:
         """Any quantity of ``calc.evaluate``, by closed form; computed once."""
         if name in self.answers:
             return self.answers[name]
@@ -164,23 +131,21 @@ class Deployed:
             self._answers[name] = self._quantity(name)
         return self._answers[name]
 
-    def _quantity(self, name: str) -> Answer:
+    def _quantity(self, name: str) -> Amount:
         if name == "request_throughput":  # as sure as the tokens that it is counted by
             last = self.inputs["output_tokens"] <= 1
             rate = self.quantity("input_throughput" if last else "output_throughput")
             each = self.inputs["input_tokens" if last else "output_tokens"]
-            return Answer(name, *(end / each for end in (rate.value, rate.low, rate.high)))
+            return rate.scaled(1 / each, "request/s")
         estimated = self.answer.quantities.get(name)
-        if estimated is None:
-            return self.of(self.inputs, [name])[name]
-        return Answer(name, float(estimated.value), float(estimated.low), float(estimated.high))
+        return self.of(self.inputs, [name])[name] if estimated is None else estimated
 
     @functools.cached_property
-    def _answers(self) -> dict[str, Answer]:
+    def _answers(self) -> dict[str, Amount]:
         return {}
 
     @functools.cached_property
-    def best(self) -> dict[str, Answer]:
+    def best(self) -> dict[str, Amount]:
         """As ``answers``, but replayed where the benchmark sends many requests at once."""
         return self.answers | self.replayed
 
@@ -203,7 +168,7 @@ class Deployed:
                 for metric in METRICS if len(rows := self.seen.measured(metric))}
 
     @functools.cached_property
-    def replayed(self) -> dict[str, Answer]:
+    def replayed(self) -> dict[str, Amount]:
         """Metrics of its own workload, where a run of many requests is replayed."""
         if not (self.asked and self.seen and self.seen.scheduled):
             return {}
@@ -212,8 +177,8 @@ class Deployed:
             if name in METRICS and self.asked[0] in self.seen.measured(name):
                 of = uncalibrated(self.seen, name, self.own_deviations,
                                   np.array(self.asked[:1]))
-                answers[name] = Answer(name, float(of.predicted[0]), float(of.low[0]),
-                                     float(of.high[0]))
+                answers[name] = Amount(float(of.predicted[0]), float(of.low[0]),
+                                       float(of.high[0]), self.answers[name].unit)
         return answers
 
     def measured(self, name: str) -> tuple[float, float] | None:

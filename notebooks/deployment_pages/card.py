@@ -10,16 +10,17 @@ from typing import Any
 import catalogue
 from calc.costing.answer import Asked, cost
 from calc.costing.rates import prices_of, way_of
-from calc.costing.spread import Three
 from calc.evidence.classes import Own, named
+from calc.intervals.amounts import Amount
 from calculators.links import link
+from catalogue.reading.amounts import human, span
 from catalogue.reading.record import ROOT
 from deployment_pages.alternatives import in_words
-from deployment_pages.answers import Answer, Deployed
+from deployment_pages.answers import Deployed
 from workbench.entries.deployments import HELD, held
 from workbench.entries.deployments import named as quantity_named
 from workbench.showing.display import in_book, show, table
-from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
+from workbench.showing.numbers import fmt_bytes, fmt_int
 
 Text = tuple[str, str]
 PACE = ("tpot", "ttft", "output_throughput")
@@ -91,7 +92,7 @@ def _to(label: str) -> str:
     return f"#{label}"
 
 
-def _row(deployed: Deployed, answer: Answer) -> dict[str, Any]:
+def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
     own = deployed.own_errors.get(answer.name)
     inside = ("not measured", "未实测") if own is None else held(own.inside, own.rows)
     return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
@@ -113,15 +114,17 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     way = way_of(scenario.device, prices)
     steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak
-    amounts = cost(scenario, found.everything, Three(steady.value, steady.low, steady.high),
+    amounts = cost(scenario, found.everything, steady,
                    prices, Asked(way, utilisation=used))
     per_million = amounts.amounts.get("per_million_output")
     if per_million is None:
         return None
-    value, low, high = (fmt_sig(end, 2) for end in per_million)
     had = WAYS[way]
     return {"what": (f"a million output tokens, {had[0]}", f"每百万输出 token，{had[1]}"),
-            "value": f"**{value} {amounts.currency}**", "reach": f"{low}–{high}",
+            "value": tuple(f"**{human(per_million.value, per_million.unit, lang)}**"
+                           for lang in ("en", "zh")),
+            "reach": tuple(span(per_million.low, per_million.high, per_million.unit, lang)
+                           for lang in ("en", "zh")),
             "held": ("", "")}
 
 

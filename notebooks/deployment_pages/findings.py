@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import calc
 from calc.choosing.advice import Change, changed
+from calc.intervals.amounts import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
-from deployment_pages.answers import Answer, Deployed
+from deployment_pages.answers import Deployed
 from deployment_pages.families import cut
 from deployment_pages.summary import RATE, Text, derived, label, short
 from deployment_pages.views import pair
@@ -34,7 +35,7 @@ class Printed:
     title: Text
     id: str
     devices: int
-    ours: Answer
+    ours: Amount
 
 
 def fewest(deployed: Deployed) -> Change:
@@ -62,7 +63,7 @@ def layout(deployed: Deployed, change: Change) -> str:
     return english
 
 
-def with_requests(deployed: Deployed, count: int, names: Iterable[str]) -> dict[str, Answer]:
+def with_requests(deployed: Deployed, count: int, names: Iterable[str]) -> dict[str, Amount]:
     """Quantities of decode with another number of requests at once, the rest as it is."""
     return deployed.of(deployed.questions["tpot"] | {"concurrency": count}, list(names))
 

@@ -14,11 +14,12 @@ import numpy as np
 
 import calc
 import catalogue
+from calc.intervals.amounts import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
+from catalogue.reading.amounts import human
 from deployment_pages import families, findings, summary
-from deployment_pages.answers import Answer, Deployed
-from workbench.entries.deployments import rounded
+from deployment_pages.answers import Deployed
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 
@@ -71,13 +72,13 @@ def claimed(deployed: Deployed, quantity: str, bound: str | None = None) -> list
             if (claim.quantity, claim.of, claim.bound) == (quantity, "deployment", bound)]
 
 
-def bare(rate: Answer) -> str:
+def bare(rate: Amount) -> str:
     """A rate without its unit, which the sentence has."""
     return _rate(rate.value)
 
 
 def _rate(value: float) -> str:
-    return rounded(value, PER_SECOND).removesuffix(f" {PER_SECOND}")
+    return human(value, PER_SECOND).removesuffix(f" {PER_SECOND}")
 
 
 def glance(overview: Overview) -> None:

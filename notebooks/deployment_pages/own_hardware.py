@@ -11,11 +11,11 @@ from typing import Any
 import calc
 import catalogue
 from calc.intervals.uncertainty import interval
+from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from deployment_pages import views
 from deployment_pages.answers import Deployed
 from workbench.entries import hardware, mechanisms
-from workbench.entries.deployments import reach, rounded
 from workbench.showing.display import cited, number, show, table, written
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 
@@ -95,7 +95,7 @@ def misreadings(deployed: Deployed) -> None:
 
 
 def _seconds(time: Any) -> str:
-    return rounded(float(time), "s")
+    return human(float(time), "s")
 
 
 def mistakes() -> None:
@@ -157,9 +157,9 @@ def what_to_measure(deployed: Deployed) -> None:
                       mechanisms.of_deployment(deployed.scenario), strict=True))
     alone = {knob.name: interval(inputs, [knob], attention, ["tpot"])["tpot"]
              for knob in deployed.knobs if knob.name in labels}
-    ranked = sorted(alone, key=lambda name: alone[name][1] / alone[name][0], reverse=True)
+    ranked = sorted(alone, key=lambda name: alone[name].high / alone[name].low, reverse=True)
     table([{"what": labels[name][0], "value": written(labels[name][1]),
-            "tpot": reach(*alone[name], "s")} for name in ranked[:MECHANISMS]],
+            "tpot": alone[name].reach} for name in ranked[:MECHANISMS]],
           {"what": ("mechanism", "机制"), "value": ("value (range)", "取值（范围）"),
            "tpot": ("time per output token, from this alone",
                     "仅由它引起的每输出 token 时间区间")}, wide=True)
@@ -167,7 +167,7 @@ def what_to_measure(deployed: Deployed) -> None:
                     attention, ["tpot"], deployed.own_deviations)["tpot"]
     number("own-known", KNOWN)
     number("own-before", deployed.answers["tpot"].reach, str)
-    number("own-after", reach(*rest, "s"), str)
+    number("own-after", rest.reach, str)
 
 
 def against_a_measurement() -> None:
@@ -178,7 +178,7 @@ def against_a_measurement() -> None:
     levels = list(zip(run.column("concurrency"), run.column("throughput"),
                       run.column("latency_p99"), strict=True))
     table([{"count": fmt_int(int(count)), "rate": fmt_quantity(rate, "token/s"),
-            "late": rounded(late, "s"), "answer": fmt_sig(rate * late / answer, 2),
+            "late": human(late, "s"), "answer": fmt_sig(rate * late / answer, 2),
             "both": fmt_sig(rate * late / both, 2)} for count, rate, late in levels],
           {"count": ("requests, as printed", "原表并发数"), "rate": ("throughput", "吞吐"),
            "late": ("latency, 99th percentile", "延迟，第 99 百分位"),
@@ -190,9 +190,9 @@ def against_a_measurement() -> None:
     mean = requests * both / rate
     error = twin.answers["e2e"].value / mean - 1
     number("own-asked", int(requests))
-    number("own-mean", rounded(mean, "s"), str)
-    number("own-alone", rounded(requests * answer / rate, "s"), str)
-    number("own-late", rounded(late, "s"), str)
+    number("own-mean", human(mean, "s"), str)
+    number("own-alone", human(requests * answer / rate, "s"), str)
+    number("own-late", human(late, "s"), str)
     number("own-e2e", twin.answers["e2e"].text, str)
     number("own-e2e-reach", twin.answers["e2e"].reach, str)
     number("own-error", f"{error:+.0%}".replace("-", "−"), str)

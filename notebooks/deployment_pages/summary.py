@@ -19,15 +19,17 @@ from matplotlib.lines import Line2D
 
 import catalogue
 from calc.choosing.layouts.judge import MEMORY, reasons
+from calc.intervals.amounts import Amount
 from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
-from deployment_pages.answers import Answer, Deployed
+from catalogue.reading.amounts import human
+from deployment_pages.answers import Deployed
 from deployment_pages.families import cut, one_replica, stored
 from deployment_pages.verdicts import result
 from deployment_pages.views import OF, printed
-from workbench.entries.deployments import RESOURCES, rounded
+from workbench.entries.deployments import RESOURCES
 from workbench.showing import figures
 from workbench.showing.numbers import fmt_bytes, fmt_int, fmt_sig
 
@@ -64,7 +66,7 @@ class Speed:
 
     name: str
     text: Text
-    ours: Answer
+    ours: Amount
     factor: float
     low: float
     high: float
@@ -131,7 +133,7 @@ def speed(deployed: Deployed, name: str) -> Speed | None:
 
 def plain(value: float, unit: str) -> str:
     """A rate in tokens per second, or a time in ms, without its unit, which a heading has."""
-    return (fmt_sig(1e3 * value, 3) if unit == "s" else rounded(value, unit).partition(" ")[0])
+    return (fmt_sig(1e3 * value, 3) if unit == "s" else human(value, unit).partition(" ")[0])
 
 
 def _written(claim: Claim) -> Text:
@@ -140,7 +142,7 @@ def _written(claim: Claim) -> Text:
     return f"{text}{en.replace(',', '')}{' (goal)' * goal}", f"{text}{zh}{'（目标）' * goal}"
 
 
-def _factors(ours: Answer, given: float) -> tuple[float, float, float]:
+def _factors(ours: Amount, given: float) -> tuple[float, float, float]:
     """How many times faster than derived, with the ends of the interval."""
     ends = [given / end for end in (ours.value, ours.high, ours.low)]
     if ours.unit == "s":
@@ -199,7 +201,7 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
     return lines
 
 
-def derived(ours: Answer, mark: str = "") -> str:
+def derived(ours: Amount, mark: str = "") -> str:
     """An estimate, marked if it is to be, over its interval, without a unit."""
     ends = "–".join(plain(end, ours.unit) for end in (ours.low, ours.high))
     return f"{plain(ours.value, ours.unit)}{mark}<br>({ends})"

@@ -12,13 +12,15 @@ from typing import Any
 
 import catalogue
 from calc.choosing.answers import EXACT, counted, kinds
+from calc.intervals.amounts import Amount
 from catalogue import units
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.formulas import Letter
 from catalogue.entries.trees import symbols_of
-from deployment_pages.answers import Answer, Deployed
-from workbench.entries.deployments import named, reach, spread
+from catalogue.reading.amounts import span
+from deployment_pages.answers import Deployed
+from workbench.entries.deployments import named, spread
 from workbench.formulas.exported import formula_of
 from workbench.formulas.treelatex import tree_latex
 from workbench.showing.display import SECTIONS, formula_link
@@ -81,11 +83,12 @@ class Differing:
     mistaken: list[Claim]
 
 
-def derived(deployed: Deployed, name: str) -> Answer | None:
+def derived(deployed: Deployed, name: str) -> Amount | None:
     """Our number of a quantity; None where it is no answer of this deployment."""
     times = ("ttft", "tpot", "e2e", "output_throughput")
     if name in deployed.inputs:  # a document may claim what we are given
-        return Answer(name, *[float(deployed.inputs[name])] * 3)
+        value = float(deployed.inputs[name])
+        return Amount(value, value, value, catalogue.symbols()[name].unit, name=name)
     if name in times and name not in deployed.questions:
         return None
     if name not in deployed.quantities:
@@ -167,7 +170,7 @@ def _used(rows: Rows) -> dict[str, Text]:
     return {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
 
 
-def pair(prefill: Deployed, decode: Deployed) -> Answer:
+def pair(prefill: Deployed, decode: Deployed) -> Amount:
     """Output throughput of a prefill and a decode pool together: the slower of the two decides.
 
     Each pool finishes so many requests per second; the interval is that of the lesser ends.
@@ -177,7 +180,7 @@ def pair(prefill: Deployed, decode: Deployed) -> Answer:
     low, value, high = (tokens * min(ends) for ends in (
         [rate.low for rate in rates], [rate.value for rate in rates],
         [rate.high for rate in rates]))
-    return Answer("output_throughput", value, low, high)
+    return Amount(value, low, high, "token/s", name="output_throughput")
 
 
 def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:
@@ -193,15 +196,16 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     ours = derived(deployed, claim.quantity) if claim.comparable else None
     if ours is None:
         return row | {"ours": "–"}
-    low, value, high = (number / count for number in (ours.low, ours.value, ours.high))
-    row |= {"ours": fmt_like(value if ours.exact else _three(value), written),
+    ours = ours.scaled(1 / count)
+    low, value, high = ours.low, ours.value, ours.high
+    row |= {"ours": fmt_like(value, written),
             "reach": _interval(deployed, ours, low, high, written),
             "formula": formula_link(claim.quantity, deployed.attention) or ("an input", "输入量")}
     if value > 0:
         ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
         row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
     if claim.value.kind != "measured" and (measured := deployed.measured(claim.quantity)):
-        row["seen"] = reach(measured[0] / count, measured[1] / count, ours.unit)
+        row["seen"] = span(measured[0] / count, measured[1] / count, ours.unit)
     return row
 
 
@@ -231,11 +235,6 @@ def printed(claim: Claim) -> str:
     return f"{'–'.join(ends)} {shown}".rstrip()
 
 
-def _three(value: float) -> float:
-    """An estimate with three significant digits."""
-    return float(f"{value:.3g}")
-
-
 def _spans(claim: Claim) -> bool:
     """Whether a document prints a range."""
     return claim.value.kind == "documented" and claim.value.low < claim.value.high
@@ -243,10 +242,7 @@ def _spans(claim: Claim) -> bool:
 
 def _plain(number: float) -> str:
     """A printed number without the zeros that scaling leaves behind its point."""
-    if round(number, 9) % 1 == 0:
-        return fmt_int(round(number))
-    text = fmt_sig(number)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return fmt_int(round(number)) if round(number, 9) % 1 == 0 else fmt_sig(number)
 
 
 def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
@@ -258,11 +254,11 @@ def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
     row |= {"ours": ours.text, "reach": _interval(deployed, ours, ours.low, ours.high),
             "formula": formula_link(name, deployed.attention)}
     if measured := deployed.measured(name):
-        row["seen"] = reach(*measured, ours.unit)
+        row["seen"] = span(*measured, ours.unit)
     return row
 
 
-def _interval(deployed: Deployed, ours: Answer, low: float, high: float,
+def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
               written: str | None = None) -> str | Text:
     """An interval as text, in the unit of a printed number; what nothing moves is exact."""
     if ours.exact:
@@ -270,7 +266,7 @@ def _interval(deployed: Deployed, ours: Answer, low: float, high: float,
         return ("exact", "精确") if exact else ("no range", "无区间")
     if written is None:
         return spread(low, high, ours.unit)
-    ends = [fmt_like(_three(end), written) for end in (low, high)]
+    ends = [fmt_like(end, written) for end in (low, high)]
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
     ends[0] = ends[0].removesuffix(unit).strip()
     if low < 0:

@@ -16,10 +16,11 @@ import calc
 import catalogue
 from calc.deciding.inputs.breakeven import solve
 from calc.evidence.systems import system
+from calc.intervals.amounts import Amount
 from catalogue import Scenario
 from decisions.cost_documents import Compared, hybrid
 from decisions.goals import named
-from deployment_pages.supplements.hybrid import Band, Comparison, bearable, documented
+from deployment_pages.supplements.hybrid import Comparison, bearable, documented
 from engineering import layouts
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
@@ -68,7 +69,7 @@ def priced() -> Compared:
 
 
 @cache
-def predicted(which: str, users: tuple[float, ...]) -> dict[str, Band]:
+def predicted(which: str, users: tuple[float, ...]) -> dict[str, Amount]:
     """Quantities of a system at numbers of users, with intervals.
 
     Args:
@@ -101,9 +102,9 @@ def answer() -> None:
     number("ho-answer", found.answer)
     number("ho-one", found.of_pair[1], fmt_fixed, digits=1)
     number("ho-one-eight", found.single, fmt_fixed, digits=1)
-    number("ho-pace-one", _band(pair[PACE], 0), str)
-    number("ho-pace-two", _band(pair[PACE], 1), str)
-    number("ho-pace-eight", _band(eight[PACE], USERS.index(8)), str)
+    number("ho-pace-one", pair[PACE].at(0).said("en"), str)
+    number("ho-pace-two", pair[PACE].at(1).said("en"), str)
+    number("ho-pace-eight", eight[PACE].at(USERS.index(8)).said("en"), str)
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(eight[RATE].value[0]), 1),
            fmt_sig, digits=2)
     number("ho-host", prices.host.value, fmt_sig, digits=2)
@@ -121,11 +122,6 @@ def answer() -> None:
     number("ho-memory", memory.value, fmt_bytes, unit="TiB")
     number("ho-wait", wait[1024.0, 1.0], fmt_fixed, digits=0)
     number("ho-wait-long", wait[40960.0, 1.0], fmt_fixed, digits=0)
-
-
-def _band(band: Band, place: int) -> str:
-    value, low, high = (fmt_fixed(MILLI * float(end[place]), 0) for end in band)
-    return f"{value} ms ({low}–{high})"
 
 
 def picture() -> None:
@@ -184,7 +180,8 @@ def decision() -> None:
         even = bearable(prices.cards, found.of_pair[users], float(eight[RATE].value[place]), 1)
         assert users == 1 or even <= 0  # as the text has it
         rows.append({
-            "users": users, "pair": _band(pair[PACE], place), "eight": _band(eight[PACE], place),
+            "users": users, "pair": pair[PACE].at(place).said("en"),
+            "eight": eight[PACE].at(place).said("en"),
             "value": fmt_sig(found.of_pair[users] / (prices.cards[0] + prices.host.value), 2),
             "value8": fmt_sig(float(eight[RATE].value[place]) / (
                 prices.cards[1] + prices.host.value), 2),
@@ -221,7 +218,7 @@ def processors() -> None:
         for users in (1, 4, 16):
             ends = compared().predicted(made, concurrency=np.array([float(users)]),
                                         input_tokens=compared().short)[PACE]
-            row[f"users{users}"] = _band(ends, 0)
+            row[f"users{users}"] = ends.at(0).said("en")
         rows.append(row)
     table(rows, {"host": ("two sockets of", "双路"), "bandwidth": ("GB/s of a socket", "每路 GB/s"),
                  **{f"users{users}": counted(users) for users in (1, 4, 16)},
@@ -303,7 +300,7 @@ def measured() -> None:
         rows.append({"system": (f"2×910B4-1 + Kunpeng, {users} at once",
                                 f"2×910B4-1 + 鲲鹏，并发 {users}"),
                      "hosts": 2, "seen": fmt_fixed(MILLI * float(found[PACE][row]), 0),
-                     "here": _band(band, place).replace(" ms", "")})
+                     "here": band.at(place).said("en").replace(" ms", "")})
     table(rows, {"system": ("system", "系统"), "hosts": ("sockets", "路数"),
                  "seen": ("ms per token, measured", "每 token ms（实测）"),
                  "here": ("predicted (80%)", "预测（80% 区间）")},

@@ -19,12 +19,12 @@ from calc.auditing.costs import example_of
 from calc.choosing.answers import Estimate
 from calc.costing.answer import Asked, Cost, cost
 from calc.costing.owning import YEAR
-from calc.costing.rates import converted, prices_of, rate
-from calc.costing.spread import Three, exactly
+from calc.costing.rates import converted, prices_of
 from calc.deciding.availability import Fleet, failures_of, fleet_of, spares_for
 from calc.deciding.inputs.draws import drawn, priors, scores_of
 from calc.deciding.inputs.information import Information, measured, to_buy
 from calc.deciding.inputs.plans import Plan, plan_of
+from calc.intervals.amounts import Amount
 from calc.launching.watching.predictions import Predicted, predicted
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
@@ -108,26 +108,27 @@ def reached(users: int, goal: float) -> float:
     return float((rates(users) >= goal).mean())
 
 
-def server() -> Three:
+def server() -> Amount:
     """What a server costs with its cards, by dealers [USD]."""
     node = stage("3").node
     assert node.price
     assert node.price.cny
-    found = converted(rate(node.price.cny), "USD", prices_of(stage("3").device.id).exchange)
-    return Three(found.value, found.low, found.high)
+    exchange = prices_of(stage("3").device.id).exchange
+    return converted(Amount.stated(node.price.cny), "USD", exchange)
 
 
 @cache
-def priced(**changed: Three) -> Cost:
+def priced(**changed: Amount) -> Cost:
     """What the plan costs with servers at dealers' prices, over the document's years."""
     answer, steady = estimated("3"), forecast("3").throughput
-    changes = {"server": server(), "years": exactly(YEARS), "residual": exactly(0.0)} | changed
+    changes = {"server": server(), "years": Amount.exactly(YEARS),
+               "residual": Amount.exactly(0.0)} | changed
     asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
-    return cost(stage("3"), answer.everything, Three(steady.value, steady.low, steady.high),
+    return cost(stage("3"), answer.everything, steady,
                 prices_of(stage("3").device.id), asked)
 
 
-def dearer(**changed: Three) -> float:
+def dearer(**changed: Amount) -> float:
     """What a change makes of the cost of a token [1]."""
     return float(priced(**changed).amounts[PER_TIME].value / priced().amounts[PER_TIME].value)
 
@@ -162,8 +163,8 @@ def answer() -> None:
     number("ri-spares", "–" if spares is None else str(spares), str)
     number("ri-best", 1 - fleet().restarting, fmt_percent, digits=2)
     number("ri-promise", PROMISE, fmt_percent)
-    number("ri-delay", dearer(years=exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
-    number("ri-earlier", dearer(years=exactly(EARLIER)) - 1, fmt_percent, digits=0)
+    number("ri-delay", dearer(years=Amount.exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
+    number("ri-earlier", dearer(years=Amount.exactly(EARLIER)) - 1, fmt_percent, digits=0)
     found = bought(LATER[1])
     own = next(worth for worth in found.worths if measured(worth.name))
     number("ri-worth", own.value, fmt_fixed, digits=0)
@@ -227,9 +228,10 @@ def factors() -> dict[str, float]:
     planned_ = (given["cost_cards"] + given["cost_servers"]) / stage("3").file.cluster.nodes.value
     return dict(zip(risks(), (
         goals()[-1] / forecast("3").throughput.value, 1 / fleet().share,
-        1 / dearer(server=exactly(planned_)),
-        max(dearer(years=exactly(YEARS - DELAY)), dearer(server=exactly(DEARER * server().value))),
-        dearer(years=exactly(EARLIER))), strict=True))
+        1 / dearer(server=Amount.exactly(planned_)),
+        max(dearer(years=Amount.exactly(YEARS - DELAY)),
+            dearer(server=Amount.exactly(DEARER * server().value))),
+        dearer(years=Amount.exactly(EARLIER))), strict=True))
 
 
 def matrix() -> None:

@@ -12,12 +12,11 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.choosing.answers import Quantity
 from calc.costing.answer import Asked, cost
-from calc.costing.rates import Rate, prices_of
-from calc.costing.spread import Three
+from calc.costing.rates import prices_of
 from calc.deciding.inputs.plans import Plan
 from calc.evidence.validation import measured_system
+from calc.intervals.amounts import Amount
 from catalogue.reading.units import HOUR
 from decisions.cost_documents import Compared, hybrid
 from engineering import separation
@@ -54,14 +53,14 @@ class Full:
     """
 
     users: int
-    rate: Quantity
-    million: Three
-    hour: Rate
+    rate: Amount
+    million: Amount
+    hour: Amount
     currency: str
 
 
 @cache
-def paced(case: Case, users: int) -> Quantity:
+def paced(case: Case, users: int) -> Amount:
     """Time per token of so many users, with its interval [s]."""
     return calc.estimate(plan(*case, users).scenario).quantities[PACE]
 
@@ -79,10 +78,9 @@ def full(case: Case) -> Full:
     scenario = plan(*case, best).scenario
     answer = calc.estimate(scenario)
     rate = answer.quantities[RATE]
-    prices, reached = prices_of(case[0]), Three(rate.value, rate.low, rate.high)
+    prices, reached = prices_of(case[0]), rate
     owned = cost(scenario, answer.everything, reached, prices, Asked())
-    value, low, high = (amount / HOUR for amount in owned.amounts[PART])
-    hour = Rate(value, low, high, f"{owned.currency}/s", kind="derived")
+    hour = owned.amounts[PART].scaled(1 / HOUR, f"{owned.currency}/s")
     priced = cost(scenario, answer.everything, reached, prices, Asked(price=hour))
     return Full(best, rate, priced.amounts[WHOLE], hour, owned.currency)
 
@@ -204,14 +202,11 @@ def _worth(made: Compared, rates: tuple[float, float]) -> float:
     return one / other
 
 
-def _spread(quantity: Quantity) -> str:
-    """A time with its interval: ``30.5 ms (26.3 ms – 48.1 ms)``."""
-    value, low, high = (fmt_quantity(each, "s")
-                        for each in (quantity.value, quantity.low, quantity.high))
-    return f"{value} ({low} – {high})"
+def _spread(quantity: Amount) -> str:
+    """A time with its interval: ``30.5 ms (26.3–48.1 ms)``."""
+    return quantity.said("en")
 
 
 def _money(each: Full) -> str:
     """What a million tokens cost, with the interval."""
-    value, low, high = (fmt_fixed(amount, 1) for amount in each.million)
-    return f"{value} {each.currency} ({low}–{high})"
+    return each.million.said("en")

@@ -35,7 +35,7 @@ from calculators.scripts import start
 from calculators.views import RANGED
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
-from workbench.entries.deployments import rounded
+from catalogue.reading.amounts import human
 from workbench.formulas.javascript import HELPERS, function
 
 CHROMIUM = find_chromium()
@@ -335,7 +335,7 @@ def test_a_deployment_is_the_same_in_the_page_its_file_and_the_notebook(
             assert not far(exact[name][side], said[name][side]), (name, side)
             number = float(text.replace(",", "")) * UNITS[unit]
             assert number == pytest.approx(said[name][side], rel=5e-3), (name, side)
-        assert f"**{rounded(said[name]['value'], said[name]['unit'])}**" in printed
+        assert f"**{human(said[name]['value'], said[name]['unit'])}**" in printed
 
 
 def _run(folder: Path, *command: str) -> str:

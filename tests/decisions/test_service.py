@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from calc.launching.watching.predictions import Interval
+from calc.intervals.amounts import Amount
 from catalogue.engines.engine import load_engine
 from catalogue.engines.thresholds import thresholds
 from decisions import service as page
@@ -19,7 +19,7 @@ def threshold(above, value):
     (True, 0.5, "always"), (True, 5.0, "silent"), (True, 2.0, "perhaps"),
     (False, 5.0, "always"), (False, 0.5, "silent"), (False, 2.0, "perhaps")])
 def test_a_printed_threshold_beside_a_prediction(above, value, says):
-    of = Interval(2.0, 1.0, 4.0, "s")
+    of = Amount(2.0, 1.0, 4.0, "s")
     assert page.fires(threshold(above, value), of)[0].startswith(says)
 
 

@@ -10,8 +10,9 @@ import pytest
 import calc
 import catalogue
 from calc.choosing.advice import changed
+from calc.intervals.amounts import Amount
 from deployment_pages import findings, summary, verdicts
-from deployment_pages.answers import Answer, Deployed
+from deployment_pages.answers import Deployed
 
 FAMILIES = summary.families()[0]
 
@@ -188,5 +189,5 @@ class TestFindings:
         again = findings.recurring(FAMILIES, deployed)
         pools = next(one for one in again[1200] if one.devices == 64)
         decode = deployed["s0-scenario-3-decode"].answers["output_throughput"]
-        assert isinstance(pools.ours, Answer)
+        assert isinstance(pools.ours, Amount)
         assert pools.ours.value <= decode.value

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from calc.costing.spread import exactly
 from calc.deciding.inputs.information import measured
+from calc.intervals.amounts import Amount
 from engineering import risk
 
 
@@ -50,11 +50,11 @@ def test_a_failure_within_a_year_is_that_of_four_servers() -> None:
 
 def test_dearer_servers_and_shorter_use_cost_more_and_the_same_costs_the_same() -> None:
     same, server = risk.server(), risk.server()
-    assert risk.dearer(server=exactly(same.value)) == pytest.approx(1)
-    costs = [risk.dearer(server=exactly(factor * server.value)) for factor in (1, 1.2, 1.5)]
+    assert risk.dearer(server=Amount.exactly(same.value)) == pytest.approx(1)
+    costs = [risk.dearer(server=Amount.exactly(factor * server.value)) for factor in (1, 1.2, 1.5)]
     assert costs == sorted(costs)
     assert costs[1] < 1.2  # the rest of the bill does not grow
-    years = [risk.dearer(years=exactly(each)) for each in (3.0, 2.75, 2.0)]
+    years = [risk.dearer(years=Amount.exactly(each)) for each in (3.0, 2.75, 2.0)]
     assert years == sorted(years)
     assert years[0] == pytest.approx(1)
     assert years[-1] < 3 / 2  # what a year costs besides does not double

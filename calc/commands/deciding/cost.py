@@ -10,34 +10,37 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError, load, load_prices, load_scenario
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
+from catalogue.reading.amounts import NONE, human, plain
 from catalogue.reading.units import HOUR
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
 SERVICE, LOAD = "deepseek-api", "azure-conversation"
+AS_IT_IS = ""  # in the unit that it has
 ROWS: tuple[tuple[str, str, str], ...] = (
-    ("per_million_input", "a million input tokens", "money"),
-    ("per_million_output", "a million output tokens", "money"),
-    ("per_million_output_whole", "the same, all charged to answers", "money"),
-    ("per_hour", "all cards, an hour", "money"),
-    ("per_user_month", "a user, a month", "money"),
-    ("energy_per_token", "energy per output token, cards", "J"),
-    ("site_energy_per_token", "energy per output token, site", "J"),
-    ("cards_power", "power of the cards, busy", "kW"),
-    ("site_power", "power of the site, busy", "kW"),
+    ("per_million_input", "a million input tokens", AS_IT_IS),
+    ("per_million_output", "a million output tokens", AS_IT_IS),
+    ("per_million_output_whole", "the same, all charged to answers", AS_IT_IS),
+    ("per_hour", "all cards, an hour", AS_IT_IS),
+    ("per_user_month", "a user, a month", AS_IT_IS),
+    ("energy_per_token", "energy per output token, cards", AS_IT_IS),
+    ("site_energy_per_token", "energy per output token, site", AS_IT_IS),
+    ("cards_power", "power of the cards, busy", AS_IT_IS),
+    ("site_power", "power of the site, busy", AS_IT_IS),
     ("crossover", "utilisation from which it is cheaper than the API", "%"),
-    ("capital", "capital", "money"),
-    ("yearly", "a year besides", "money"),
-    ("tco", "total cost of ownership, discounted", "money"),
-    ("tco_undiscounted", "the same, not discounted", "money"),
-    ("card_hour_of_parts", "a card's hour, from these parts", "money"),
-    ("revenue", "revenue of a year at the API's price", "money"),
-    ("npv", "net present value", "money"),
+    ("capital", "capital", AS_IT_IS),
+    ("yearly", "a year besides", AS_IT_IS),
+    ("tco", "total cost of ownership, discounted", AS_IT_IS),
+    ("tco_undiscounted", "the same, not discounted", AS_IT_IS),
+    ("card_hour_of_parts", "a card's hour, from these parts", AS_IT_IS),
+    ("revenue", "revenue of a year at the API's price", AS_IT_IS),
+    ("npv", "net present value", AS_IT_IS),
     ("roi", "return on the capital, all years", "%"),
     ("payback", "paid back after", "years"),
 )
-SCALES = {"kW": 1e-3, "%": 100.0}
+PERCENT = 100
 OF_SERVICE = ":"  # between a service and one of its price lists
 LEAST, MOST = 1e-3, 1e12  # of a number that is typed
 
@@ -75,7 +78,6 @@ def run(args: argparse.Namespace) -> int:
     from calc.choosing.answers import estimate
     from calc.costing.answer import Asked, cost, crossovers
     from calc.costing.rates import prices_of, stated, way_of
-    from calc.costing.spread import Three
 
     of_prices, of_deployment = _apart(args.settings)
     scenario = load_scenario(args.scenario, overrides=of_deployment)
@@ -91,14 +93,14 @@ def run(args: argparse.Namespace) -> int:
                   _number(args.user_requests, "--user-requests", MOST), sold)
     answer = estimate(scenario)
     rate = answer.quantities.get("steady_throughput", answer.quantities["output_throughput"])
-    reached = Three(rate.value, rate.low, rate.high)
+    reached = rate
     found = cost(scenario, answer.everything, reached, prices, asked)
     lists = crossovers(scenario, found, asked, service, prices)
     fleet = (_fleet(scenario, day, reached, prices, args) if args.day_requests else None)
     if args.json:
         print_json(_plain(scenario, answer, found, used, fleet) | {"lists": {
-            name: _of_list(service, name) | {end: _finite(value) for end, value in
-                                             share._asdict().items()}
+            name: _of_list(service, name) | dict(zip(
+                ("value", "low", "high"), map(_finite, share.points), strict=True))
             for name, share in lists.items()}})
     else:
         _print(scenario, answer, found, asked, fleet)
@@ -142,7 +144,7 @@ def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
     for name, share in lists.items():
         told = _of_list(service, name)
         held = f"{told['since'] or ''} to {told['until'] or 'today'}"
-        ends = [_share(end) for end in share]
+        ends = [_share(end) for end in share.points]
         table.add_row(name, told["model"] or "", held, told["hours"], ends[0],
                       ends[1] if ends[1] == ends[2] else f"{ends[1]} to {ends[2]}")
     console().print(table)
@@ -207,14 +209,13 @@ def _finite(number: Any) -> float | None:
 
 def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
-    from calc.costing.rates import as_json
-
     return {
         "scenario": scenario.id, "fits": answer.fits, "currency": found.currency,
         "utilisation": used,
-        "hour": None if found.hour is None else as_json(found.hour),
-        "server": None if found.server is None else as_json(found.server),
-        "amounts": {name: {end: _finite(value) for end, value in amount._asdict().items()}
+        "hour": None if found.hour is None else found.hour.as_json(),
+        "server": None if found.server is None else found.server.as_json(),
+        "amounts": {name: {end: _finite(getattr(amount, end))
+                           for end in ("value", "low", "high", "central")} | {"unit": amount.unit}
                     for name, amount in found.amounts.items()},
         "owning": None if found.owned is None else {
             name: float(value) for name, value in vars(found.owned).items()},
@@ -234,28 +235,25 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
     if found.hour is None:
         screen.print(unpriced(scenario.device.id, asked.ownership), soft_wrap=True)
     else:
-        value, low, high = found.hour.per(f"{found.currency}/h")
-        screen.print(f"A card's hour ({asked.ownership}): {value:.4g} {found.currency} "
-                     f"({low:.4g} to {high:.4g}), {_origin(found.hour)}.", soft_wrap=True)
+        hour = found.hour.scaled(HOUR, found.currency)
+        screen.print(f"A card's hour ({asked.ownership}): {hour.said('en')}, "
+                     f"{_origin(found.hour)}.", soft_wrap=True)
     if found.server is not None:
-        screen.print(f"A server: {found.server.value:,.0f} {found.currency}, "
+        screen.print(f"A server: {found.server.text}, "
                      f"{_origin(found.server)}.", soft_wrap=True)
     table = Table()
-    for column in ("what", "central", "80% interval", "unit"):
+    for column in ("what", "median", "80% interval"):
         table.add_column(column)
     for name, title, unit in ROWS:
         if name in found.amounts:
-            value, low, high = (float(end) * SCALES.get(unit, 1.0)
-                                for end in found.amounts[name])
-            table.add_row(title, _shown(value), f"{_shown(low)} to {_shown(high)}",
-                          found.currency if unit == "money" else unit)
+            table.add_row(title, *_shown(found.amounts[name], unit))
     screen.print(table)
     if fleet is not None:
         most, mean = fleet["deployments"]["most"], fleet["deployments"]["mean"]
-        screen.print(f"Deployments that the day needs: {most} at most, {mean:.3g} on average; "
+        screen.print(f"Deployments that the day needs: {most} at most, {plain(mean)} on average; "
                      f"{100 * fleet['utilisation']:.0f}% used where all are kept.", soft_wrap=True)
         for name, amount in sorted(fleet["per_hour"].items(), key=lambda item: item[1]):
-            screen.print(f"  {name}: {amount:.4g} {fleet['currency']} an hour", soft_wrap=True)
+            screen.print(f"  {name}: {human(amount, fleet['currency'])} an hour", soft_wrap=True)
 
 
 def _origin(amount: Any) -> str:
@@ -263,7 +261,12 @@ def _origin(amount: Any) -> str:
     return f"{amount.source}, {amount.kind}" + (f", {amount.date}" if amount.date else "")
 
 
-def _shown(number: float) -> str:
-    if not math.isfinite(number):
-        return "never" if number > 0 else "–"
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+def _shown(amount: Amount, unit: str) -> tuple[str, str]:
+    """Value and interval as text, in per cent or years where that is asked."""
+    if not math.isfinite(amount.value):
+        return "never" if amount.value > 0 else NONE, ""
+    if unit == AS_IT_IS:
+        return amount.text, amount.reach
+    shown = amount.scaled(PERCENT) if unit == "%" else amount
+    gap = "" if unit == "%" else " "
+    return f"{shown.text}{gap}{unit}", f"{shown.reach}{gap}{unit}"

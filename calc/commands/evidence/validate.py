@@ -90,7 +90,8 @@ def _energy(args: argparse.Namespace) -> int:
             {"table": held.table, "scenario": held.scenario,
              "concurrency": held.concurrency.tolist(),
              "measured": {name: values.tolist() for name, values in held.measured.items()},
-             "predicted": {name: {end: ends.tolist() for end, ends in made._asdict().items()}
+             "predicted": {name: dict(zip(("value", "low", "high"),
+                                          (end.tolist() for end in made.points), strict=True))
                            for name, made in held.predicted.items()}} for held in found]})
         return OK
     for held in found:
@@ -98,7 +99,7 @@ def _energy(args: argparse.Namespace) -> int:
         made, errors = held.predicted["energy_per_token"], held.errors("energy_per_token")
         for row, requests in enumerate(held.concurrency):
             print(f"{requests:7.0f}  {held.measured['energy_per_token'][row]:6.2f}  "
-                  f"{made.value[row]:6.2f} ({made.low[row]:.2f} to {made.high[row]:.2f})  "
+                  f"{made.at(row).said('en')}  "
                   f"{errors[row]:+.0%}")
     for name, numbers in summary.items():
         print(f"{name}: {numbers['rows']:.0f} rows, median error {numbers['median']:.1%}, mean "

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from calc.costing.answer import price_of_request
-from calc.costing.rates import Rate
 from calc.deciding.inputs.breakeven import BreakEven, solve
 from calc.deciding.inputs.doubt import DRAWS, LEAST, Doubt
 from calc.deciding.inputs.draws import drawn, priors, scores_of
 from calc.deciding.inputs.plans import Plan
+from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import TAIL
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import Knob
@@ -20,7 +20,7 @@ LEAST_USED = 1e-3  # share of a deployment's throughput, from which on it is sea
 REACHED = "output_throughput"
 
 
-def utilisation(plan: Plan, hour: Rate, service: Prices) -> tuple[BreakEven, Doubt]:
+def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, Doubt]:
     """The share of a deployment's throughput from which it is cheaper than a service.
 
     The first plan of the answer is the deployment, whose cards are paid busy or not; the second is

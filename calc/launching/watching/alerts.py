@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.intervals.amounts import Amount
 from calc.launching.scripts import Pool
 from calc.launching.settings import Release
 from calc.launching.watching.objectives import objectives, stated
-from calc.launching.watching.predictions import RAREST, Interval, Predicted
+from calc.launching.watching.predictions import RAREST, Predicted
 from calc.launching.watching.signals import Level, Mean, Paced, Rate, Ratio, Signal
 from catalogue.reading.amounts import human
 
@@ -44,7 +45,7 @@ class Alert:
     severity: str
     summary: str
     because: str
-    predicted: Interval | None = None
+    predicted: Amount | None = None
     only: tuple[Signal, float] | None = None
     windows: tuple[str, ...] = ()
     step: float = 15.0
@@ -138,7 +139,7 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
                     (load, BUSY * of.in_flight))
     else:
         each, prompt = of.requests, of.prompt
-        asked = Interval(each.value * prompt, each.low * prompt, each.high * prompt, "token/s")
+        asked = each.scaled(prompt, "token/s")
         yield Alert(named("PrefillBelowPrediction", pool), Rate(job, metric("prompted")), False,
                     BUSY * asked.low, "warning",
                     "Fewer prompt tokens than predicted of as many requests.",

@@ -11,35 +11,13 @@ import numpy as np
 import calc
 from calc.choosing.advice import set_line
 from calc.choosing.answers import Estimate
+from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
 from catalogue import ParamsError, Scenario
-from catalogue.reading.amounts import human
 
 RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
 FARTHEST = 64.0  # times the planned length that are tried
 POINTS = 400
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A predicted value with its 80% interval, SI.
-
-    >>> print(Interval(0.05, 0.04, 0.07, "s"))
-    50 ms (80%: 40 ms to 70 ms)
-    """
-
-    value: float
-    low: float
-    high: float
-    unit: str
-
-    def __str__(self) -> str:
-        return (f"{human(self.value, self.unit)} (80%: {human(self.low, self.unit)} to "
-                f"{human(self.high, self.unit)})")
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI."""
-        return vars(self)
 
 
 @dataclass(frozen=True)
@@ -61,14 +39,14 @@ class Predicted:
         burst: whether all requests arrive at once.
     """
 
-    ttft: Interval
-    tpot: Interval
-    e2e: Interval
-    throughput: Interval
-    requests: Interval
+    ttft: Amount
+    tpot: Amount
+    e2e: Amount
+    throughput: Amount
+    requests: Amount
     planned: float
     in_flight: float
-    occupied: Interval | None
+    occupied: Amount | None
     overflow: float
     prompt: float
     answer: float
@@ -77,7 +55,7 @@ class Predicted:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI."""
-        return {name: each.as_json() if isinstance(each, Interval) else each
+        return {name: each.as_json() if isinstance(each, Amount) else each
                 for name, each in vars(self).items()}
 
 
@@ -115,15 +93,14 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
     assert lasting is not None
     burst = lasting.arrivals == "burst"
 
-    def of(name: str) -> Interval:
-        found = answer.quantities[name if burst else {
+    def of(name: str) -> Amount:
+        return answer.quantities[name if burst else {
             "output_throughput": "steady_throughput"}.get(name, f"steady_{name}")]
-        return Interval(float(found.value), float(found.low), float(found.high), found.unit)
 
     numbers = scenario.inputs()
     length = float(numbers["output_tokens"])
     rate = of("output_throughput")
-    requests = Interval(rate.value / length, rate.low / length, rate.high / length, "request/s")
+    requests = rate.scaled(1 / length, "request/s")
     planned = float(numbers["concurrency"])
     return Predicted(of("ttft"), of("tpot"), of("e2e"), rate, requests, planned,
                      planned if burst else lasting.in_flight, _occupied(answer),
@@ -131,18 +108,18 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
                      length, _limits(scenario, of("ttft"), of("tpot"), burst), burst)
 
 
-def _occupied(answer: Estimate) -> Interval | None:
+def _occupied(answer: Estimate) -> Amount | None:
     """Share of the blocks that requests take; fewer blocks are fuller."""
     cache = answer.lasting.cache if answer.lasting else {}
     blocks = answer.quantities["kv_blocks"]
     if not cache or blocks.value <= 0:
         return None
     share = cache["cache_occupied"]
-    return Interval(share, share * blocks.value / max(blocks.high, 1),
+    return Amount(share, share * blocks.value / max(blocks.high, 1),
                     share * blocks.value / max(blocks.low, 1), "1")
 
 
-def _limits(scenario: Scenario, ttft: Interval, tpot: Interval, burst: bool) -> dict[str, float]:
+def _limits(scenario: Scenario, ttft: Amount, tpot: Amount, burst: bool) -> dict[str, float]:
     """Where what was assumed of requests alone moves a prediction to the end of its interval."""
     numbers = scenario.inputs()
     factors = np.geomspace(1, FARTHEST, POINTS)

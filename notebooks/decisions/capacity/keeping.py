@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 
 from calc.choosing.simulated import system_of
-from calc.costing.rates import Rate, card_hour
+from calc.costing.rates import card_hour
 from calc.deciding.choices import chosen, in_money, layouts
 from calc.deciding.day import Cached, Day, Replica, with_tiers
 from calc.deciding.regret import Chosen
 from calc.deciding.tiers import Population, Talk, needed
+from calc.intervals.amounts import Amount
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
@@ -210,7 +211,7 @@ def buying(page: Asked) -> None:
              "区间即价格的区间。")
 
 
-def _money(one: Chosen, hour: Rate | None) -> str:
+def _money(one: Chosen, hour: Amount | None) -> str:
     """The largest regret of the candidate of least regret, with both ends of the price."""
     worst = hour and in_money(one, hour)[one.candidates.index(one.least_regret)]
     return _interval(worst) if worst else "–"

@@ -7,9 +7,10 @@ from typing import Any
 from calc.choosing.lasting import STEADY
 from calc.evidence.classes import Own
 from calc.evidence.classes import named as named_class
+from catalogue.reading.amounts import span
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
-from workbench.entries.deployments import RESOURCES, named, reach
+from workbench.entries.deployments import RESOURCES, named
 from workbench.showing import stacks
 from workbench.showing.display import draw, show, table
 from workbench.showing.drawing import Drawing
@@ -187,7 +188,7 @@ def floor_under_decode(page: Page) -> None:
           {"part": ("part", "部分"), "bytes": ("read per device", "单卡读取量"),
            "time": ("time", "时间"), "share": ("share", "占比")})
     floor, pace = page.deployed.answer.quantities["tpot_floor"], page.answers["tpot"]
-    low, spread = fmt_quantity(floor.value, "s"), reach(floor.low, floor.high, "s")
+    low, spread = fmt_quantity(floor.value, "s"), span(floor.low, floor.high, "s")
     share = fmt_percent(floor.value / pace.value, 0)
     show(f"The floor is {low} per token (80% interval {spread}), {share} of the estimate.",
          f"下界为每 token {low}（80% 区间 {spread}），是估计值的 {share}。")

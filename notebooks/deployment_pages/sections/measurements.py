@@ -10,10 +10,10 @@ import calc
 import catalogue
 from calc.evidence.systems import System
 from catalogue.entries.measurements import Measurements, PeerPrediction
+from catalogue.reading.amounts import human
 from deployment_pages.answers import Deployed
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
-from workbench.entries.deployments import rounded
 from workbench.evidence import measured
 from workbench.evidence.measured import Results
 from workbench.showing.display import citation, draw, show, table
@@ -121,7 +121,7 @@ def _peer(system: System, of: Measurements, peer: PeerPrediction) -> dict[str, A
     result, theirs = of.column(peer.metric)[row], peer.value.value
     return {"tool": peer.tool, "row": peer.row,
             "what": PEER_METRICS.get(peer.metric, (peer.metric, peer.metric)),
-            "measured": rounded(result, unit),
-            "peer": f"{rounded(theirs, unit)} ({measured.signed(theirs / result - 1)})",
-            "here": f"{rounded(ours, unit)} ({measured.signed(ours / result - 1)})",
+            "measured": human(result, unit),
+            "peer": f"{human(theirs, unit)} ({measured.signed(theirs / result - 1)})",
+            "here": f"{human(ours, unit)} ({measured.signed(ours / result - 1)})",
             "source": citation(peer.value)}

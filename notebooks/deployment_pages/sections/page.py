@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
+from calc.intervals.amounts import Amount
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
-from deployment_pages.answers import Answer, Deployed
+from deployment_pages.answers import Deployed
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Page:
         return self.deployed.quantities
 
     @property
-    def answers(self) -> Mapping[str, Answer]:
+    def answers(self) -> Mapping[str, Amount]:
         """What users see of it, with intervals."""
         return self.deployed.answers
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import calc
 import catalogue
 from calc.evidence.classes import deviations
 from calc.evidence.systems import System, system
+from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import interval
 from catalogue import Scenario
 from catalogue.entries.deployments import Documented
-from workbench.entries.deployments import origin, reach, rounded
+from catalogue.reading.amounts import human
+from workbench.entries.deployments import origin
 from workbench.showing import figures
 from workbench.showing.display import LANGUAGES, figure, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
@@ -33,22 +34,6 @@ PAIR_MEASURED: Text = ("2 cards and host, measured", "两卡加主机，实测")
 EIGHT_MEASURED: Text = ("8 cards, measured", "八卡，实测")
 OTHER_MEASURED: Text = ("8 cards of S2, measured", "S2 八卡，实测")
 PREDICTED: Text = ("predicted (80%)", "预测（80% 区间）")
-
-
-class Band(NamedTuple):
-    """A prediction and its 80% interval."""
-
-    value: Any
-    low: Any
-    high: Any
-
-    def written(self, unit: str = "token/s") -> str:
-        """As text, with the unit once where it is the same."""
-        value, low, high = (float(end) for end in self)
-        text, ends = rounded(value, unit), reach(low, high, unit)
-        if " – " not in ends:
-            text = text.removesuffix(ends[ends.rindex(" "):])
-        return f"{text} ({ends})"
 
 
 def bare(text: str) -> str:
@@ -116,20 +101,18 @@ class Comparison:
         pace = self.systems[self.eight.id].rows["tpot"][0]
         return float(self.answer / (self.first_token + (self.answer - 1) * pace))
 
-    def predicted(self, deployment: Scenario, **changed: Any) -> dict[str, Band]:
+    def predicted(self, deployment: Scenario, **changed: Any) -> dict[str, Amount]:
         """Quantities with their intervals, by name; inputs may have shape (rows,)."""
         inputs = deployment.inputs() | {"output_tokens": self.answer} | changed
         inputs["context_tokens"] = inputs["input_tokens"] + inputs["output_tokens"]
-        quantities = calc.evaluate(inputs, deployment.model.attention)
-        ends = interval(inputs, deployment.knobs(), deployment.model.attention, QUANTITIES,
+        return interval(inputs, deployment.knobs(), deployment.model.attention, QUANTITIES,
                         deviations(deployment))
-        return {name: Band(quantities[name], *ends[name]) for name in QUANTITIES}
 
-    def per_card(self, deployment: Scenario, requests: Any) -> Band:
+    def per_card(self, deployment: Scenario, requests: Any) -> Amount:
         """Predicted throughput per card at numbers of requests [token/s]."""
         rate = self.predicted(deployment, concurrency=np.asarray(requests, float),
                               input_tokens=self.short)["output_throughput"]
-        return Band(*(np.asarray(end) / deployment.devices for end in rate))
+        return rate.scaled(1 / deployment.devices)
 
     @cached_property
     def counts(self) -> list[int]:
@@ -138,10 +121,10 @@ class Comparison:
                                         if requests <= max(self.of_pair))})
 
     @cached_property
-    def at_counts(self) -> dict[str, dict[int, Band]]:
+    def at_counts(self) -> dict[str, dict[int, Amount]]:
         """Predicted throughput per card by deployment and number of requests [token/s]."""
-        return {deployment.id: {requests: Band(*ends) for requests, *ends in zip(
-                    self.counts, *self.per_card(deployment, self.counts), strict=True)}
+        return {deployment.id: {requests: self.per_card(deployment, [requests]).at(0)
+                                for requests in self.counts}
                 for deployment in (self.pair, self.eight)}
 
 
@@ -194,13 +177,13 @@ def rates(comparison: Comparison) -> None:
     pair, eight, other = comparison.pair, comparison.eight, comparison.other
 
     def rate(of: Mapping[int, float], requests: int, cards: int) -> str:
-        return bare(rounded(of[requests] / cards, "token/s")) if requests in of else NOTHING
+        return bare(human(of[requests] / cards, "token/s")) if requests in of else NOTHING
 
     table([{"requests": requests,
             "pair": rate(comparison.of_pair, requests, pair.devices),
-            "pair_here": bare(comparison.at_counts[pair.id][requests].written()),
+            "pair_here": bare(comparison.at_counts[pair.id][requests].said("en")),
             "eight": rate({1: comparison.single}, requests, eight.devices),
-            "eight_here": bare(comparison.at_counts[eight.id][requests].written()),
+            "eight_here": bare(comparison.at_counts[eight.id][requests].said("en")),
             "other": rate(comparison.of_other, requests, other.devices)}
            for requests in comparison.counts],
           {"requests": ("requests (token/s per card)", "请求数（每卡 token/s）"),
@@ -225,23 +208,23 @@ def where_it_ends(comparison: Comparison) -> None:
         assert counts == [requests for requests in ours if requests >= min(counts)]
         number(f"s3-{name}", min(counts))
     most, same = comparison.printed_most, eight.devices // pair.devices
-    needed = Band(*(int(FINE[np.argmax(np.asarray(end) * eight.devices >= most)])
-                    for end in comparison.per_card(eight, FINE)))
+    needed = comparison.per_card(eight, FINE).over(
+        lambda end: int(FINE[np.argmax(np.asarray(end) * eight.devices >= most)]))
     slow, fast = comparison.printed_rates
     number("s3-printed-hybrid", slow / pair.devices, fmt_fixed, digits=1)
     number("s3-printed-eight", fast / eight.devices, fmt_fixed, digits=1)
     number("s3-input", comparison.short)
     number("s3-output", comparison.answer)
-    number("s3-second", rounded(ours[min(passed)], "token/s"), str)
-    number("s3-second-eight", predicted[min(passed)].written(), str)
+    number("s3-second", human(ours[min(passed)], "token/s"), str)
+    number("s3-second-eight", predicted[min(passed)].said("en"), str)
     number("s3-same", same)
-    number("s3-same-pair", rounded(ours[1], "token/s"), str)
-    number("s3-same-eight", Band(*(end[0] for end in comparison.per_card(eight, [same]))).written(),
-           str)
-    number("s3-same-other", rounded(theirs[same], "token/s"), str)
+    number("s3-same-pair", human(ours[1], "token/s"), str)
+    number("s3-same-eight", comparison.per_card(
+        eight, [same]).at(0).said("en"), str)
+    number("s3-same-other", human(theirs[same], "token/s"), str)
     number("s3-most", f"{fmt_fixed(most, 1)} token/s", str)
-    number("s3-most-cards", rounded(most / eight.devices, "token/s"), str)
-    number("s3-largest", rounded(max(ours.values()), "token/s"), str)
+    number("s3-most-cards", human(most / eight.devices, "token/s"), str)
+    number("s3-largest", human(max(ours.values()), "token/s"), str)
     number("s3-most-ratio", most / eight.devices / max(ours.values()), fmt_sig, digits=2)
     number("s3-needed", needed.value)
     number("s3-needed-range", f"{needed.high}–{needed.low}", str)
@@ -269,7 +252,7 @@ def dearest_servers(comparison: Comparison) -> None:
     eight = comparison.eight
     cards = comparison.pair.devices, eight.devices
 
-    def limits(rate: float, faster: Band, share: float) -> str:
+    def limits(rate: float, faster: Amount, share: float) -> str:
         low = bearable(cards, rate, faster.high, share)
         high = bearable(cards, rate, faster.low, share) if faster.low > rate else np.inf
         if high <= 0:
@@ -277,7 +260,7 @@ def dearest_servers(comparison: Comparison) -> None:
         middle = bearable(cards, rate, faster.value, share)
         return f"{_price(middle)} ({_price(low)} … {_price(high)})"
 
-    of_eight = {requests: Band(*(float(end) * eight.devices for end in band))
+    of_eight = {requests: band.scaled(eight.devices)
                 for requests, band in comparison.at_counts[eight.id].items()}
     printed = {f"q{share}": _price(bearable(cards, *comparison.printed_rates, share))
                for share in SHARES}

@@ -12,18 +12,18 @@ import calc
 from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
+from calc.intervals.amounts import Amount
+from catalogue.reading.amounts import human, rounded, span
 from deployment_pages.supplements.hybrid import (
     EIGHT_MEASURED,
     NOTHING,
     OTHER_MEASURED,
     PAIR_MEASURED,
     PREDICTED,
-    Band,
     Comparison,
     Text,
     documented,
 )
-from workbench.entries.deployments import reach, rounded
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent
 
@@ -47,7 +47,7 @@ class Waits:
         self.measured = dict(zip(self.lengths, self.pair.measured, strict=True))
         self.eight = {tokens: self.of_eight(tokens) for tokens in self.lengths}
 
-    def of_eight(self, tokens: Any) -> Band:
+    def of_eight(self, tokens: Any) -> Amount:
         """Predicted for the eight cards, by tokens of the prompt, also of shape (rows,)."""
         return self.comparison.predicted(self.comparison.eight, input_tokens=tokens)["ttft"]
 
@@ -78,12 +78,12 @@ def _of_one_request(system: System, metric: str) -> dict[int, float]:
 def waits_by_length(waits: Waits) -> None:
     """The wait for the first token by length of the prompt, measured and predicted."""
     comparison, pair = waits.comparison, waits.pair
-    table([{"input": tokens, "pair": rounded(pair.measured[at], "s"),
-            "pair_here": Band(pair.predicted[at], pair.low[at], pair.high[at]).written("s"),
-            "eight": (rounded(comparison.first_token, "s") if tokens == comparison.short
+    table([{"input": tokens, "pair": human(pair.measured[at], "s"),
+            "pair_here": Amount(pair.predicted[at], pair.low[at], pair.high[at], "s").said("en"),
+            "eight": (human(comparison.first_token, "s") if tokens == comparison.short
                       else NOTHING),
-            "eight_here": waits.eight[tokens].written("s"),
-            "other": rounded(waits.other[tokens], "s") if tokens in waits.other else NOTHING}
+            "eight_here": waits.eight[tokens].said("en"),
+            "other": human(waits.other[tokens], "s") if tokens in waits.other else NOTHING}
            for at, tokens in enumerate(waits.lengths)],
           {"input": ("prompt", "提示 token 数"), "pair": PAIR_MEASURED, "pair_here": PREDICTED,
            "eight": EIGHT_MEASURED, "eight_here": PREDICTED, "other": OTHER_MEASURED}, wide=True)
@@ -102,23 +102,23 @@ def numbers_of_waits(waits: Waits) -> None:
         comparison.systems[comparison.other.id], "output_throughput").items()}
     lost = min(tokens for tokens in ours if theirs.get(tokens, 0) > ours[tokens])
     longest = waits.lengths[-1]
-    number("s3-limit-wait", f"{LIMIT:g} s", str)
-    number("s3-shortest-wait", rounded(float(waits.pair.measured.min()), "s"), str)
-    number("s3-wait-short", rounded(float(waits.measured[SHORTER]), "s"), str)
-    number("s3-wait-long", rounded(float(waits.measured[LONGER]), "s"), str)
-    number("s3-eight-short", waits.eight[SHORTER].written("s"), str)
-    number("s3-eight-long", waits.eight[LONGER].written("s"), str)
+    number("s3-limit-wait", human(LIMIT, "s"), str)
+    number("s3-shortest-wait", human(float(waits.pair.measured.min()), "s"), str)
+    number("s3-wait-short", human(float(waits.measured[SHORTER]), "s"), str)
+    number("s3-wait-long", human(float(waits.measured[LONGER]), "s"), str)
+    number("s3-eight-short", waits.eight[SHORTER].said("en"), str)
+    number("s3-eight-long", waits.eight[LONGER].said("en"), str)
     number("s3-1024", SHORTER)
     number("s3-8192", LONGER)
-    number("s3-ready", int(float(f"{waits.longest_in_time():.2g}")))
-    number("s3-first-seen", rounded(comparison.first_token, "s"), str)
-    number("s3-first-here", waits.eight[short].written("s"), str)
+    number("s3-ready", int(rounded(waits.longest_in_time(), 2)))
+    number("s3-first-seen", human(comparison.first_token, "s"), str)
+    number("s3-first-here", waits.eight[short].said("en"), str)
     number("s3-document", longest)
-    number("s3-document-wait", rounded(float(waits.measured[longest]), "s"), str)
-    number("s3-document-eight", waits.eight[longest].written("s"), str)
+    number("s3-document-wait", human(float(waits.measured[longest]), "s"), str)
+    number("s3-document-eight", waits.eight[longest].said("en"), str)
     number("s3-lost", lost)
-    number("s3-lost-pair", rounded(ours[lost], "token/s"), str)
-    number("s3-lost-other", rounded(theirs[lost], "token/s"), str)
+    number("s3-lost-pair", human(ours[lost], "token/s"), str)
+    number("s3-lost-other", human(theirs[lost], "token/s"), str)
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ def printed_numbers(request: Request) -> None:
         Printed(("fewer cards", "卡数减少"), "1.2", "75%",
                 fmt_percent(1 - pair.devices / eight.devices, 0)),
         Printed(("per card, two cards", "两卡方案单卡"), "5.2", "8.6 token/s",
-                rounded(ours, "token/s")),
+                human(ours, "token/s")),
         Printed(("per card, eight cards", "八卡方案单卡"), "5.2", "6.5 token/s",
-                rounded(theirs, "token/s")),
+                human(theirs, "token/s")),
         Printed(("advantage per card", "单卡优势"), "5.2", "33%",
                 fmt_percent(ours / theirs - 1, 0)),
         Printed(("time to first token, ratio", "首 token 延迟之比"), "5.1", "8.7",
@@ -177,12 +177,12 @@ def printed_numbers(request: Request) -> None:
                 fmt_percent(top / comparison.printed_most)),
         Printed(("time per output token of one request, from its latency",
                  "由延迟推算的单请求每输出 token 时间"), "4.2", "60 ms",
-                rounded(measured["tpot"], "s")),
+                human(measured["tpot"], "s")),
         Printed(("rate of one request, from its latency", "由延迟推算的单请求速率"), "4.2",
-                "17.27 token/s", rounded(request.rate, "token/s")),
+                "17.27 token/s", human(request.rate, "token/s")),
         Printed(("time per output token of one request, at all lengths",
                  "单请求每输出 token 时间（各长度）"), "4.6", "50–60 ms",
-                reach(request.paces.min(), request.paces.max(), "s")),
+                span(request.paces.min(), request.paces.max(), "s")),
         Printed(("weights in 16 bits", "16 比特时的权重"), "2.2", "~1.3 TB",
                 fmt_bytes(request.in_16_bits, "TB", 2)),
         Printed(("weights in host memory", "主机内存中的权重"), "2.2", "~200 GB",
@@ -207,8 +207,8 @@ def what_does_not_follow(request: Request) -> None:
     assert wrong is not None
     number("s3-rate", f"{fmt_fixed(slow)} token/s", str)
     number("s3-through", f"{fmt_fixed(throughput)} token/s", str)
-    number("s3-own-rate", rounded(request.rate, "token/s"), str)
-    number("s3-own-card", rounded(request.rate / pair.devices, "token/s"), str)
+    number("s3-own-rate", human(request.rate, "token/s"), str)
+    number("s3-own-card", human(request.rate / pair.devices, "token/s"), str)
     number("s3-experts", document.inputs["experts"].value)
     number("s3-wrong", fmt_bytes(wrong, digits=0), str)
     number("s3-routed", pair.inputs()["n_routed_experts"])

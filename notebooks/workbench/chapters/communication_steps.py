@@ -111,7 +111,7 @@ def sums(times: Seconds, count: int) -> None:
     number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
     number("tensor-share", latency / opening, fmt_percent, digits=0)
     chunk, latency = whole_and_latency(times, "prefill", CHUNK)
-    number("tensor-chunk", chunk, fmt_time, digits=0)
+    number("tensor-chunk", chunk, fmt_time)
     number("tensor-chunk-share", latency / chunk, fmt_percent, digits=0)
 
 
@@ -223,8 +223,8 @@ def pipelines(times: Seconds) -> None:
             parts = {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
             row |= {f"{phase}-{key}": fmt_sig(time * 1e3) for key, time in parts.items()}
             if name == A2 and phase == "decode":
-                number("pipeline-wide", wide, fmt_time, digits=2)
-                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time, digits=2)
+                number("pipeline-wide", wide, fmt_time)
+                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
                 number("pipeline-own", parts["deep"], groups.microseconds)
         rows.append(row)
     headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),

@@ -120,7 +120,7 @@ def chunk_sizes(derivation: Derivation, systems: Mapping[Text, Inputs]
 
     by_size = {label: {size: chunk(inputs, size) for size in SIZES}
                for label, inputs in systems.items()}
-    table([{"system": label} | {str(size): f"{fmt_time(of.time, 0)}, {of.rate:,.0f}"
+    table([{"system": label} | {str(size): f"{fmt_time(of.time)}, {of.rate:,.0f}"
                                 for size, of in chunks.items()}
            for label, chunks in by_size.items()],
           {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于")}
@@ -141,7 +141,7 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
         label: {share: quantities(derivation, inputs, concurrency=1,
                                   prefix_hit_share=share)["prefill_time"] for share in SHARES}
         for label, inputs in systems.items()}
-    table([{"system": label} | {str(share): fmt_time(time, 0) for share, time in times.items()}
+    table([{"system": label} | {str(share): fmt_time(time) for share, time in times.items()}
            for label, times in by_share.items()],
           {"system": ("$\\tau_p$ of one prompt on", "单条提示的 $\\tau_p$")}
           | {str(share): f"$\\chi = {share}$" for share in SHARES})
@@ -343,7 +343,7 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
     paces = {label: {rate: _of(pace, **{"tau": step, "tau_Delta": stop - step,
                                            "lambda": rate / among})
                      for rate in RATES} for label, (stop, among) in rows.items()}
-    table([{"case": label} | {str(rate): fmt_time(time, 0) for rate, time in times.items()}
+    table([{"case": label} | {str(rate): fmt_time(time) for rate, time in times.items()}
            for label, times in paces.items()],
           {"case": ("TPOT, ranks", "TPOT，各 rank")}
           | {str(rate): f"$\\lambda = {rate}$/s" for rate in RATES})

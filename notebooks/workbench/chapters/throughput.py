@@ -346,7 +346,7 @@ def goodput_table(rows: Sequence[Served], first_limit: float) -> None:
            "ttft": ("$\\tau_1$ there", "此时 $\\tau_1$"),
            "room": ("$c$, memory full", "显存放满的 $c$"),
            "full": ("$X$ (token/s)", "$X$（token/s）"), "slow": "$\\tau$"}, wide=True)
-    number("goodput-first", first_limit, fmt_time, digits=0)
+    number("goodput-first", first_limit, fmt_time)
     number("goodput-share", _ratio(rows[0].best, rows[0].full), fmt_percent, digits=0)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
 from catalogue.deployments.physics_inputs import SWITCHES, multiplied
 from catalogue.deployments.scenario import Scenario
+from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from workbench.showing.display import DOCUMENTS
 from workbench.showing.drawing import Drawing
-from workbench.showing.numbers import fmt_fixed, fmt_quantity
+from workbench.showing.numbers import fmt_quantity
 from workbench.showing.stacks import Stack, draw
 
 Text = tuple[str, str]
@@ -82,41 +82,14 @@ def asked_rows(deployment: Scenario) -> list[int]:
             if all(round(column[row]) == wanted for column, wanted in columns)]
 
 
-def rounded(value: float, unit: str) -> str:
-    """An estimate as text: rates with three significant digits, else as any quantity."""
-    if unit != "token/s" or value <= 0:
-        return fmt_quantity(value, unit)
-    digits = 2 - math.floor(math.log10(float(f"{value:.2e}")))
-    return f"{fmt_fixed(round(value, digits), max(0, digits))} {unit}"
-
-
-def reach(low: float, high: float, unit: str) -> str:
-    """An interval as text, in the unit of its high end: ``24.2–29.6 ms``."""
-    left, right, shared = _ends(low, high, unit)
-    if shared and left == right.partition(" ")[0]:
-        return right
-    return f"{left}–{right}" if shared else f"{left} – {right}"
-
-
-def _ends(low: float, high: float, unit: str) -> tuple[str, str, bool]:
-    """Both ends as text, the low one without its unit if they share it; and whether they do."""
-    left, right = rounded(low, unit), rounded(high, unit)
-    number, _, own = left.partition(" ")
-    shared = own == right.partition(" ")[2]
-    return number if shared else left, right, shared
-
-
 def held(inside: int, rows: int) -> Text:
     """How many measured runs lay inside of their intervals, under ``HELD``."""
     return f"{inside} of {rows}", f"{rows} 组中 {inside} 组"
 
 
-def spread(low: float, high: float, unit: str) -> str | Text:
-    """An interval as ``reach`` has it; with a negative end in words: ``−21.33 to −17.00 GB``."""
-    if low >= 0:
-        return reach(low, high, unit)
-    left, right, _ = _ends(low, high, unit)
-    return f"{left} to {right}", f"{left} 至 {right}"
+def spread(low: float, high: float, unit: str) -> Text:
+    """An interval in both languages: ``−21.3 to −17 GB``."""
+    return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")
 
 
 def named(name: str) -> Text:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from workbench.entries.deployments import rounded
+from catalogue.reading.amounts import human
 from workbench.evidence.error_tables import METRICS, Errors
 from workbench.showing import figures
 from workbench.showing.numbers import fmt_int, fmt_percent
@@ -105,8 +105,8 @@ def _row(results: Results, row: int, metrics: list[str]) -> dict[str, Any]:
         at = np.flatnonzero(of.row == row)
         cells[metric] = cells[f"{metric}_here"] = "–"
         if len(at):
-            cells[metric] = rounded(of.measured[at[0]], unit)
-            cells[f"{metric}_here"] = (f"{rounded(of.predicted[at[0]], unit)} "
+            cells[metric] = human(of.measured[at[0]], unit)
+            cells[f"{metric}_here"] = (f"{human(of.predicted[at[0]], unit)} "
                                        f"({signed(of.errors[at[0]])})")
     return cells
 

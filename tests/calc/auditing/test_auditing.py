@@ -41,7 +41,7 @@ from calc.auditing.judging import (
 from calc.auditing.listing import listed_in
 from calc.choosing.answers import estimate
 from calc.commands.main import main
-from calc.costing.spread import Three
+from calc.intervals.amounts import Amount
 from calc.searching.advice import alternatives
 from catalogue.reading import words
 from catalogue.reading.printed import read
@@ -218,7 +218,7 @@ def test_a_claim_that_cannot_be_used_leaves_the_others_alone(judged, claim, says
 
 @given(POSITIVE, POSITIVE, POSITIVE)
 def test_a_bound_that_is_looser_is_kept_too(limit, more, value):
-    ours = Three(value, value * 0.8, value * 1.3)
+    ours = Amount(value, value * 0.8, value * 1.3)
     at_most = [meets(read(f"{each:.6g}"), ours, "at_most") for each in (limit, limit + more)]
     assert at_most[1] >= at_most[0]
     at_least = [meets(read(f"{each:.6g}"), ours, "at_least") for each in (limit, limit + more)]
@@ -227,7 +227,7 @@ def test_a_bound_that_is_looser_is_kept_too(limit, more, value):
 
 @given(POSITIVE, POSITIVE)
 def test_what_is_met_is_reached(printed, value):
-    ours, written = Three(value, value * 0.8, value * 1.3), read(f"{printed:.3f}")
+    ours, written = Amount(value, value * 0.8, value * 1.3), read(f"{printed:.3f}")
     for bound in (None, "at_most", "at_least"):
         assert reaches(written, ours, bound) >= meets(written, ours, bound)
 
@@ -235,13 +235,13 @@ def test_what_is_met_is_reached(printed, value):
 @pytest.mark.parametrize(("limit", "expected"), [
     ("10 ms", ALWAYS), ("70 ms", PERHAPS), ("200 ms", SOUND), ("5 s", LATE)])
 def test_an_alert_by_what_is_predicted(limit, expected):
-    assert fired(read(limit), Three(0.06, 0.05, 0.08), "above") == expected
+    assert fired(read(limit), Amount(0.06, 0.05, 0.08), "above") == expected
 
 
 @pytest.mark.parametrize(("limits", "expected"), [
     (["40 ms", "90 ms"], SOUND), (["60 ms", "90 ms"], PERHAPS), (["1 ms", "9 ms"], ALWAYS)])
 def test_a_normal_range_by_what_is_predicted(limits, expected):
-    assert fired(read(limits), Three(0.06, 0.05, 0.08), "outside") == expected
+    assert fired(read(limits), Amount(0.06, 0.05, 0.08), "outside") == expected
 
 
 def test_on_the_command_line(monkeypatch, capsys, tmp_path):

@@ -41,13 +41,14 @@ class TestEstimate:
         assert answer["quantities"].keys() >= ANSWERED - lacking
         assert not answer["quantities"].keys() & lacking
         for quantity in answer["quantities"].values():
-            assert set(quantity) - {"own_error"} == {"value", "unit", "low", "high", "kind"}
+            assert set(quantity) - {"own_error"} == {"value", "unit", "low", "high", "kind",
+                                                     "central"}
             assert quantity["low"] <= quantity["value"] <= quantity["high"]
         for name in OWN & answer["quantities"].keys():
             own = answer["quantities"][name]["own_error"]
             assert own["inside"] <= own["rows"] >= own["systems"] > 0
         assert sum(answer["parts"]["tpot"].values()) == pytest.approx(
-            answer["quantities"]["tpot"]["value"], rel=1e-12)
+            answer["quantities"]["tpot"]["central"], rel=1e-12)
 
     @pytest.mark.parametrize(("name", "fits"), [
         ("s0-scenario-1", False), ("s1-plan-c", False), ("s2-910b1-awq", True)])
@@ -80,8 +81,9 @@ class TestEstimate:
         found = self.sampled(scenario)
         jumps = {"activations_per_device", "usable_memory", "steady_ttft", "steady_tpot"}
         names = calc.estimate(scenario).quantities.keys() - jumps
-        for quantity, (low, high) in interval(inputs, scenario.knobs(), scenario.model.attention,
-                                              names).items():
+        for quantity, made in interval(inputs, scenario.knobs(), scenario.model.attention,
+                                       names).items():
+            low, high = made.ends
             if low < high and catalogue.symbols()[quantity].unit not in ("request", "block"):
                 within = (found[quantity] >= low) & (found[quantity] <= high)
                 assert 0.68 <= within.mean() <= 0.89, quantity
@@ -94,7 +96,7 @@ class TestEstimate:
                 if quantity in ("ttft", "e2e") and scenario.file.workload.output_tokens is None:
                     continue
                 low, high = interval(scenario.inputs(), scenario.knobs(), scenario.model.attention,
-                                     [quantity])[quantity]
+                                     [quantity])[quantity].ends
                 found = self.sampled(scenario, 500)[quantity]
                 inside.append(np.mean((found >= low) & (found <= high)))
                 below.append(np.mean(found < low))
@@ -111,7 +113,7 @@ class TestEstimate:
         inputs, stated = scenario.inputs(), calc.estimate(scenario).quantities
         for name in OWN:
             own = deviations(scenario)[name]
-            low, high = interval(inputs, scenario.knobs(), "mla", [name])[name]
+            low, high = interval(inputs, scenario.knobs(), "mla", [name])[name].ends
             assert max(own) > 0
             assert stated[name].high / stated[name].low > high / low
 

@@ -43,7 +43,7 @@ def deployment(request):
 
 def test_cards_draw_more_than_awake_and_at_most_their_limit(deployment):
     scenario, inputs, quantities = deployment
-    full, count = full_power(scenario.device.id)[0], own_cards(inputs)
+    full, count = full_power(scenario.device.id).value, own_cards(inputs)
     at = shares(scenario.device.id)
     drawn = cards_power(inputs, quantities, quantities["output_throughput"], at, full)
     assert (drawn > at["awake"] * full * count).all()
@@ -52,7 +52,7 @@ def test_cards_draw_more_than_awake_and_at_most_their_limit(deployment):
 
 def test_a_rate_of_nothing_leaves_the_cards_awake_and_more_of_it_draws_more(deployment):
     scenario, inputs, quantities = deployment
-    full, at = full_power(scenario.device.id)[0], shares(scenario.device.id)
+    full, at = full_power(scenario.device.id).value, shares(scenario.device.id)
     rates = [part * quantities["output_throughput"] for part in (0.0, 0.3, 0.6, 1.0)]
     drawn = [np.asarray(cards_power(inputs, quantities, rate, at, full)) for rate in rates]
     assert np.allclose(drawn[0], at["awake"] * full * own_cards(inputs))

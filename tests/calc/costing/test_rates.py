@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from calc.costing.rates import Rate, card_hour, converted, prices_of, stated
+from calc.costing.rates import card_hour, converted, prices_of, stated
+from calc.intervals.amounts import Amount
 from catalogue import ParamsError
 from catalogue.planning.prices import OWNERSHIPS, currency_of
 
@@ -56,7 +57,7 @@ def test_what_is_no_price_gets_one_sentence(text):
 @given(AMOUNTS)
 def test_there_and_back_is_where_it_began(amount):
     common = catalogue.load_prices("common")
-    dollars = Rate(amount, amount, amount, "USD/s")
+    dollars = Amount(amount, amount, amount, "USD/s")
     exact = type(common.exchange)(7.0, "CNY/USD", "7 CNY/USD", "arithmetic", "assumed", 7.0, 7.0)
     yuan = converted(dollars, "CNY", exact)
     assert (yuan.unit, yuan.value) == ("CNY/s", pytest.approx(7 * amount))
@@ -67,7 +68,7 @@ def test_there_and_back_is_where_it_began(amount):
 
 def test_two_currencies_without_a_rate_are_refused():
     with pytest.raises(ParamsError, match="expected one currency"):
-        converted(Rate(1, 1, 1, "USD"), "CNY", None)
+        converted(Amount(1, 1, 1, "USD"), "CNY", None)
 
 
 class TestFiles:

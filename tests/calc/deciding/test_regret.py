@@ -53,7 +53,7 @@ def test_combinations_have_a_name_each():
 def test_slow_and_fast_are_the_ends_of_the_interval():
     scenario = catalogue.load_scenario("s2-910b1-awq")
     inputs = scenario.inputs()
-    low, high = interval(inputs, scenario.knobs(), "mla", ["tpot"])["tpot"]
+    low, high = interval(inputs, scenario.knobs(), "mla", ["tpot"])["tpot"].ends
     cases = at_ends(scenario)
     paces = {name: float(evaluate(inputs | given, "mla")["tpot"]) for name, given in cases.items()}
     assert paces["low"] == pytest.approx(high, rel=1e-4)

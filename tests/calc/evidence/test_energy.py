@@ -26,7 +26,7 @@ def test_power_alone_is_nearer_than_energy():
 
 @pytest.mark.parametrize("held", FOUND, ids=lambda held: held.table)
 def test_energy_is_power_over_throughput_measured_and_predicted(held):
-    for values in (held.measured, {name: made.value for name, made in held.predicted.items()}):
+    for values in (held.measured, {name: made.central for name, made in held.predicted.items()}):
         assert np.allclose(values["power"] / values["output_throughput"],
                            values["energy_per_token"], rtol=1e-3)
     for made in held.predicted.values():

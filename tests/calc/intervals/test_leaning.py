@@ -11,7 +11,7 @@ import calc
 import catalogue
 from calc.commands.main import main
 from calc.intervals.leaning import leaning, middle, percentile, position, sampled
-from calc.intervals.uncertainty import ends
+from calc.intervals.uncertainty import quantiles
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.reading.values import Value
 
@@ -31,13 +31,13 @@ def moves(*pairs):
 
 @pytest.mark.parametrize("count", [1, 2, 10])
 def test_moves_that_are_alike_on_both_sides_add_as_squares(count):
-    low, high = ends(moves(*[(-0.2, 0.2)] * count))
+    low, _, high = quantiles(moves(*[(-0.2, 0.2)] * count))
     assert (-low[0], high[0]) == pytest.approx([0.2 * math.sqrt(count)] * 2)
 
 
 @pytest.mark.parametrize(("down", "up"), [(-0.1, 0.2), (0.0, 0.3), (-0.3, 0.1), (-0.1, 0.0)])
 def test_one_move_has_the_ends_that_it_has(down, up):
-    low, high = ends(moves((down, up)))
+    low, _, high = quantiles(moves((down, up)))
     assert low[0] == pytest.approx(down, abs=0.15 * (up - down))
     assert high[0] == pytest.approx(up, abs=0.15 * (up - down))
     assert down <= low[0] <= 0 <= high[0] <= up
@@ -48,19 +48,19 @@ def test_many_moves_have_the_points_of_their_sampled_sum():
     pairs = np.stack([-rng.uniform(0, 0.2, 30), rng.uniform(0, 0.3, 30)], axis=1)
     scores = rng.standard_normal((30, 100_000)) / NORMAL_90
     sums = (np.where(scores > 0, pairs[:, 1:], -pairs[:, :1]) * scores).sum(axis=0)
-    low, high = ends(moves(*pairs))
+    low, _, high = quantiles(moves(*pairs))
     assert (low[0], high[0]) == pytest.approx(tuple(np.quantile(sums, [0.1, 0.9])), rel=0.02)
 
 
 def test_upside_down_it_is_the_same():
     pairs = moves((-0.1, 0.3), (-0.05, 0.2), (-0.3, 0.1))
-    low, high = ends(pairs)
-    turned_low, turned_high = ends(-pairs[:, ::-1])
+    low, _, high = quantiles(pairs)
+    turned_low, _, turned_high = quantiles(-pairs[:, ::-1])
     assert (low, high) == (pytest.approx(-turned_high), pytest.approx(-turned_low))
 
 
 def test_what_nothing_moves_has_no_interval():
-    assert [end[0] for end in ends(moves((0, 0)))] == [0, 0]
+    assert [end[0] for end in quantiles(moves((0, 0)))] == [0, 0, 0]
 
 
 # --- what leans ---------------------------------------------------------------------------------

@@ -152,10 +152,10 @@ def advice(derivation: Derivation) -> None:
         found = quantities(derivation, layout.inputs(PROMPT, ANSWER),
                            concurrency=IN_GROUP * layout.cards // ranks)
         told.append(tuple(float(found[name]) for name in ALL_REDUCES))
-    steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place], 1)}"
+    steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place])}"
                        for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
     for ranks, (_, prompt) in zip(RANKS, told, strict=True):
-        number(f"reach-prompt-{ranks}", prompt, fmt_time, digits=0)
+        number(f"reach-prompt-{ranks}", prompt, fmt_time)
     number("reach-group", IN_GROUP)
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
     both = (

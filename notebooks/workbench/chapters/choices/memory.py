@@ -88,7 +88,7 @@ def shares(derivation: Derivation, within: Within) -> None:
                 str(share): fmt_int(most[dtype, share]) for share in SHARES}})
         _said(key, layout, inputs, most)
         full = quantities(derivation, inputs, concurrency=most["bf16", USUAL])
-        number(f"choice-full-{key}", full["decode_step_time"], fmt_time, digits=0)
+        number(f"choice-full-{key}", full["decode_step_time"], fmt_time)
         long = layout.inputs(PROMPT, ANSWER, LONGEST) | {"prompt_variation": 1,
                                                          "answer_variation": 1}
         reserved, paged = within(long)

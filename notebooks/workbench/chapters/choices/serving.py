@@ -101,7 +101,7 @@ def chunks(derivation: Derivation) -> None:
         rows += [{"system": tuple(f"{layout.cards} × {name}" for name in layout.name),
                   "chunk": fmt_int(chunk), "requests": fmt_int(kept.requests),
                   "rate": fmt_int(round(kept.rate)), "share": fmt_percent(kept.rate / best, 0),
-                  "first": fmt_time(kept.first), "gap": fmt_time(kept.gap, 0)}
+                  "first": fmt_time(kept.first), "gap": fmt_time(kept.gap)}
                  for chunk, kept in found.items() if kept]
         whole, half = found[PROMPT], found[CHUNKS[1]]
         assert whole
@@ -120,8 +120,8 @@ def chunks(derivation: Derivation) -> None:
                  "first": ("TTFT", "TTFT"), "gap": ("longest gap", "最长间隔")})
     number("choice-prompt", PROMPT)
     number("choice-answer", ANSWER)
-    number("choice-limit", LIMIT, fmt_time, digits=0)
-    number("choice-longest", GAP, fmt_time, digits=0)
+    number("choice-limit", LIMIT, fmt_time)
+    number("choice-longest", GAP, fmt_time)
     number("choice-half", CHUNKS[1])
     number("choice-least", CHUNKS[0])
 
@@ -188,7 +188,7 @@ def _hybrid(derivation: Derivation) -> Text:
     peak, whole = (fmt_bytes(float(found[chunk]["activations_per_device"]), digits=1)
                    for chunk in (HYBRID_CHUNK, LONGEST))
     spare = fmt_bytes(float(found[LONGEST]["headroom_per_device"]), digits=0)
-    waits = [fmt_time(float(each["ttft"]), 0) for each in found.values()]
+    waits = [fmt_time(float(each["ttft"])) for each in found.values()]
     return (f"{fmt_int(LONGEST)} tokens take {peak} of activations in its chunks, {whole} whole, "
             f"where {spare} are spare; the first token comes after {waits[0]} in chunks of "
             f"{fmt_int(CHUNKS[1])}, {waits[1]} in its own, {waits[2]} whole. A large chunk is "

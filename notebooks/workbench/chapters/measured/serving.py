@@ -113,7 +113,7 @@ def asked() -> Asked:
 def what_is_asked(asked: Asked) -> None:
     """The numbers of the page's first paragraph."""
     number("asked-users", asked.users)
-    number("asked-tpot", asked.tpot, fmt_time, digits=0)
+    number("asked-tpot", asked.tpot, fmt_time)
     number("asked-rate", asked.rate)
     number("asked-most", round(asked.users / asked.tpot))
 
@@ -376,7 +376,7 @@ def exercise_of_a_claim() -> None:
     """The numbers of the exercise on a claim that contradicts itself."""
     users, interval, claim = 32, 0.020, 3000
     number("exercise-users", users)
-    number("exercise-pace", interval, fmt_time, digits=0)
+    number("exercise-pace", interval, fmt_time)
     number("exercise-claim", claim)
     number("exercise-most", round(users / interval))
     number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)

@@ -42,7 +42,7 @@ def test_a_bar_is_the_deployment_with_that_input_at_either_end(name, quantity):
 def test_an_interval_is_wider_than_any_bar_and_narrower_than_all_of_them_together(name):
     plan = plan_of(name)
     low, high = interval(plan.inputs, plan.knobs, plan.scenario.model.attention, ["tpot"],
-                         deviations(plan.scenario))["tpot"]
+                         deviations(plan.scenario))["tpot"].ends
     found = tornado(plan, "tpot")
     moves = [sorted(math.log(end / found.value) for end in (bar.at_low, bar.at_high))
              for bar in found.bars]
