@@ -274,11 +274,17 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
 
 
 def _counted(amount: Amount) -> Amount:
-    """An amount as a number for people: what is counted has no fraction."""
+    """An amount as a number for people: what is counted has no fraction.
+
+    Memory is booked, by an engine and by the verdict, at what its settings are: of bytes, and of
+    what is counted in them, the value is that of the inputs' values.
+    """
+    central = _number(amount.central)
     if amount.unit not in COUNTING:
-        return amount.over(_number)
-    low, value, high = (max(0, math.floor(end)) for end in (amount.low, amount.value, amount.high))
-    return replace(amount, value=value, low=low, high=high, central=_number(amount.central))
+        told = amount.over(_number)
+        return replace(told, value=central) if amount.unit == "B" else told
+    low, high = (max(0, math.floor(end)) for end in amount.ends)
+    return replace(amount, value=central, low=low, high=high, central=central)
 
 
 def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:

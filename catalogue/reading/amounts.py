@@ -9,7 +9,7 @@ exponent is written, and the unit is chosen by the size. A whole count is writte
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from catalogue.reading import units
 
@@ -20,6 +20,7 @@ GROUP = 1000
 SMALLEST, LARGEST = 1e-4, 1e15  # outside of these a number is a multiple of a power of ten
 KNOWN = 5  # digits of what is exact
 WHOLE = 10**9  # whole counts below it are written whole
+WIDE = Context(prec=400)  # digits of any number of floating point
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Scales = tuple[tuple[str, float], ...]  # units of a dimension and what one of each is in SI
@@ -83,7 +84,7 @@ def rounded(value: float | int, digits: int | None = None) -> float:
         digits = DIGITS if abs(rounded(value, DIGITS)) < GROUP else MORE
     number = Decimal(repr(float(value)))
     step = Decimal(1).scaleb(number.adjusted() - digits + 1)
-    return float((number / step).quantize(Decimal(1), ROUND_HALF_UP) * step)
+    return float((number / step).quantize(Decimal(1), ROUND_HALF_UP, context=WIDE) * step)
 
 
 def plain(value: float | int, digits: int | None = None) -> str:
@@ -101,7 +102,9 @@ def plain(value: float | int, digits: int | None = None) -> str:
 def fixed(value: float, decimals: int) -> str:
     """A number with so many decimals and thousands apart; halves are rounded away from zero."""
     # 3.675 is 3.68, 120.5 is 121, -0.3 is 0
-    return f"{value * (1 + 1e-12):z,.{decimals}f}".replace("-", MINUS)
+    exact = Decimal(value if isinstance(value, int) else repr(float(value)))
+    number = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, context=WIDE)
+    return f"{number:z,f}".replace("-", MINUS)
 
 
 def power_of_ten(value: float, digits: int = DIGITS, power: int | None = None) -> str:

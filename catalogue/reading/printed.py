@@ -56,8 +56,10 @@ class Printed:
         mantissa, unit = units.split(text)
         whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
         counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
+        if "e" in mantissa.lower():
+            return amounts.power_of_ten(number / units.factor(unit))
         shown = amounts.plain(number / units.factor(unit),
-                              min(counted, MOST) if counted > amounts.MORE else None)
+                              max(amounts.DIGITS, min(counted, MOST)))
         return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:

@@ -31,7 +31,7 @@ from calculators.extras import COPIES, MOST, WAYS, extras
 from calculators.links import link
 from calculators.offers import card_of, contents, deployed, precisions
 from calculators.samples import state
-from calculators.scripts import start
+from calculators.scripts import BOOKED, start
 from calculators.views import RANGED
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
@@ -103,10 +103,10 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
             yield name
     own = {name: error.sides for name, error in own_errors(scenario).items()}
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
-    for name, ends in bounds.items():
+    for name, made in bounds.items():
         scale = usable if name in of_memory else None
-        if any(far(found["ranges"][name][side], end, scale)
-               for side, end in zip(("low", "high"), ends, strict=True)):
+        told = ("low", "high") if name in BOOKED else ("low", "high", "value")
+        if any(far(found["ranges"][name][side], getattr(made, side), scale) for side in told):
             yield f"interval of {name}"
     parts = token_parts(inputs, known)
     if far(sum(values[f"step_{name}"] for name in parts), float(known["tpot"])) or any(
@@ -116,10 +116,11 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
     held = sum(part["size"] for part in found["memory"]["parts"])
     if far(held, float(known["memory_per_device"])):
         yield "the parts of the memory"
-    costs = token_costs(inputs, known, state["price"] / HOUR, state["use"] / 100)
+    costs = token_costs(inputs, known, state["price"] / HOUR, state["use"] / 100,
+                        bounds["output_throughput"].value)
     for name, of in (("cost_output_token", "per_output"), ("cost_input_token", "per_input"),
                      ("cost_request", "per_request")):
-        if far(found["cost"][name]["value"], float(costs[of])):
+        if far(found["cost"][name]["central"], float(costs[of])):
             yield name
 
 

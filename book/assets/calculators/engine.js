@@ -7,9 +7,9 @@
   const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
-  /* 10% and 90% points of a sum of independent moves; as calc/intervals/uncertainty.py, which says
+  /* 10%, 50% and 90% points of a sum of independent moves; as calc/intervals/uncertainty.py, which says
      why. A move is a pair: at the low end of an input, and at its high end. */
-  const ends = (moves, { normal90, halfMean, curved }) => {
+  const quantiles = (moves, { normal90, halfMean, curved }) => {
     let mean = 0, variance = 0, third = 0, least = 0, most = 0;
     for (const [low, high] of moves) {
       const down = low / normal90, up = high / normal90;
@@ -26,18 +26,20 @@
     const skewness = variance > 0 ? third / (variance * deviation) : 0;
     const centre = mean + deviation * skewness * curved;
     const clip = (number, low, high) => Math.min(Math.max(number, low), high);
-    return [clip(centre - normal90 * deviation, least, 0), clip(centre + normal90 * deviation, 0, most)];
+    const low = clip(centre - normal90 * deviation, least, 0), high = clip(centre + normal90 * deviation, 0, most);
+    return [low, clip(mean - deviation * skewness / 6, low, high), high];
   };
 
-  /* The interval of a quantity from its value and a pair of points of each input; own is the
+  /* Median and interval of a quantity from its value and a pair of points of each input; own is the
      formulas' own error, of logarithms only. */
   const spread = (value, points, own, constants) => {
     const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
     const scale = inLog ? Math.log : (number) => number;
+    if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]), central: value };
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
     if (inLog && own) moves.push([-constants.normal90 * own[0], constants.normal90 * own[1]]);
-    const [down, up] = ends(moves, constants);
-    return inLog ? [value * Math.exp(down), value * Math.exp(up)] : [value + down, value + up];
+    const found = quantiles(moves, constants).map((move) => (inLog ? value * Math.exp(move) : value + move));
+    return { low: found[0], value: found[1], high: found[2], central: value };
   };
 
   class Engine {
@@ -153,9 +155,9 @@
       return known.get(key);
     }
 
-    /* Value and 80% interval of the quantities that have one. */
+    /* Median and 80% interval of the quantities that have one. */
     intervals(attention, { v, knobs, own }) {
-      const { ranged, constants } = this.data, scratch = new Float64Array(v);
+      const { ranged, booked, constants } = this.data, scratch = new Float64Array(v);
       const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
       for (const knob of knobs) {
         const program = this.following(this.ranged[attention], knob.slots);
@@ -171,8 +173,8 @@
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
         const sides = [own[`${name} down`], own[`${name} up`]];
-        const [low, high] = spread(value, points[number], sides[0] === undefined ? null : sides, constants);
-        return [name, { value, low, high }];
+        const found = spread(value, points[number], sides[0] === undefined ? null : sides, constants);
+        return [name, booked.includes(name) ? { ...found, value } : found];
       }));
     }
 
@@ -224,8 +226,7 @@
       return Object.fromEntries(this.data.money.map((name, place) => {
         const pairs = [[moves[0][place], moves[1][place]]];
         if (!exact) pairs.push([moves[2][place], moves[3][place]]);
-        const [low, high] = spread(central[place], pairs, null, this.data.constants);
-        return [name, { value: central[place], low, high }];
+        return [name, spread(central[place], pairs, null, this.data.constants)];
       }));
     }
 

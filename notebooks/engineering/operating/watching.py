@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import catalogue
 from calc.deciding.availability import failures_of
+from calc.intervals.amounts import Amount
 from calc.launching.watching.alerts import BUSY, DOWN, HOLD, WINDOW
 from calc.launching.watching.monitoring import seconds
 from calc.launching.watching.predictions import Predicted, predicted
@@ -26,15 +26,6 @@ SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
 DAY = "azure-conversation"
 BELOW = "S1-388"  # the alert of S1 on throughput
 SLOW = "S1-389"  # and that on the time to first token
-
-
-@dataclass(frozen=True)
-class Start:
-    """How long a server takes until it answers, weights read from its drive [s]."""
-
-    value: float
-    low: float
-    high: float
 
 
 @cache
@@ -163,13 +154,13 @@ def probes() -> tuple[tuple[str, Probe], ...]:
 
 
 @cache
-def starting(document: str) -> Start:
+def starting(document: str) -> Amount:
     """Of what runs of a document's plan: reading weights and the engine's start."""
     name, settings, _ = RUNS[document]
     made = catalogue.load_scenario(name, overrides=list(settings))
     loading = float(evaluate(made.inputs(), made.model.attention)["loading_time"])
     start = failures_of(made.device.id).start
-    return Start(*(loading + each for each in (start.value, start.low, start.high)))
+    return Amount(*(loading + each for each in (start.value, start.low, start.high)))
 
 
 def patience(probe: Probe) -> float:

@@ -213,8 +213,8 @@ class TestAdvice:
         assert reason["short"] == pytest.approx(126.75 * GB, rel=1e-3)
         assert reason["memory_per_device"] - reason["usable_memory"] == pytest.approx(
             reason["short"])
-        assert "126.8 GB" in reason["text"]["en"]
-        assert "126.8 GB" in reason["text"]["zh"]
+        assert "127 GB" in reason["text"]["en"]
+        assert "127 GB" in reason["text"]["zh"]
 
     def test_a_dtype_that_the_card_lacks_is_an_answer(self):
         scenario = catalogue.load_scenario("s2-910b1-awq", overrides=["precision=fp8-block"])

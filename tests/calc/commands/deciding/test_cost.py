@@ -93,8 +93,8 @@ def test_a_reader_s_file_and_settings_take_the_place_of_the_catalogue_s(cli, tmp
                     "range: [3 USD/h, 4 USD/h]}}\n",
                     encoding="utf-8")
     mine, theirs = asked(cli, f"--prices={path}"), asked(cli)
-    assert mine["amounts"]["per_request"]["value"] == pytest.approx(
-        2 * theirs["amounts"]["per_request"]["value"])
+    assert mine["amounts"]["per_request"]["central"] == pytest.approx(
+        2 * theirs["amounts"]["per_request"]["central"])
     longer = asked(cli, "--set", "prices.years=6 year")["amounts"]
     assert longer["tco"]["value"] > theirs["amounts"]["tco"]["value"]
 
