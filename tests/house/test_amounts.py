@@ -9,7 +9,7 @@ ENDS = {"value", "low", "high"}
 PREDICTED = "calc/intervals/amounts.py:Amount"
 STATED = {  # what files state: their source says it, nothing is predicted of it here
     "catalogue/reading/values.py:Value",
-    "catalogue/entries/measurements.py:BlindPrediction",  # as it was written, before rows were known
+    "catalogue/entries/measurements.py:BlindPrediction",  # written before the rows were known
 }
 BAR = "calc/deciding/inputs/tornado.py:Bar"  # an input, and what a quantity is at its two ends
 

@@ -160,7 +160,7 @@ def starting(document: str) -> Amount:
     made = catalogue.load_scenario(name, overrides=list(settings))
     loading = float(evaluate(made.inputs(), made.model.attention)["loading_time"])
     start = failures_of(made.device.id).start
-    return Amount(*(loading + each for each in (start.value, start.low, start.high)))
+    return Amount.stated(start).over(lambda each: loading + each)
 
 
 def patience(probe: Probe) -> float:
