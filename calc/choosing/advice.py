@@ -346,6 +346,7 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
     for key, words in {
             "max_num_batched_tokens": ("prompt chunks of {:,} tokens", "预填充分块 {:,} token"),
             "concurrency": ("{:,} requests at once", "同时 {:,} 个请求"),
+            "draft_tokens": ("{:,} drafted tokens", "草稿 {:,} token"),
             "context_tokens": ("a context of {:,} tokens", "上下文 {:,} token")}.items():
         if (new := settings.get(f"workload.{key}")) is not None:
             en.append(words[0].format(new))

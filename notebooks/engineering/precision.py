@@ -22,9 +22,11 @@ from calc.evidence import proportions
 from calc.physics.breakdown import token_parts
 from calc.quantities.everything import evaluate
 from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.kernels import kernel_problem
 from decisions.goals import named
 from engineering import layouts
 from engineering.layouts import LIMIT, MOST, PACE, RATE, at, holds, most_users, plan
+from workbench.pages.runs import formats_table, qualities_table
 from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -33,13 +35,12 @@ Text = tuple[str, str]
 CARDS = ("ascend-910b2", "ascend-910b1", "nvidia-h20", "nvidia-h200-sxm")
 DRAWN = ("ascend-910b2", "nvidia-h20", "nvidia-h200-sxm")
 WIDE = ("fp8-block", "w8a8-int8", "bf16")  # eight bits and more, the published ones first
-WEIGHTS = (*WIDE, "w4a16-awq", "w4a8-int8")
+WEIGHTS = (*WIDE, "w4a16-awq", "w4a8-int8", "w4afp8")
 EQUAL = 0.02  # of two times per token, relative: no reason to choose by
 USERS = (8, 32, 128)
 MAIN = 32  # users of the picture
 FEWEST, SERVERS = 1, 4
 AWQ, INT8, W4A8, FP8 = "w4a16-awq", "w8a8-int8", "w4a8-int8", "fp8-block"
-OF_TYPE = {W4A8: "npu"}  # its source, vllm-ascend, has its kernels on Ascend alone
 TRAFFIC = "dequantisation_traffic"
 TRAFFICS = "0.01 B,8 B"  # L2 bytes per widened weight that are tried
 SHARES = (0.9, 0.7)  # scores about those of R1 on contests in mathematics and in code
@@ -67,9 +68,19 @@ class Taken:
 @cache
 def multiplied(device: str, precision: str) -> bool:
     """Whether a card has the units for what a precision multiplies, and a release the kernels."""
-    card = catalogue.load_device(device)
-    return (OF_TYPE.get(precision, card.type) == card.type
-            and not missing_dtypes(catalogue.load_precision(precision), card))
+    card, asked = catalogue.load_device(device), catalogue.load_precision(precision)
+    return not missing_dtypes(asked, card) and kernel_problem(
+        asked, card, model=catalogue.load_model(layouts.goal().model)) is None
+
+
+def kernels() -> None:
+    """What runs on each card, by which engine's release and kernel, and what each format costs."""
+    qualities_table(layouts.goal().model, catalogue.names("precisions"))
+    for device in CARDS:
+        name = named(device)
+        formats_table(catalogue.load_device(device), folded=(
+            f"What runs on {name[0]}, by which engine and kernel",
+            f"{name[1]} 上能运行的精度、引擎与内核"))
 
 
 @cache

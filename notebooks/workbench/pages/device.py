@@ -9,6 +9,7 @@ import catalogue
 from catalogue.entries.hardware import Device
 from catalogue.reading.values import Value
 from workbench.entries import hardware, mechanisms
+from workbench.pages.runs import formats_table
 from workbench.showing.display import Footnotes, citation, draw, show, sourced, table, written
 from workbench.showing.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_written
 
@@ -129,6 +130,9 @@ def roofline(card: Device) -> None:
 
 def kernels(card: Device) -> None:
     """What its kernels were measured to reach, or those of the card that stands in for it."""
+    if card.type != "host":
+        formats_table(card, folded=("Which precisions run on it, by which engine and kernel",
+                                    "哪些精度能运行，由哪个引擎、哪个内核"))
     measured = hardware.benchmarks(card)
     if measured is None:
         show("No measurement of its kernels was found. The script of [](../../measure.md) makes "
