@@ -21,8 +21,7 @@ from calc.deciding.inputs.plans import Plan
 from calc.evidence import proportions
 from calc.physics.breakdown import token_parts
 from calc.quantities.everything import evaluate
-from catalogue.deployments.precision_support import missing_dtypes
-from catalogue.kernels import kernel_problem
+from catalogue.deployments.precision_support import nearest
 from decisions.goals import named
 from engineering import layouts
 from engineering.layouts import LIMIT, MOST, PACE, RATE, at, holds, most_users, plan
@@ -66,11 +65,10 @@ class Taken:
 
 
 @cache
-def multiplied(device: str, precision: str) -> bool:
-    """Whether a card has the units for what a precision multiplies, and a release the kernels."""
-    card, asked = catalogue.load_device(device), catalogue.load_precision(precision)
-    return not missing_dtypes(asked, card) and kernel_problem(
-        asked, card, model=catalogue.load_model(layouts.goal().model)) is None
+def multiplied(device: str) -> frozenset[str]:
+    """Precisions that a card has the units for, and a release of an engine the kernels."""
+    of = catalogue.load_model(layouts.goal().model)
+    return frozenset(entry.id for entry in nearest(catalogue.load_device(device), model=of))
 
 
 def kernels() -> None:
@@ -91,7 +89,7 @@ def taken(device: str, precision: str, users: int) -> Taken | None:
         device, precision: entries of the catalogue.
         users: at once.
     """
-    if not multiplied(device, precision):
+    if precision not in multiplied(device):
         return None
     tried = [Taken(made, pace, pace <= LIMIT) for servers in range(FEWEST, SERVERS + 1)
              if holds(made := plan(device, precision, servers, MAIN), users)
@@ -102,7 +100,7 @@ def taken(device: str, precision: str, users: int) -> Taken | None:
 
 def held(device: str, precision: str, users: int = MAIN) -> Plan | None:
     """The fewest servers whose memory holds so many users; None if none of those tried."""
-    if not multiplied(device, precision):
+    if precision not in multiplied(device):
         return None
     return next((made for servers in range(FEWEST, SERVERS + 1)
                  if holds(made := plan(device, precision, servers, MAIN), users)), None)

@@ -13,7 +13,6 @@ ASKED_OF_RULES = {"cut_problem", "block_problem", "context_problem", "server_pro
                   "kernel_problem", "missing_dtypes", "drafts_in_stages", "staged_problem"}
 SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page: no deployment
     "notebooks/workbench/entries/formats.py": {"missing_dtypes"},
-    "notebooks/engineering/precision.py": {"missing_dtypes"},
     "notebooks/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/engineering/operating/around.py": {"drafts_in_stages"},
     "catalogue/deployments/precision_support.py": {"missing_dtypes", "kernel_problem"},
