@@ -161,7 +161,7 @@ def program() -> str:
     """What tells the formulas of one state of this program, and of NumPy, from another."""
     digest = hashlib.sha256(np.__version__.encode())
     room = Path(__file__).resolve().parents[1]
-    for path in sorted(path for name in PROGRAM for path in (room / name).glob("*.py")):
+    for path in sorted(path for name in PROGRAM for path in (room / name).rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
