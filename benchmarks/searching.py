@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.peers import PEERS
+from benchmarks.reference.brute import agrees
 
 MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=null",
         "limits.ttft=null", "devices=ascend-910b1,ascend-910b2,ascend-910b3",
@@ -20,6 +21,7 @@ MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=n
         "space.staged_drafts=true")
 QUESTION = ("v3-16xh200",)
 WORKERS, TIMES = 2, 5
+GOALS = 60  # that are also answered by plain loops
 SEARCH = """
 import json, resource, sys, time
 from calc.searching.asking import load_goal
@@ -69,6 +71,8 @@ def measure(peers: bool = False) -> dict[str, tuple]:
         "search_seconds": (two, "s", "two processes"),
         "search_two_over_one": (one / two, "1", "two processes against one, one after the other"),
         "search_memory": (memory, "B", "of the largest process"),
+        "search_fronts_of_brute_force": (sum(agrees(seed)[0] for seed in range(GOALS)), "1",
+                                         f"of {GOALS} goals, front and counts equal"),
         "search_question_seconds": (asked, "s", f"V3 in FP8 on 16 H200, {tried:,} deployments"),
         **{f"shell_{name}_seconds": (_waited(arguments), "s", "of the processor")
            for name, arguments in PROMPT.items()}}

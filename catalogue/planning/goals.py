@@ -231,7 +231,8 @@ class Space(Entry):
     data: Degrees | None = None
     expert: Degrees | None = None
     expert_slices: Degrees | None = None
-    spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] = ["none", "fewest", "per-rank"]
+    spares: list[Literal["none", "fewest", "per-rank"] | DegreeOrZero] = [
+        "none", "fewest", "per-rank"]
     decode_context: Degrees | None = None
     any_engine: Flag = False
     chunks: Degrees | None = None
