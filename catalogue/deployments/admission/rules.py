@@ -157,7 +157,7 @@ RULES = (
     Rule("blocks", ("tensor", "expert", "slices"), ("model", "precision"), block_problem),
     Rule("servers", (*_EXPERTS, "pipeline"), ("node",), server_problem),
     Rule("engine", (*_EXPERTS, "pipeline", "spares", "shared_ranks", "context"),
-         ("model", "precision", "device", "node", "engine", "engines_own"), engine_problem),
+         ("model", "device", "node", "engine", "engines_own"), engine_problem),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
     Rule("drafts", ("pipeline", "drafts"),
          ("device", "model", "engine", "staged_drafts"), draft_problem),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
-from catalogue.deployments.profiles import Running, drafts_in_stages, running
+from catalogue.deployments.profiles import Running
 from catalogue.engines.released import fitting
 
 SERVERS, ENGINE, DRAFTS = "servers", "engine", "drafts"
@@ -44,13 +44,13 @@ def engine_problem(subject: Subject, cut: Cut) -> Problem | None:
     """
     if not subject.engines_own:
         return None
-    found = [layout_problem(engine, subject, cut) for engine in _meant(subject)]
+    found = [layout_problem(engine, subject, cut) for engine in subject.engines]
     return found[0] if found and all(found) else None
 
 
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     """Why drafts are not made in a pipeline; None if they are."""
-    if cut.pipeline == 1 or not cut.drafts or stages_draft(subject):
+    if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
         return None
     engine = subject.engine or "、".join(fitting(subject.device))
     return told(DRAFTS, "draft_tokens",
@@ -58,19 +58,6 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
                 f"{engine.replace('、', ', ')} draft none there",
                 f"{cut.pipeline} 级流水线中起草 {cut.drafts} 个 token：{engine} 不支持",
                 drafts=cut.drafts, stages=cut.pipeline)
-
-
-def stages_draft(subject: Subject) -> bool:
-    """Whether drafts are made in pipeline stages."""
-    if subject.staged_drafts is not None:
-        return subject.staged_drafts
-    return drafts_in_stages(subject.device, subject.model, subject.engine)
-
-
-def _meant(subject: Subject) -> list[Running]:
-    names = [subject.engine] if subject.engine else fitting(subject.device)
-    every = [running(name, subject.device, subject.model, drafts=False) for name in names]
-    return [engine for engine in every if engine.starts]
 
 
 def layout_problem(engine: Running, subject: Subject, cut: Cut) -> Problem | None:

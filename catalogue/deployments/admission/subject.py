@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from catalogue.deployments.layout import expert_slices
+from catalogue.deployments.profiles import Running, drafts_in_stages, running
+from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
@@ -84,6 +87,20 @@ class Subject:
     offload: Offload | None = None
     staged_drafts: bool | None = None
     staged_groups: bool = True
+
+    @cached_property
+    def engines(self) -> tuple[Running, ...]:
+        """Those that are meant, of which it is known what they start."""
+        names = [self.engine] if self.engine else fitting(self.device)
+        every = (running(name, self.device, self.model, drafts=False) for name in names)
+        return tuple(engine for engine in every if engine.starts)
+
+    @cached_property
+    def stages_draft(self) -> bool:
+        """Whether drafts are made in pipeline stages."""
+        if self.staged_drafts is not None:
+            return self.staged_drafts
+        return drafts_in_stages(self.device, self.model, self.engine)
 
 
 @dataclass(frozen=True)
