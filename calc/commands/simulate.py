@@ -330,8 +330,8 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
                      "and its end included.")
     elif not answer["settled"]:
         lines.append(f"What is counted lasts {human(summary.window, 's')}, a request "
-                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation are "
-                     "those of a beginning, expected a longer run.")
+                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation "
+                     "hang on where it begins, expected a longer run.")
     if answer["together"] > 1 and answer["saturation_from"] == "closed form":
         lines.append(f"{answer['together']} ranks step together and seldom prefill at the same "
                      "time, as the closed form has it: the saturation is an upper bound.")

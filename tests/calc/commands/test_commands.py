@@ -95,13 +95,41 @@ def test_a_duration_ends_the_arrivals(cli):
         assert answer["requests"] > 10
 
 
+def test_a_simulation_says_what_was_asked_of_it(cli):
+    asked = ("simulate", "s2-910b1-awq", "--users", "8", "--requests", "160", "--json")
+    usual, equal = (json.loads(cli(*asked, *more)[1]) for more in (
+        (), ("--begin", "together", "--lengths", "constant", "--seed", "3")))
+    for name, value in (("arrivals", "closed-loop"), ("users", 8), ("seed", 0)):
+        assert usual["workload"][name] == value
+    assert usual["workload"]["lengths"] == {
+        "distribution": "lognormal", "prompts": 0.96, "answers": 0.77, "stated": False}
+    assert usual["workload"]["ramp"] > 0 == equal["workload"]["ramp"]
+    assert (equal["workload"]["lengths"]["distribution"], equal["workload"]["seed"]) == (
+        "constant", 3)
+    for found in (usual, equal):
+        assert found["steady"]
+        assert found["concurrency"] == pytest.approx(8, rel=1e-3)
+        assert found["request_throughput"] * found["e2e"]["mean"] == pytest.approx(8, rel=0.15)
+        low, high = found["ttft"]["intervals"]["p50"]
+        assert low <= found["ttft"]["p50"] <= high
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--rate", "1", "--begin", "together"), "expected --users"),
+    (("--users", "2", "--begin", "spread", "--ramp", "5 s"), "expected one of them")])
+def test_when_users_begin_is_said_once_and_of_users(cli, arguments, message):
+    code, _, err = cli("simulate", "s2-910b1-awq", *arguments)
+    assert (code != 0, err.count("\n")) == (True, 1)
+    assert message in err
+
+
 SHORT = ("simulate", "s2-910b1-awq", "--rate", "0.1", "--requests", "60")
 
 
 def test_a_run_shorter_than_its_requests_says_so(cli):
     beginning = cli("simulate", "s2-910b1-awq", "--rate", "2", "--requests", "40")[1]
     assert "too short for a steady state" in " ".join(beginning.split())
-    for text in ("too short for a steady state", "those of a beginning"):
+    for text in ("too short for a steady state", "hang on where it begins"):
         assert text not in " ".join(cli(*SHORT[:-1], "300")[1].split())
 
 
