@@ -150,6 +150,8 @@ class Device(Called):
             for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
                 if getattr(self, name) is None:
                     raise ValueError(f"'{name}' is missing, an accelerator needs it")
+        if self.type == "tpu" and self.mechanisms is None:
+            raise ValueError("'mechanisms' is missing, no class of cards stands for a tpu unsaid")
         if (self.dies is None) != (self.die is None):
             raise ValueError("'dies' and 'die' are given together or not at all")
         for dtype in Peaks.model_fields:

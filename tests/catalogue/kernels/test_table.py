@@ -8,7 +8,7 @@ import catalogue
 from catalogue import library
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.precision_support import nearest as offered
-from catalogue.engines.released import releases
+from catalogue.engines.released import fitting, releases
 from catalogue.entries.kernels import Product
 from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
 from catalogue.kernels.table import nearest, table
@@ -134,6 +134,19 @@ class TestSentences:
         told = kernel_problem(catalogue.load_precision("bf16"), gaudi)
         assert told is not None
         assert "its file states no 'architecture', expected one of sm_80" in told
+
+
+    def test_a_tpu_names_the_class_whose_priors_it_borrows(self, tmp_path):
+        path = tmp_path / "chip.yml"
+        path.write_text("like: nvidia-h200-sxm\nname: {en: c, zh: c}\nvendor: Maker\ntype: tpu\n"
+                        "stack: xla\narchitecture: null\nmechanisms: null\n", "utf-8")
+        with pytest.raises(catalogue.ParamsError, match="'mechanisms' is missing, no class"):
+            catalogue.load_device(path)
+        path.write_text(path.read_text("utf-8").replace("mechanisms: null\n", ""), "utf-8")
+        chip = catalogue.load_device(path)
+        assert chip.software == "xla"
+        assert fitting(chip) == []
+        assert kernel_problem(catalogue.load_precision("bf16"), chip) is not None
 
 
 class TestTables:
