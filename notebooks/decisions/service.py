@@ -15,6 +15,7 @@ from calc.launching.deployment import Deployment, deployment
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
+from catalogue.engines.assertions import asserting, assertions, counted
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
@@ -63,6 +64,9 @@ def figures_of(made: Deployment) -> None:
     for end in ("low", "high"):
         number(f"service_tpot_{end}", fmt_quantity(getattr(of.predicted.tpot, end), "s"), str)
     number("service_busy", BUSY, fmt_percent, digits=0)
+    number("service_asserted", sum(len(assertions(name)) for name in asserting()))
+    number("service_releases", sum(len(counted(name).read) for name in asserting()))
+    number("service_checks", sum(sum(counted(name).read.values()) for name in asserting()))
 
 
 def listing(made: Deployment) -> None:

@@ -329,9 +329,9 @@ def acceptance() -> None:
     rows: list[dict[str, Any]] = [
         {"test": ("weights of a card", "单卡权重")},
         {"test": ("requests at their longest that fit", "最长请求可容纳数")},
-        {"test": ("TTFT, mean, at most", "TTFT 均值不超过")},
-        {"test": ("TPOT, mean, at most", "TPOT 均值不超过")},
-        {"test": ("output token/s, at least", "输出 token/s 不低于")},
+        {"test": ("TTFT, mean, between", "TTFT 均值介于")},
+        {"test": ("TPOT, mean, between", "TPOT 均值介于")},
+        {"test": ("output token/s, between", "输出 token/s 介于")},
         {"test": ("goal of S1: token/s, TTFT, TPOT", "S1 目标：token/s、TTFT、TPOT")}]
     for name in STAGES:
         of, quantities = forecast(name), estimated(name).quantities
@@ -340,9 +340,10 @@ def acceptance() -> None:
         for row, text in zip(rows, (
                 fmt_quantity(quantities["weights_per_device"].value, "B"),
                 fmt_int(int(quantities["max_concurrency"].value)),
-                f"{fmt_quantity(of.ttft.high, 's')} ({fmt_quantity(of.ttft.value, 's')})",
-                f"{fmt_quantity(of.tpot.high, 's')} ({fmt_quantity(of.tpot.value, 's')})",
-                f"{fmt_fixed(of.throughput.low, 0)} ({fmt_fixed(of.throughput.value, 0)})",
+                *(f"{fmt_quantity(each.low, 's')} – {fmt_quantity(each.high, 's')} "
+                  f"({fmt_quantity(each.value, 's')})" for each in (of.ttft, of.tpot)),
+                f"{fmt_fixed(of.throughput.low, 0)} – {fmt_fixed(of.throughput.high, 0)} "
+                f"({fmt_fixed(of.throughput.value, 0)})",
                 "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
                 strict=True):
             row[name] = text

@@ -21,10 +21,12 @@ from calc.auditing import judging
 from calc.auditing.listing import listed
 from calc.deciding.inputs.breakeven import solve
 from calc.launching.watching.alerts import BUSY, METRICS
+from calc.launching.watching.objectives import stated
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
+from catalogue.entries.entry import MEAN
 from decisions.service import RUNS
 from engineering import claims
 from workbench.showing import figures
@@ -34,7 +36,7 @@ from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_
 Text = tuple[str, str]
 SERVED = ("workload.input_tokens=2048 token", "workload.output_tokens=512 token",
           "workload.concurrency=64 request", "workload.requests=64 request",
-          "workload.arrivals=closed-loop")
+          "workload.arrivals=closed-loop", "limits.ttft.mean=500 ms", "limits.tpot.mean=50 ms")
 SHARED = ("parallelism.expert_parallel=8",)  # whole experts on each card, to be unevenly loaded
 NAME = "h200-r1-vllm-tp8"
 WATCHED: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -182,8 +184,9 @@ def answer() -> None:
     of, found = forecast(), ratios()
     for key, each, unit in (("ttft", of.ttft, "s"), ("tpot", of.tpot, "s"),
                             ("rate", of.throughput, "token/s")):
-        for ending in ("value", "low", "high"):
-            number(f"mo-{key}-{ending}", getattr(each, ending), fmt_quantity, unit=unit)
+        number(f"mo-{key}-value", each.value, fmt_quantity, unit=unit)
+    for key, limit in promised(deployment()).items():
+        number(f"mo-{key}-limit", limit, fmt_quantity, unit="s")
     number("mo-users", int(of.planned))
     number("mo-input", int(of.prompt))
     number("mo-output", int(of.answer))
@@ -226,10 +229,16 @@ def _drawn(lang: str) -> Figure:
     return drawing
 
 
+def promised(scenario: Scenario) -> dict[str, float]:
+    """Means that a deployment's service promises: quantity -> limit [s]."""
+    return {name: limit for name, (at, limit) in stated(scenario.file.limits).items() if at == MEAN}
+
+
 def alerts() -> None:
     """Five alerts with their thresholds, for three deployments."""
-    of = {title: predicted(catalogue.load_scenario(name, overrides=list(overrides)))
-          if name != NAME else forecast() for title, (name, overrides) in WATCHED.items()}
+    plans = {title: catalogue.load_scenario(name, overrides=list(overrides))
+             for title, (name, overrides) in WATCHED.items()}
+    of = {title: predicted(plan) for title, plan in plans.items()}
     columns: dict[str, Any] = {"alert": ("alert", "告警"),
                                "metric": ("metric of vLLM", "vLLM 指标")}
     columns |= {title: title for title in of}
@@ -248,7 +257,8 @@ def alerts() -> None:
     for title, each in of.items():
         occupied = each.occupied.high if each.occupied else 1.0
         for row, text in zip(rows, (
-                fmt_quantity(each.ttft.high, "s"), fmt_quantity(each.tpot.high, "s"),
+                *(fmt_quantity(promised(plans[title]).get(name, getattr(each, name).high), "s")
+                  for name in ("ttft", "tpot")),
                 fmt_quantity(BUSY * each.throughput.low, "token/s"),
                 fmt_percent(min(1.0, occupied), 0), "0"), strict=True):
             row[title] = text
@@ -262,13 +272,14 @@ def threshold(sign: str, own: bool) -> float:
 
     Args:
         sign: ``ttft``, ``tpot`` or ``rate``.
-        own: whether beyond a bench of one's own, else beyond the 80% interval.
+        own: whether beyond a bench of one's own, else the limit of the service, and of a rate the
+            80% interval.
     """
     of, usual = forecast(), metrics(inputs(), {})
     each = {"ttft": of.ttft, "tpot": of.tpot, "rate": of.throughput}[sign]
     if own:
         return float(usual[sign]) * (1 - OWN if sign == "rate" else 1 + OWN)
-    return BUSY * each.low if sign == "rate" else each.high
+    return BUSY * each.low if sign == "rate" else promised(deployment())[sign]
 
 
 def caught(name: str, own: bool) -> tuple[float, str] | None:
@@ -302,7 +313,7 @@ def detection() -> None:
         if name in ONCE:
             continue
         row: dict[str, Any] = {"cause": cause.name}
-        for key, own in (("prior", False), ("bench", True)):
+        for key, own in (("limit", False), ("bench", True)):
             at = caught(name, own)
             row[key] = "–" if at is None else f"×{fmt_sig(at[0], 2)} ({SIGNS[at[1]][0]})"
             if at is not None and name in ("memory", "links", "clock"):
@@ -312,7 +323,7 @@ def detection() -> None:
     assert of.occupied is not None
     number("mo-own", OWN, fmt_percent, digits=0)
     table(rows, {"cause": ("worse by a factor of", "恶化倍数"),
-                 "prior": ("fires, thresholds from the 80% interval", "按 80% 区间的阈值触发于"),
+                 "limit": ("fires, by the limits of the service", "按服务限值触发于"),
                  "bench": (f"fires, thresholds {fmt_percent(OWN, 0)} beyond a bench",
                            f"按实测基线外 {fmt_percent(OWN, 0)} 的阈值触发于")})
 
