@@ -38,7 +38,8 @@ BURST = "tpot", "output_throughput"
 CLOSE = 1 + 1e-9  # of numbers that are computed in another order
 CHUNK = 8192  # tokens of a step
 SMALL = ("precisions=fp8-block,w8a8-int8,w4a16-awq", f"space.chunks={CHUNK}", "space.drafts=0",
-         "space.spares=none", "space.micro_batches=1", "space.memory_utilization=0.9")
+         "space.spares=none", "space.micro_batches=1", "space.memory_utilization=0.9",
+         "space.decode_context=1", "space.pipeline=1,2,4,8", "space.any_engine=true")
 MISSES = (
     ("r1-64-users-8xh20", ("precisions=bf16",),
      ("R1 in BF16 for 64 users on one server of 8×H20", "一台 8×H20 以 BF16 服务 64 个用户")),
