@@ -6,11 +6,11 @@ from engineering.operating import monitoring
 from engineering.operating.monitoring import CAUSES, LIVELY, ONCE
 
 
-def test_without_a_cause_the_metrics_are_what_is_predicted() -> None:
+def test_without_a_cause_the_metrics_lie_in_what_is_predicted() -> None:
+    """They are of the central inputs; what is predicted is the middle of all that may be."""
     of, found = monitoring.forecast(), monitoring.metrics(monitoring.inputs(), {})
-    assert float(found["ttft"]) == pytest.approx(of.ttft.value, rel=1e-9)
-    assert float(found["tpot"]) == pytest.approx(of.tpot.value, rel=1e-9)
-    assert float(found["rate"]) == pytest.approx(of.throughput.value, rel=1e-9)
+    for sign, each in (("ttft", of.ttft), ("tpot", of.tpot), ("rate", of.throughput)):
+        assert each.low < float(found[sign]) < each.high
 
 
 @pytest.mark.parametrize("name", [name for name in CAUSES if name not in ONCE])
