@@ -10,8 +10,7 @@ A step may draft a token, and overlap two half-batches; redundant experts are no
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,7 +20,6 @@ import numpy as np
 from calc.choosing.layouts.judge import HEADROOM, has_room
 from calc.deciding.replicas import MOST_OVERFLOW, Limits
 from calc.deciding.tables import (
-    Choice,
     Cut,
     Tables,
     Way,
@@ -146,132 +144,6 @@ def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column
     if found["steady_ttft"][row, after] > limits.ttft:
         return TTFT
     return ENGINE if room[row, after] else MEMORY
-
-
-@dataclass(frozen=True)
-class TwoPools:
-    """Cards in a prefill and a decode pool, in whole groups.
-
-    Attributes:
-        devices: cards that are there [1].
-        prefill, decode: groups of either, cards of a group, and its layout.
-        rate: that both finish together [request/s].
-        per_device: output tokens per card of all of them [token/s].
-        ttft, tpot: means [s].
-        binds: ``prefill`` or ``decode``.
-        way: drafted tokens of a step of the decode pool, and its half-batches [1].
-    """
-
-    devices: int
-    prefill: tuple[int, int, Cut]
-    decode: tuple[int, int, Cut]
-    rate: float
-    per_device: float
-    ttft: float
-    tpot: float
-    binds: str
-    way: Way
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        return vars(self) | _told(self.way)
-
-
-@dataclass(frozen=True)
-class _Group:
-    devices: int
-    cut: Cut
-    rate: float
-    time: float
-    way: Way = (0, 1)
-
-
-def _decoders(tables: Tables, sizes: Sequence[int], limits: Limits, narrow: bool
-              ) -> list[_Group]:
-    """Of each size the group that decodes most requests within TPOT."""
-    groups = []
-    for size in sizes:
-        choices, counts, found = tables.decode(size)
-        if not choices:
-            continue
-        inputs = tables.rows(size, choices)
-        gap = np.array([[row["host_gap_per_step"]] for row in inputs])
-        pace = found["decode_step_time"] + found["draft_time"] + gap
-        pace /= found["tokens_per_step"]
-        later = max(1.0, float(inputs[0]["output_tokens"]) - 1)
-        good = (has_room(found) & (pace <= limits.tpot)
-                & _kept(tables.scenario, choices, narrow))
-        rates = np.where(good, counts / (later * pace), -1.0)
-        row, column = np.unravel_index(rates.argmax(), rates.shape)
-        if rates[row, column] > 0:
-            cut, way = choices[row]
-            groups.append(_Group(size, cut, float(rates[row, column]),
-                                 float(pace[row, column]), way))
-    return groups
-
-
-def _prefillers(tables: Tables, sizes: Sequence[int], limits: Limits, transfer: float,
-                narrow: bool) -> list[_Group]:
-    """Of each size the group that prefills most prompts of independent users within TTFT.
-
-    A rank works on one prompt after the other, all equal: M/D/1; stages on different ones.
-    """
-    groups = []
-    for size in sizes:
-        choices, counts, found = tables.prefill(size)
-        if not choices:
-            continue
-        service = found["prefill_step_time"] * found["prompt_chunks"]
-        service /= np.array([[cut[1]] for cut, _ in choices])
-        spare = limits.ttft - found["ttft"] - transfer
-        good = (has_room(found) & (spare >= 0)
-                & _kept(tables.scenario, choices, narrow))
-        spare = np.maximum(spare, 0)
-        busy = (spare / (spare + service / 2) if math.isfinite(limits.ttft)
-                else np.full(spare.shape, MOST_BUSY))
-        rates = np.where(good, busy * counts / service, -1.0)
-        row = int(rates.argmax())
-        if good[row, 0]:
-            share = float(busy[row, 0])
-            groups.append(_Group(size, choices[row][0], float(rates[row, 0]), float(
-                found["ttft"][row, 0] + transfer
-                + share * service[row, 0] / (2 * (1 - share)))))
-    return groups
-
-
-def _kept(scenario: Scenario, choices: Sequence[Choice], narrow: bool) -> np.ndarray:
-    """Which choices are looked at, one row each."""
-    return np.array([[not (narrow and is_wide(scenario, cut))] for cut, _ in choices])
-
-
-def two_pools(scenario: Scenario, sizes: Sequence[int], limits: Limits, narrow: bool = False,
-              tables: Tables | None = None) -> dict[int, TwoPools]:
-    """Two pools on each number of cards, the best whole groups of any sizes up to it.
-
-    Args:
-        scenario: the deployment.
-        sizes: numbers of cards; groups have one of them each.
-        limits: of the means.
-        narrow: whether the experts of a group stay in one server.
-        tables: of the deployment, where several answers share them.
-    """
-    inputs, tables = scenario.inputs(), tables or Tables(scenario)
-    transfer = float(evaluate(dict(inputs) | {"separate_pools": 1},
-                              scenario.model.attention)["kv_transfer_time"])
-    first = _prefillers(tables, sizes, limits, transfer, narrow)
-    second = _decoders(tables, sizes, limits, narrow)
-    found = {}
-    for devices in sizes:
-        pairs = [(min(a * p.rate, b * d.rate), a, p, b, d) for p in first for d in second
-                 for a in range(1, (devices - d.devices) // p.devices + 1)
-                 if (b := (devices - a * p.devices) // d.devices) > 0]
-        if pairs:
-            rate, a, p, b, d = max(pairs, key=lambda pair: pair[0])
-            found[devices] = TwoPools(
-                devices, (a, p.devices, p.cut), (b, d.devices, d.cut), rate,
-                rate * float(inputs["output_tokens"]) / devices, p.time, d.time,
-                "prefill" if a * p.rate < b * d.rate else "decode", d.way)
-    return found
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from calc.choosing.advice import changed
-from calc.choosing.layouts.judge import HEADROOM, KINDS, admitted
+from calc.choosing.layouts.judge import KINDS, admitted
 from calc.choosing.layouts.ways import Sizes, at, each, every, placed
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.serving.replay import MOST_SEQUENCES
@@ -88,9 +88,6 @@ def requests_of(choices: Sequence[Choice]) -> np.ndarray:
 class Tables:
     """What the runtime gives for every cut of so many cards, whatever the limits: made once.
 
-    One pool, decode and prefill groups share the inputs of a cut; those of any width the
-    quantities of groups within a server.
-
     Args:
         scenario: the deployment.
     """
@@ -98,8 +95,6 @@ class Tables:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self._inputs: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._decoded: dict[int, _Groups] = {}
-        self._prefilled: dict[int, _Groups] = {}
 
     def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
         """The inputs of cuts of so many cards, each with the way its steps are tried."""
@@ -140,35 +135,3 @@ class Tables:
         if steps:
             found |= decode_sweep(columns, attention, steps, threads=1)
         return {name: column.reshape(counts.shape) for name, column in found.items()}
-
-    def decode(self, devices: int) -> _Groups:
-        """Requests in flight, room and time per token of groups that only decode."""
-        if devices not in self._decoded:
-            choices = ways(self.scenario, layouts(self.scenario, devices))
-            counts = requests_of(choices)
-            found = self.sweep(
-                devices, choices, counts, (HEADROOM,),
-                ("decode_step_time", "tokens_per_step", "draft_time"),
-                separate_pools=1) if choices else {}
-            self._decoded[devices] = _Groups(choices, counts, found)
-        return self._decoded[devices]
-
-    def prefill(self, devices: int) -> _Groups:
-        """Room and times of one prompt on every rank of groups that only prefill."""
-        if devices not in self._prefilled:
-            choices = list(dict.fromkeys(
-                layouts(self.scenario, devices), own_way(self.scenario)).items())
-            counts = np.array([[cut[2]] for cut, _ in choices], float)
-            found = self.sweep(devices, choices, counts, (
-                HEADROOM, "ttft", "prefill_step_time", "prompt_chunks"),
-                separate_pools=0, output_tokens=1) if choices else {}
-            self._prefilled[devices] = _Groups(choices, counts, found)
-        return self._prefilled[devices]
-
-
-class _Groups(NamedTuple):
-    """Choices of so many cards, numbers of requests (a row each) and quantities at each."""
-
-    choices: list[Choice]
-    counts: np.ndarray
-    found: dict[str, np.ndarray]

@@ -9,7 +9,7 @@ requests that its decode pool holds are those of its rate (``calc.choosing.pools
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -23,7 +23,7 @@ from calc.physics.memory import cache
 from calc.quantities.planning import transfer_time
 from calc.searching.choices import Choice
 from calc.searching.space import AXES, Base, Cells, Space, chosen
-from calc.searching.trying import Tried, filled
+from calc.searching.trying import Tried, at, filled
 from calc.searching.wishes import Wishes
 from catalogue import load_precision
 
@@ -92,6 +92,52 @@ class Pairs:
             min(rates, key=lambda name: rates[name]))
 
 
+@dataclass(frozen=True)
+class Pools:
+    """Pools of a base that none of the same cards beats, as columns of ``FIRST`` and ``THEN``.
+
+    Attributes:
+        base: an offer in a precision.
+        most: cards of both pools [1].
+        prefill, decode: columns by name, with their settings; empty where nothing fits.
+        tried: pools of either kind that fit [1].
+    """
+
+    base: Base
+    most: int
+    prefill: Cells
+    decode: Cells
+    tried: tuple[int, int]
+
+
+def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None,
+          threads: int = 2) -> list[Pools]:
+    """Every pool of every base that a goal allows, but for those that another one beats.
+
+    Args:
+        space: what the goal allows.
+        asked: its demand.
+        keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
+        threads: that share the work.
+    """
+    each, found = _of_one(space), []
+    for number, base in enumerate(each.bases()):
+        kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
+        counts = dict.fromkeys(kept, 0)
+        for every in each.cells(base):
+            cells = every if keep is None else at(every, np.flatnonzero(keep(base, every)))
+            for pool, best in kept.items() if len(cells["data"]) else ():
+                deployed = each.first(base, cells, pool)
+                tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
+                              threads)
+                for columns in _pool(pool, tried, asked, cells):
+                    counts[pool] += len(columns["devices"])
+                    best.add(columns | {"base": np.full(len(columns["devices"]), number)})
+        found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
+                           (counts["prefill"], counts["decode"])))
+    return found
+
+
 def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
     """Every pair of pools that a goal allows.
 
@@ -100,30 +146,16 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
         asked: its objectives and limits.
         threads: that share the work.
     """
-    each = _of_one(space)
-    bases, firsts, thens = each.bases(), [], []
-    counts = [0, 0, 0]
-    for number, base in enumerate(bases):
-        kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
-        for cells in each.cells(base):
-            for pool, best in kept.items():
-                deployed = each.first(base, cells, pool)
-                tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
-                              threads)
-                for columns in _pool(pool, tried, asked, cells):
-                    counts[pool == "decode"] += len(columns["devices"])
-                    best.add(columns | {"base": np.full(len(columns["devices"]), number)})
-        firsts.append(kept["prefill"].rows)
-        thens.append(kept["decode"].rows)
+    every, compared = pools(space, asked, threads=threads), 0
+    bases = [each.base for each in every]
     front = Front(asked.objectives, ties=False)
-    for (one, first), (two, then) in product(zip(bases, firsts, strict=True),
-                                             zip(bases, thens, strict=True)):
-        if first and then and _exchange(one, two):
-            most = min(map(each.most, (one, two)))
-            for joined in _joined(first, then, bases, asked, most):
-                counts[2] += len(joined["devices"])
+    for one, two in product(every, every):
+        if one.prefill and two.decode and _exchange(one.base, two.base):
+            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
+                compared += len(joined["devices"])
                 front.add(_within(joined, asked))
-    return Pairs(bases, front, (counts[0], counts[1], counts[2]))
+    fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared))
 
 
 def _of_one(space: Space) -> Space:

@@ -245,13 +245,14 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.deciding.growth import best, sizes_of, two_pools
+    from calc.deciding.growth import best, sizes_of
+    from calc.deciding.pairing import Pairing
     from calc.deciding.tables import Tables
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)
     found = {size: best(scenario, size, limits, tables=tables) for size in sizes}
-    pools = two_pools(scenario, sizes, limits, tables=tables)
+    pools = Pairing(scenario, sizes).best(limits)
     if not any(found.values()) and not pools:
         raise ParamsError(f"'{scenario.id}': no layout of 8 to {sizes[-1]} cards meets the limits, "
                           "expected higher ones.")

@@ -8,7 +8,8 @@ from functools import partial
 
 import catalogue
 from calc.choosing.answers import estimate
-from calc.deciding.growth import Best, TwoPools, best, sizes_of, two_pools
+from calc.deciding.growth import Best, best, sizes_of
+from calc.deciding.pairing import Pairing, TwoPools
 from calc.deciding.replicas import Limits
 from calc.deciding.tables import Tables
 from decisions.capacity import scaling_figures
@@ -80,8 +81,8 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
         tables = Tables(loaded)
         found.append(Growth(
             loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
-            two_pools(loaded, sizes, limits, tables=tables),
-            two_pools(loaded, sizes, limits, narrow=True, tables=tables)))
+            Pairing(loaded, sizes).best(limits),
+            Pairing(loaded, sizes, narrow=True).best(limits)))
     return found
 
 
@@ -97,10 +98,10 @@ def answer(found: Sequence[Growth]) -> None:
         if single and ones:
             en.append(f"in one pool {fmt_sig(ones[0].per_device)} output tokens/s per card on "
                       f"{ones[0].devices} cards, at best {fmt_sig(single.per_device)} on "
-                      f"{single.devices} ({single.layout}{_way(single)[0]})")
+                      f"{single.devices} ({single.layout}{_way(single.way)[0]})")
             zh.append(f"单池 {ones[0].devices} 卡时每卡 {fmt_sig(ones[0].per_device)} token/s，"
                       f"最高 {fmt_sig(single.per_device)}"
-                      f"（{single.devices} 卡，{single.layouts['zh']}{_way(single)[1]}）")
+                      f"（{single.devices} 卡，{single.layouts['zh']}{_way(single.way)[1]}）")
         if top:
             en.append(f"; in two pools up to {fmt_sig(top.per_device)} on {top.devices} cards")
             zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
@@ -127,7 +128,7 @@ def layouts(page: Growth) -> None:
         row: dict[str, object] = {"cards": size}
         if one:
             row |= {"layout": tuple(text + way for text, way in zip(
-                        one.layouts.values(), _way(one), strict=True)),
+                        one.layouts.values(), _way(one.way), strict=True)),
                     "requests": one.requests,
                     "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
                     "tpot": fmt_time(one.tpot), "binds": BINDS[one.binds],
@@ -154,15 +155,16 @@ def layouts(page: Growth) -> None:
 
 def _pools(two: TwoPools) -> Text:
     """``2×8 + 1×32 (EP32, 1 draft)``."""
-    a, p, _ = two.prefill
-    b, d, cut = two.decode
-    english, chinese = (f"{a}×{p} + {b}×{d} (EP{cut[3]}{way})" for way in _way(two))
+    a, b = two.groups
+    english, chinese = (
+        f"{a}×{two.prefill.devices} + {b}×{two.decode.devices} (EP{two.decode.expert}{way})"
+        for way in _way((two.decode.drafts, two.decode.micro_batches)))
     return english, chinese
 
 
-def _way(found: Best | TwoPools) -> Text:
+def _way(way: tuple[int, int]) -> Text:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
-    drafts, batches = found.way
+    drafts, batches = way
     halves = batches > 1
     return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0) + ", two half-batches" * halves,
             f"，{drafts} 个草稿" * (drafts > 0) + "，两个半批" * halves)

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 import catalogue
-from calc.deciding.growth import best, sizes_of, two_pools
+from calc.deciding.growth import best, sizes_of
+from calc.deciding.pairing import Pairing
 from calc.deciding.replicas import Limits
 from calc.deciding.tables import layouts, on, ways
 from calc.quantities.everything import evaluate
@@ -58,17 +59,7 @@ def test_higher_limits_never_give_less_and_staying_narrow_never_more(scenario):
 
 def test_limits_that_nothing_meets_have_no_best(scenario):
     assert best(scenario, 8, Limits(1e-3, 0.05, None)) is None
-    assert two_pools(scenario, (8, 16), Limits(1e-3, 0.05, None)) == {}
-
-
-def test_both_pools_hold_the_cards_and_the_slower_one_binds(scenario):
-    found = two_pools(scenario, (8, 16, 32), LIMITS)
-    assert set(found) == {16, 32}
-    for devices, pools in found.items():
-        used = pools.prefill[0] * pools.prefill[1] + pools.decode[0] * pools.decode[1]
-        assert used <= devices
-        assert pools.ttft <= LIMITS.ttft + 1e-9
-        assert pools.tpot <= LIMITS.tpot
+    assert Pairing(scenario, (8, 16)).best(Limits(1e-3, 0.05, None)) == {}
 
 
 def test_a_draft_is_tried_where_a_model_drafts_and_halves_where_ranks_exchange(scenario):
