@@ -85,6 +85,7 @@ class Pairing:
         """The deployment in the layout of a choice, as the pool that it is."""
         settings = {key: value for key, value in choice.settings().items()
                     if key.startswith(LAID)}
+        settings["workload.draft_tokens"] = choice.drafts
         if choice.pool == "prefill":
             settings |= {"workload.output_tokens": 1, "workload.context_tokens": 1 + int(
                 self.scenario.inputs()["input_tokens"])}
@@ -152,9 +153,10 @@ class Pairing:
         seen = {name: float(values[0]) for name, values in balanced(
             columns[0], columns[1], self.answer, _finite(limits.ttft)).items()}
         rates = {name: seen[f"{name} rate"] for name in ("prefill", "decode", "transfer")}
-        prefill, decode = (chosen(self.pools.base, {name: np.array([group["row"][name]])
-                                                    for name in AXES}, 0,
-                                  int(group["row"]["concurrency"])) for group in (p, d))
+        prefill, decode = (replace(chosen(
+            self.pools.base, {name: np.array([group["row"][name]]) for name in AXES}, 0,
+            int(group["row"]["concurrency"])), pool=pool)
+            for pool, group in (("prefill", p), ("decode", d)))
         return TwoPools(devices, (a, b), prefill, decode, seen["throughput"] / self.answer,
                         seen["throughput"] / devices, seen["ttft"], seen["tpot"],
                         min(rates, key=lambda name: rates[name]))

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, plain
 from catalogue.reading.units import DAY, HOUR, MINUTE, parse
 
 USUAL_SHARE = "99"  # percentile, unless told otherwise
@@ -371,9 +371,16 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
             one["layout"] + _way(one), f"{one['per_device']:.4g}", human(one["ttft"], "s"),
             human(one["tpot"], "s"), one["binds"], one["resource"]]
         table.add_row(f"{size}", *cells, "–" if two is None else
-                      f"{two['per_device']:.4g} ({two['prefill'][0]}×{two['prefill'][1]} + "
-                      f"{two['decode'][0]}×{two['decode'][1]}{_way(two)})")
+                      f"{plain(two['per_device'])} ({_pools(two)})")
     screen.print(table)
+
+
+def _pools(two: dict[str, Any]) -> str:
+    """``2×8 + 1×32``: groups that prefill and that decode, by cards; how the latter step."""
+    groups = " + ".join(f"{count}×{two[pool]['devices']}" for count, pool in zip(
+        two["groups"], ("prefill", "decode"), strict=True))
+    return groups + _way({"way": {"draft_tokens": two["decode"]["drafts"],
+                                  "micro_batches": two["decode"]["micro_batches"]}})
 
 
 def _way(found: dict[str, Any]) -> str:

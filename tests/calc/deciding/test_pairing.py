@@ -7,6 +7,7 @@ from calc.deciding.pairing import Pairing
 from calc.deciding.replicas import Limits
 from calc.quantities.everything import evaluate
 from calc.searching.asking import load_goal
+from calc.searching.choices import scenario as deployed
 from calc.searching.search import search
 
 SETTINGS = ["workload.input_tokens=2000 token", "workload.output_tokens=500 token",
@@ -43,7 +44,7 @@ def test_a_group_that_decodes_takes_what_the_runtime_gives_for_it(pairing):
         "concurrency": float(pools.decode.concurrency), "draft_tokens": pools.decode.drafts,
         "micro_batches": pools.decode.micro_batches}
     found = evaluate(inputs, "mla")
-    assert pools.tpot == pytest.approx(float(found["decode_tpot"]))
+    assert pools.tpot == pytest.approx(float(found["tpot"]))
     assert pools.groups[1] * float(found["request_throughput"]) >= pools.rate * (1 - 1e-9)
 
 
@@ -65,15 +66,15 @@ def test_groups_within_a_server_are_no_better(scenario, pairing):
 
 def test_a_search_of_the_same_question_has_the_same_answer():
     """One group of each on two servers: the same pools, the same law, the same pair."""
-    goal = load_goal("v3-16xh200", [
-        "engines=vllm@0.11.0", "precisions=fp8-block", "space.pools=two", "space.chunks=8192",
-        "space.drafts=0,1", "space.spares=none", "space.expert_slices=null", "cards.fewest=16",
+    goal = load_goal("million-tokens", [
+        "devices=nvidia-h200-sxm", "engines=vllm@0.11.0", "cards.most=16",
+        "demand.input_tokens=4000 token", "demand.output_tokens=1000 token",
+        "precisions=fp8-block", "space.pools=two", "space.chunks=8192",
+        "space.drafts=0,1", "space.spares=none", "cards.fewest=16",
+        "space.decode_context=1",
         "limits.tpot=50 ms", "limits.ttft=2 s", "objectives=throughput"])
     best = search(goal).pairs.rows()[0]
     demand = goal.demand
-    # the deployment that the goal's own pools are, so that nothing of another file takes part
-    from calc.searching.choices import scenario as deployed
-
     asked = deployed(goal, best.decode)
     asked = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
         f"workload.input_tokens={demand.input_tokens} token",
