@@ -84,7 +84,7 @@ INPUTS = frozenset({
     "request_overhead", "front_end_rate",
     "prefill_together", "separate_pools", "prefill_pool_rate",
     "prefill_pool_devices", "prefill_pool_port_time", "mixed_steps", "think_time", "open_arrivals",
-    "prefix_hit_share",
+    "prefix_hit_share", "prefill_delay_steps",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
     "host_overlap", "host_group_tokens",

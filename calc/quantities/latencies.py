@@ -41,8 +41,8 @@ DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens"
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
 WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
-                     "index_time", "context_exchange_time"),
-          "prefill": ("step_time", "routed_expert_time")}
+                     "index_time", "context_exchange_time", "distinct_experts"),
+          "prefill": ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time")}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {

@@ -1,10 +1,14 @@
 """What users see who ask again and again: TTFT, TPOT and rates of a deployment in a steady state.
 
 ``concurrency`` is the number of requests in flight, as one of them sees it while it decodes, itself
-included; where nobody thinks, all of them are in flight all the time. Each other one asks again, at
-a moment that has nothing to do with this one, so that its prompt comes in between. In a closed loop
-users think between an answer and the next question; arrivals that are independent (Poisson) are the
-limit of ever more users who think ever longer.
+included; where nobody thinks, all of them are in flight all the time. In a closed loop users think
+between an answer and the next question; arrivals that are independent (Poisson) are the limit of
+ever more users who think ever longer.
+
+Everything is counted in steps. A rank that decodes u requests to answers of n tokens gets u/n
+prompts a step, whatever the steps take; a step takes as long as its fullest rank and the experts of
+all of them. Rates follow from Little's law, so that it holds, and a prompt waits at least until
+what all prompts take fits into the time that there is.
 """
 
 from __future__ import annotations
@@ -14,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
-from calc.physics.experts import ranks_in_step
+from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving, token_pace
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
-MANY_STEPS = 8.0**3  # of thinking: after them a return finds half a step, to a thousandth
-MOST_BUSY = 0.99  # nearer to saturation the mean wait of independent arrivals has no bound
+LEAST = 8.0**-9  # of a rate or of a share, where it divides or has a power
+FEW = 8.0**-4  # prompts, of which two never meet
+ROOM = 1 / 8  # of a step that prompts find at least
 
 
 @dataclass(frozen=True)
@@ -34,184 +39,294 @@ class Steady:
     prompt_work: Number
     prompt_growth: Number
     shared_chunk: Number
-    prompts_per_chunk: Number
+    prompt_span: Number
     riding_time: Number
+    queue_filled: Number
+    queue_steps: Number
+    random_queue: Number
+    chunks_between: Number
+    unheld_prompts: Number
+    prompts_per_step: Number
+    rank_busy: Number
+    hold_steps: Number
+    hold_wait: Number
+    group_busy: Number
+    prompts_per_chunk: Number
+    fullest_chunk: Number
+    busy_step: Number
+    own_chunk: Number
+    least_work: Number
     steady_prefill: Number
     prompt_interruption: Number
     step_left: Number
-    unbunched_others: Number
-    others_rate: Number
-    steady_load: Number
     return_wait: Number
     random_wait: Number
+    returned_decode: Number
+    random_decode: Number
+    random_share: Number
+    steady_decode: Number
     pool_wait: Number
+    lighter_step: Number
     steady_queue: Number
     steady_stall: Number
     steady_ttft: Number
     steady_tpot: Number
     steady_e2e: Number
+    others_rate: Number
     steady_users: Number
     steady_request_throughput: Number
     steady_throughput: Number
 
 
+def soft_minimum(count: Number, power: Number) -> Number:
+    """About min(1, count), lower where counts vary: (1 - e^(-count^power))^(1/power) [1].
+
+    Of a Poisson number of prompts and one rank (power 1) it is the probability of any.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    of_power = np.maximum(count, 0) ** power
+    some = select(of_power < FEW, of_power, -np.expm1(-of_power))
+    return some ** (1 / power)
+
+
+def largest_of(number: Number, variance: Number) -> Number:
+    """The largest of so many log-normal loads of mean 1 and this variance, about [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    spread = np.log1p(variance)
+    exceeded = normal_quantile(EXPECTED_MAXIMUM / np.maximum(1, number))
+    return np.maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
+
+
 @dataclass(frozen=True)
-class _Prompt:
-    """A prompt among others: times [s], share and count [1], ``steady_others`` [request].
+class _Steps:
+    """Pieces that a step with prompts is made of.
 
     Attributes:
-        left: of its time with all ranks, what it takes on one of them [1].
-        own: its prefill, with what decodes beside it.
-        work: of the replica, if it is prefilled alone.
-        work_among: of the replica, with those that decode beside it.
-        growth: of a chunk by one more prompt.
-        shared: share of the prompts that find room in a chunk with others.
-        together: prompts of a mean chunk.
-        riding: what those that decode add to a chunk.
-        interruption: of those that decode, beyond the steps that they make meanwhile.
+        mixed: whether it holds requests that decode as well.
+        ranks: that take it together [1].
+        units: of such ranks, each stage of a pipeline by itself [1].
+        alone: a prompt's chunk on one rank [s].
+        token: of the fullest rank's chunk [s/token].
+        experts: that they take more for the chunks of all ranks than for one [s].
+        exchange, sent: the exchange for chunks of all ranks, and for one [s].
+        room: of a rank's step for prompts [token].
     """
 
-    others: Number
-    left: Number
-    own: Number
-    work: Number
-    work_among: Number
-    growth: Number
-    shared: Number
+    mixed: Number
+    ranks: Number
+    units: Number
+    alone: Number
+    token: Number
+    experts: Number
+    exchange: Number
+    sent: Number
+    room: Number
+
+
+def _pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
+            burst: Step) -> _Steps:
+    """See ``_Steps``; u others on a rank, c requests of the fullest.
+
+    What a token adds is known from the largest chunk and the decode step, a chunk of few tokens.
+    """
+    ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
+    shared = ranks > 1
+    experts = select(shared, prefill.routed_expert_time - np.maximum(
+        prefill.routed_expert_time / ranks,
+        np.minimum(prefill.routed_expert_time, decode.routed_expert_time)), 0)
+    fullest = 1 + prefill.rank_imbalance
+    sent = prefill.exchange_time / fullest
+    alone = prefill.step_time - experts - select(shared, prefill.exchange_time - sent, 0)
+    of_one = burst.step_time - select(
+        shared, burst.routed_expert_time * (1 - 1 / ranks)
+        + burst.exchange_time * (1 - 1 / fullest), 0)
+    few = decode.step_time - decode.core_time - decode.index_time - decode.context_exchange_time
+    tokens = p.burst_tokens - c / q.pipeline_parallel * (1 + q.draft_tokens)
+    token = np.maximum(0, np.minimum(
+        (of_one - few) / np.maximum(1, tokens), alone / p.prefill_tokens))
+    budget = q.max_num_batched_tokens
+    room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
+    return _Steps(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
+                  experts, prefill.exchange_time, sent, room)
+
+
+def _busy(s: _Steps, p: Prompts, fullest: Number, tokens: Number, riding: Number) -> Number:
+    """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
+    of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
+    more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
+    return (s.alone + s.token * (fullest - p.prefill_tokens) + fullest / p.prefill_tokens * more
+            + riding)
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """Prompts of others by the step; see ``Steady``.
+
+    Attributes:
+        chunks: of a prompt [1].
+        portion: of a chunk that a prompt fills, all of it at most [1].
+        queued, random: steps that a prompt waits for those before it on its rank, after an answer
+            and where it comes at random [1].
+    """
+
+    chunks: Number
+    portion: Number
+    filled: Number
+    between: Number
+    unheld: Number
+    prompts: Number
+    rank: Number
+    hold: Number
+    held: Number
+    group: Number
+    queued: Number
+    random: Number
+
+
+def _held(q: Any, s: _Steps, u: Number, prompts: Number, chunks: Number) -> tuple[Number, Number]:
+    """Steps for which ranks hold prompts back, and for which one of them waits [1].
+
+    Until every rank has one: requests are dealt to ranks in turn, so g - 1 arrivals after the
+    first; at most so many steps as the engine waits, and while anybody decodes.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    most, arrivals = q.prefill_delay_steps, np.maximum(s.ranks * prompts * chunks, LEAST)
+    others = np.maximum(1, s.ranks - 1)
+    until_all = others / arrivals
+    steps = select((most > 0) & (s.ranks > 1), np.minimum(1, s.ranks * u) * until_all
+                   * soft_minimum(most / until_all, others**0.5), 0)
+    return steps, steps * (1 + arrivals * steps / 2) / (1 + arrivals * steps)
+
+
+def _rates(q: Any, p: Prompts, s: _Steps, u: Number, span: Number) -> _Rates:
+    """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
+
+    With mixed steps a queue with room for a chunk in each step, whose population is the others;
+    where prompts go first, as many as end in the decode steps between.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
+    chunks, power = np.maximum(p.prompt_chunks, span), s.ranks**0.5
+    full = later / span * (1 + chunks / later)
+    filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
+    each = u / later
+    between = np.maximum(each * span, chunks * soft_minimum(each, power))
+    unheld = select(s.mixed, filled / span, each / (1 + between))
+    # held prompts take so many steps more until they come again
+    _, waited = _held(q, s, u, unheld, chunks)
+    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited))
+    rank = select(s.mixed, np.minimum(1, np.maximum(
+        prompts * span, soft_minimum(prompts * chunks, power))), between / (1 + between))
+    hold, held = _held(q, s, u, prompts, chunks)
+    together = s.ranks * prompts * chunks
+    delayed = together / (1 + together * (hold + 1))
+    group = select(hold > 0, delayed, 1 - (1 - rank) * np.exp(
+        -(s.ranks - 1) * prompts * chunks))
+    rank = select(hold > 0, np.minimum(delayed, np.maximum(
+        prompts * span, delayed * (1 + together * hold) / s.ranks)), rank)
+    ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))
+    rest = filled * np.minimum(1, span) / 2
+    queued = select(s.mixed, np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
+                    each * span / 2 * np.clip(span - 1, 0, 1))
+    return _Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, rank, hold, held, group, queued,
+                  np.maximum(0, ahead - rest))
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """Prompts that share a chunk, tokens of the fullest, and times; see ``Steady``."""
+
     together: Number
-    riding: Number
+    fullest: Number
+    busy: Number
+    own: Number
+    prefill: Number
+    least: Number
+
+
+def _chunks(q: Any, p: Prompts, s: _Steps, r: _Rates, span: Number, riding: Number, pace: Number
+            ) -> _Chunks:
+    """Steps with prompts: of others, with one's own chunk, and full ones.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    budget, new = q.max_num_batched_tokens, p.new_tokens
+    on_rank = np.maximum(1, r.prompts / np.maximum(LEAST, r.rank))
+    single = select(r.prompts > FEW, r.prompts * np.exp(-r.prompts) / -np.expm1(
+        -np.maximum(FEW, r.prompts)), 1)
+    variance = (q.prompt_variation**2 + 1 - single) / on_rank
+    whole = np.minimum(budget, select(
+        r.prompts > LEAST, r.prompts * new / np.maximum(LEAST, r.rank), p.prefill_tokens))
+    busy_ranks = s.ranks * r.rank / np.maximum(LEAST, r.group)
+    fullest = np.minimum(budget, whole * largest_of(busy_ranks, variance))
+    everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
+    busy = np.maximum(pace, _busy(s, p, fullest, np.maximum(fullest, everywhere), riding))
+    joined = p.prefill_tokens + np.clip(
+        (on_rank - 1) * p.prefill_tokens + select(r.hold > 0, 0, r.prompts * new), 0,
+        np.maximum(0, s.room - p.prefill_tokens))
+    own = np.minimum(budget, select(r.prompts > LEAST, np.maximum(joined, fullest), joined))
+    among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
+    chunk = _busy(s, p, own, p.prefill_tokens + among, riding)
+    stages = q.pipeline_parallel
+    filling = (p.prompt_chunks + stages - 1) / (stages * p.prompt_chunks)
+    least = span / s.ranks * _busy(s, p, budget, s.ranks * budget, riding)
+    return _Chunks(np.maximum(1, everywhere / new), fullest, busy, chunk,
+                   r.chunks * (chunk * filling + r.held * pace), least)
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """A request's way: waits and decoding, after an answer and at random [s]; see ``Steady``."""
+
     interruption: Number
+    left: Number
+    back: Number
+    random: Number
+    decode_back: Number
+    decode_random: Number
 
 
-def _mixed(q: Any) -> Number:
-    """Whether a step holds prompts and requests that decode."""
-    return (q.mixed_steps > 0) & (q.separate_pools == 0)
+def _stay(q: Any, s: _Steps, r: _Rates, k: _Chunks, u: Number, pace: Number, lone: Number
+          ) -> _Stay:
+    """Waits and decoding; a share of the others that is not lone delays.
 
-
-def _later(q: Any) -> Number:
-    """Tokens after the first, at least one where it divides [token]."""
-    return np.maximum(1, q.output_tokens - 1)
-
-
-def _prompt(q: Any, p: Prompts, c: Number, pace: Number, decode: Step, prefill: Step, burst: Step,
-            alone: Number) -> _Prompt:
-    """A prompt among those of others.
-
-    A chunk takes a constant part and a part for each of its prompts; the latter is known from a
-    chunk of one prompt and a full one. Where ranks share experts every rank has room for a prompt
-    in a step, and one more prompt adds only its tokens at the experts.
+    Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
+    Those of the others join the next step, so that they delay who decodes, or is about to.
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ranks = ranks_in_step(q)
-    others = select(q.separate_pools > 0, q.concurrency, np.minimum(
-        ranks * c, q.concurrency)) - 1
-    at_experts = prefill.routed_expert_time / prefill.step_time
-    whole = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
-    wider = p.burst_tokens - p.prefill_tokens
-    slope = (burst.step_time - prefill.step_time) / np.where(wider > 0, wider, 1)
-    growth = np.minimum(whole, select(
-        wider > 0, slope * p.new_tokens / q.pipeline_parallel, whole))
-    in_step = ranks > 1
-    read = np.minimum(at_experts, decode.routed_expert_time / prefill.step_time)
-    left = select(in_step, 1 - at_experts + np.maximum(at_experts / ranks, read), 1)
-    growth = select(in_step, whole * at_experts / ranks, growth)
-    work = whole * left
-    ending = others / _later(q)
-    room = np.maximum(0, 1 - p.new_tokens * (1 + ending) / q.max_num_batched_tokens)
-    shared = select(in_step, 1, select(p.prompt_chunks > 1, 0, room))
-    each = (others + 1) / _later(q)
-    together = 1 + shared * (each / -np.expm1(-each) - 1)
-    mixed = _mixed(q)
-    core = decode.core_time + decode.index_time + decode.context_exchange_time
-    riding = select(mixed, (c - 1) * (core / c + growth / p.new_tokens), 0)
-    beside = select(mixed, 1, 1 - 1 / ranks)  # prompts beside which those of a rank go on
-    saved = beside * (riding - pace) / q.pipeline_parallel
-    interruption = np.maximum(0, work + p.prompt_chunks * saved
-                              - (work - growth + saved) * (1 - 1 / together))
-    added = p.prompt_chunks * riding
-    return _Prompt(others, left, alone * left + added, work, work + added, growth, shared,
-                   together, riding, interruption)
-
-
-def _left_of_step(q: Any, a: _Prompt, decode: Step, pace: Number, first: Number) -> Number:
-    """What is left of the step that a user's next prompt finds under way [s].
-
-    Steps follow one another from the end of the answer: the first as given [s], then decode steps
-    of one request fewer. The time to think is exponential, that before the scheduler is not.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    of_one = (decode.routed_expert_time + decode.core_time + decode.index_time) / (1 + a.others)
-    fewer = pace * (1 - of_one / decode.step_time)
-    late = q.request_overhead - first
-    left = fewer * np.maximum(0, np.ceil(late / fewer)) - late
-    thinks = q.think_time > 0
-    mean = select(thinks, np.minimum(q.think_time, MANY_STEPS * fewer), 1)
-    return left + select(thinks, fewer * np.exp(-left / mean) / -np.expm1(-fewer / mean) - mean, 0)
-
-
-def _waits(q: Any, p: Prompts, a: _Prompt, decode: Step, pace: Number, step_left: Number,
-           rate: Number) -> tuple[Number, Number]:
-    """Mean wait of a prompt [s]: right after an answer, and at random.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    work = a.work_among
-    ending = a.others / _later(q)
-    chunk = work / p.prompt_chunks + a.growth * (a.together - 1)
-    follows = -np.expm1(-ending)
-    back = (1 - follows) * step_left + follows * _left_of_step(q, a, decode, pace, chunk)
-    with_me = ending * a.growth * (1 + a.shared) / 2
-    busy = np.minimum(MOST_BUSY, rate * (
-        work - (work - a.growth) * (1 - 1 / a.together)))
-    left = (1 - busy) * pace / 2 + busy * chunk / 2
-    queued, joining = (np.minimum(MOST_BUSY, rate * each) for each in (work, a.growth))
-    ahead = left * ((1 - a.shared) / (1 - queued) + a.shared * (1 + 2 * joining))
-    return with_me + back, ahead
-
-
-def _unbunched(q: Any, a: _Prompt, pace: Number, at_random: Number) -> Number:
-    """Others that decode along, without those that a prompt brings with it [request].
-
-    Of prompts that come at random, those that come while others are worked on begin to decode
-    together with them; where answers end at any step, a request sees half of them on average.
-
-    Args:
-        q: input symbols as attributes.
-        a: a prompt among others.
-        pace: of a token without stalls [s].
-        at_random: share of the prompts that come at random [1].
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    decoding = _later(q) * pace
-    grown = decoding + at_random * a.interruption
-    whole = grown + np.sqrt(
-        grown * grown + 2 * at_random * a.others * a.interruption * a.interruption)
-    return select(at_random > 0, 2 * a.others * decoding / select(at_random > 0, whole, 1),
-                  a.others)
-
-
-def _delay(q: Any, p: Prompts, a: _Prompt, pace: Number, back: Number, ahead: Number, spread: Number
-           ) -> tuple[Number, Number]:
-    """Delay of a request by the prompts of others [s]: in a closed loop, and of arrivals at random.
-
-    Others finish while this one decodes; at random they also come while its own prompt waits and
-    is worked on, and what it finds is worked on before.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    several, after = np.minimum(1, a.others), q.output_tokens - 1
-    mixed = _mixed(q)
-    caused = a.others * a.interruption
-    crowded = a.others * (a.interruption + p.prompt_chunks * select(
-        mixed, pace, 0) / a.together) - after * pace
-    last = pace + select(mixed, caused / _later(q), 0)
-    meanwhile = a.own + (1 - a.shared) * ahead - last
-    coming = spread * a.interruption * (1 + meanwhile / (_later(q) * pace))
-    at_random = np.minimum(1, after) * coming + several * ahead
-    return np.maximum(caused + several * back, crowded), np.maximum(at_random, crowded)
+    after, later = q.output_tokens - 1, np.maximum(1, q.output_tokens - 1)
+    h = q.request_overhead
+    longer = r.group * (k.busy - pace)
+    mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
+    stalled = (longer + pausing * pace) / (1 - pausing)
+    each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
+    interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
+    at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
+    left = np.maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
+    prompt = r.chunks * k.busy
+    found = u * prompt * prompt * (1 + q.prompt_variation**2) / 2
+    base = h + k.prefill + lone * at_random + after * pace
+    waited = r.portion * np.maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+                                    - r.portion * r.rank * k.busy / 2)
+    random = lone * at_random + select(s.mixed, r.random * k.busy, waited)
+    first = h + k.prefill + random
+    behind = np.maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
+    own = after * pace + interruption * behind
+    joining = interruption * u * (s.ranks - 1)
+    grown = joining + own - first
+    decoding = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
+    return _Stay(interruption, left, lone * left + r.queued * k.busy, random,
+                 after * (pace + stalled), select(q.output_tokens > 1, decoding, 0))
 
 
 def pool_queue(load: Number, service: Number, base: Number) -> Number:
@@ -231,6 +346,45 @@ def pool_queue(load: Number, service: Number, base: Number) -> Number:
     return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
 
 
+def _shared_pool_wait(q: Any, p: Prompts, s: _Steps, u: Number, prefill: Step, before: Number,
+                      decoding: Number, ratio: Number) -> Number:
+    """Mean wait for a prefill replica, whose chunks prompts share where there is room [s].
+
+    Prompts are dealt to r replicas in turn, so that they come more regularly than at random.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    ranks = s.ranks
+    replicas = ranks * np.maximum(1, np.ceil(
+        ratio * q.data_parallel / ranks * (1 - ROUNDING)))
+    service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+    sharing = np.maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
+    growth = np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel)
+    load, base = u * service / replicas, before + decoding
+    gap = base - load + sharing * u * (service - growth) / replicas
+    found = load * service * base / (base + load * sharing) * (
+        1 / replicas + q.prompt_variation**2) / 2
+    return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
+
+
+def _lighter(q: Any, s: _Steps, c: Number, u: Number, decode: Step, accepted: Number,
+             share: Number) -> Number:
+    """What a token takes less because some requests are not decoding [s].
+
+    A decode step is known with the fullest batch on every rank. The core takes its part by
+    request; experts as many as are hit, whose number grows less than the tokens do.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    batch, u = ceil_div(c, q.pipeline_parallel), u * share
+    hit = np.clip(decode.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+    growing = -(1 - hit) * np.log1p(-hit) / hit
+    cores = (decode.core_time + decode.index_time) * (1 - np.minimum(1, (1 + u) / batch))
+    experts = decode.routed_expert_time * (1 - np.minimum(
+        1, (1 + s.ranks * u) / (s.ranks * batch)) ** growing)
+    return (cores + experts) / accepted
+
+
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
            burst: Step, served: Serving, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
@@ -246,38 +400,49 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    apart = q.separate_pools > 0
-    *_, pace = token_pace(q, decode)
-    a = _prompt(q, p, requests_per_rank, pace, decode, prefill, burst, served.prefill_time)
-    away = q.think_time + q.request_overhead
-    mixed = _mixed(q)
-    several, after = np.minimum(1, a.others), q.output_tokens - 1
-    mixing = select(q.open_arrivals > 0, 1, np.minimum(1, away / (pace + a.work_among)))
-    base = q.request_overhead + a.own + after * pace + select(apart, transfer, 0)
-    left = _left_of_step(q, a, decode, pace, 0)
-    spread = _unbunched(q, a, pace, mixing * select(
-        q.open_arrivals > 0, 1, q.think_time / (q.think_time + base + a.others * a.interruption)))
-    coming = spread / (_later(q) * pace + spread * a.interruption + (1 - mixing) * (
-        q.request_overhead + a.own + several * left))
-    soon, ahead = _waits(q, p, a, decode, pace, left, coming)
-    closed, at_random = _delay(q, p, a, pace, left, ahead, spread)
-    load = select(apart, 0, (1 - mixing) * closed + mixing * at_random)
-    waiting = several * ((1 - mixing) * soon + mixing * ahead)
-    replicas = np.maximum(1, np.ceil(pool_ratio * q.data_parallel * (1 - ROUNDING)))
-    in_pool = pool_queue(a.others * a.work / replicas, a.work, base)
-    queue = select(apart, in_pool, waiting)
-    stall = np.maximum(0, load - queue) / _later(q)
-    most = a.own / p.prompt_chunks - pace  # beside prompts a token takes a chunk at most
-    stall = select(mixed, np.minimum(stall, np.maximum(0, most)), stall)
-    first = (q.request_overhead + a.own + select(apart, transfer, 0)
-             + np.maximum(queue, load - after * stall))
+    apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
+    _, accepted, pace = token_pace(q, decode)
+    units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
+    others = np.maximum(0, q.concurrency - 1) / select(apart, 1, units)
+    u = np.maximum(0, q.concurrency - 1) / units / ranks_in_step(q)  # on the same rank
+    s = _pieces(q, p, c, u, decode, prefill, burst)
+    span = p.new_tokens / s.room
+    core = decode.core_time + decode.index_time + decode.context_exchange_time
+    riding = select(s.mixed, u * (core / c + s.token), 0)
+    r = _rates(q, p, s, u, span)
+    k = _chunks(q, p, s, r, span, riding, pace)
+    t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
+    mixing = select(q.open_arrivals > 0, 1, np.minimum(
+        1, (q.think_time + q.request_overhead) / (pace + k.prefill)))
+    sent = q.request_overhead + served.prefill_time + transfer
+    pool = _shared_pool_wait(q, p, s, others, prefill, sent, after * pace, pool_ratio)
+    queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)
+    decoding = select(apart, after * pace,
+                      (1 - mixing) * t.decode_back + mixing * t.decode_random)
+    first = queue + select(apart, sent, q.request_overhead + k.prefill)
+    lighter = _lighter(q, s, c, u, decode, accepted, decoding / (
+        first + decoding))
+    stall = select(after > 0, np.maximum(
+        0, select(apart, 0, decoding / np.maximum(1, after) - pace) - lighter), 0)
     tpot = pace + stall
-    e2e = first + after * tpot
-    groups = q.concurrency / (1 + a.others)
-    among = select(apart, a.others / e2e, coming)
+    # what prompts, or the front end, need at least for all that are in flight
+    fits = np.maximum(q.concurrency / q.front_end_rate, select(
+        apart, 0, (1 + others) * k.least))
+    short = np.maximum(0, fits - first - after * tpot)
+    ttft = first + short
+    e2e = ttft + after * tpot
+    total = np.maximum(0, q.concurrency - 1)
+    among = total / e2e
     asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
-    users = groups * (1 + among * (e2e + q.think_time))
-    rate = groups * (among + asking)
-    return Steady(a.others, away, a.left, a.work, a.growth, a.shared, a.together, a.riding, a.own,
-                  a.interruption, left, spread, coming, load, soon, ahead, in_pool, queue, stall,
-                  first, tpot, e2e, users, rate, rate * q.output_tokens)
+    rate = among + asking
+    whole = np.maximum(1, p.prompt_chunks)
+    return Steady(
+        others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
+        whole * s.alone / q.pipeline_parallel, s.token * p.new_tokens,
+        np.maximum(0, 1 - span), span, riding, r.filled, r.queued,
+        r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
+        r.group, k.together, k.fullest, k.busy, k.own, k.least, k.prefill, t.interruption, t.left,
+        t.back, t.random, t.decode_back, t.decode_random, mixing, decoding, pool,
+        lighter, queue + short, stall,
+        ttft, tpot, e2e, among, 1 + total + among * q.think_time, rate,
+        rate * q.output_tokens)

@@ -77,10 +77,10 @@ NEUTRAL: dict[str, float] = {
     "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
-    "prompt_variation": 0, "answer_variation": 0, "balanced_placement": 0,
-    "even_routing": 0, "placement_residual": 0, "redundant_experts": 0, "shared_expert_ranks": 0,
-    "expert_tensor_parallel": 0,
-    "decode_context_parallel": 1, "context_all_to_all": 0, "accepted_length": 0, "share_of_left": 0,
+    "prompt_variation": 0, "answer_variation": 0, "prefill_delay_steps": 0,
+    "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
+    "shared_expert_ranks": 0, "expert_tensor_parallel": 0, "decode_context_parallel": 1,
+    "context_all_to_all": 0, "accepted_length": 0, "share_of_left": 0,
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
     "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
@@ -88,6 +88,7 @@ NEUTRAL: dict[str, float] = {
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
+DELAY_STEPS = 30.0  # SGLang's prefill_delayer_max_delay_passes
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
             "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
@@ -376,8 +377,17 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "captured": float(bool(scenario.file.graphs)),
         "mixed_steps": float(scenario.file.scheduling == "mixed"),
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),
+        "prefill_delay_steps": _delayed(scenario),
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }
+
+
+def _delayed(scenario: Resolved) -> float:
+    """Steps for which ranks that share experts hold prompts back at most, 0 if they do not [1]."""
+    stated = scenario.file.prefill_delay_steps
+    if scenario.file.prefill_coordination != "delay":
+        return 0.0
+    return DELAY_STEPS if stated is None else float(stated.value)
 
 
 def _host(scenario: Resolved) -> dict[str, float]:

@@ -33,8 +33,10 @@ from workbench.formulas.exported import (
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
 # Differences of large numbers: what they are of the same size as.
-_DIFFERENCES = ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device")
-_SCALE = "usable_memory"
+_DIFFERENCES = dict.fromkeys(
+    ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
+    "steady_stall": "steady_tpot", "prompt_interruption": "busy_step", "lighter_step": "steady_tpot",
+    "random_wait": "busy_step", "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks"}
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
 
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
     left, right = float(derived[name]), float(value)
-    size = max(abs(left), abs(right), derived[_SCALE] if name in _DIFFERENCES else 0)
+    size = max(abs(left), abs(right), derived[_DIFFERENCES[name]] if name in _DIFFERENCES else 0)
     return Row(name, stage, left, right, float(abs(left - right) / size) if size else 0.0)
 
 

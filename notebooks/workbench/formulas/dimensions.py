@@ -39,10 +39,13 @@ COUNTED_ANEW = {
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",
     **dict.fromkeys(
-        ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_time", "steady_load",
+        ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_time", "prompt_span",
          "return_wait", "random_wait", "steady_stall", "pool_wait", "steady_queue", "steady_e2e",
          "steady_ttft", "steady_request_throughput", "steady_throughput", "prompt_growth",
-         "step_left", "others_rate", "unbunched_others"),
+         "step_left", "others_rate", "queue_filled", "queue_steps", "random_queue",
+         "prompts_per_step", "random_share", "steady_decode", "chunks_between", "unheld_prompts", "rank_busy", "hold_steps", "hold_wait", "group_busy",
+         "fullest_chunk", "busy_step", "own_chunk", "least_work", "returned_decode",
+         "random_decode", "lighter_step", "steady_prefill", "steady_users", "prompt_work"),
         "a prompt and an answer are those of one request, of which others are counted"),
     **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
                     "a transfer is that of one request"),
@@ -111,6 +114,8 @@ def text(dimensions: Mapping[str, sympy.Rational]) -> str:
 def _power(expr: sympy.Pow, formula: str) -> Dimensions:
     base = of(expr.base, formula)
     _counted(expr.exp, formula, "exponent")
+    if base and not expr.exp.is_Rational and not uncounted(base):
+        return {}  # a count, as in a logarithm
     if base and not expr.exp.is_Rational:
         raise DerivationError(f"formula '{formula}' raises {expr.base} [{text(base)}] to the "
                               f"power {expr.exp}, which is not a fixed number.")
