@@ -18,6 +18,7 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
 CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
 
 POINTS = 200  # numbers of requests in flight that are tried
+FEWEST = 1 / 128  # other requests in flight, of those tried
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
     if not inputs["open_arrivals"] and not inputs["think_time"]:
         return Lasting(workload.arrivals, most, *(
             {name: float(everything[name]) for name in names} for names in (STEADY, CACHE)))
-    counts = np.unique(np.geomspace(1, most, POINTS).round())
+    counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, most - 1), POINTS))
     found = evaluate({**inputs, "concurrency": counts}, attention)
     wanted, name = ((workload.arrival_rate.value, "steady_request_throughput")
                     if inputs["open_arrivals"] else (most, "steady_users"))

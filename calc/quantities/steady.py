@@ -19,14 +19,20 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
+from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
+from calc.quantities.bunches import (
+    LEAST,
+    Chunks,
+    Pieces,
+    Rates,
+    chunks_of,
+    pieces,
+    rates_of,
+)
 from calc.quantities.waves import Prompts, Serving, token_pace
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
-LEAST = 8.0**-9  # of a rate or of a share, where it divides or has a power
-FEW = 8.0**-4  # prompts, of which two never meet
-ROOM = 1 / 8  # of a step that prompts find at least
 
 
 @dataclass(frozen=True)
@@ -78,211 +84,6 @@ class Steady:
     steady_throughput: Number
 
 
-def soft_minimum(count: Number, power: Number) -> Number:
-    """About min(1, count), lower where counts vary: (1 - e^(-count^power))^(1/power) [1].
-
-    Of a Poisson number of prompts and one rank (power 1) it is the probability of any.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    of_power = np.maximum(count, 0) ** power
-    some = select(of_power < FEW, of_power, -np.expm1(-of_power))
-    return some ** (1 / power)
-
-
-def largest_of(number: Number, variance: Number) -> Number:
-    """The largest of so many log-normal loads of mean 1 and this variance, about [1].
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    spread = np.log1p(variance)
-    exceeded = normal_quantile(EXPECTED_MAXIMUM / np.maximum(1, number))
-    return np.maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """Pieces that a step with prompts is made of.
-
-    Attributes:
-        mixed: whether it holds requests that decode as well.
-        ranks: that take it together [1].
-        units: of such ranks, each stage of a pipeline by itself [1].
-        alone: a prompt's chunk on one rank [s].
-        token: of the fullest rank's chunk [s/token].
-        experts: that they take more for the chunks of all ranks than for one [s].
-        exchange, sent: the exchange for chunks of all ranks, and for one [s].
-        room: of a rank's step for prompts [token].
-    """
-
-    mixed: Number
-    ranks: Number
-    units: Number
-    alone: Number
-    token: Number
-    experts: Number
-    exchange: Number
-    sent: Number
-    room: Number
-
-
-def _pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
-            burst: Step) -> _Steps:
-    """See ``_Steps``; u others on a rank, c requests of the fullest.
-
-    What a token adds is known from the largest chunk and the decode step, a chunk of few tokens.
-    """
-    ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
-    shared = ranks > 1
-    experts = select(shared, prefill.routed_expert_time - np.maximum(
-        prefill.routed_expert_time / ranks,
-        np.minimum(prefill.routed_expert_time, decode.routed_expert_time)), 0)
-    fullest = 1 + prefill.rank_imbalance
-    sent = prefill.exchange_time / fullest
-    alone = prefill.step_time - experts - select(shared, prefill.exchange_time - sent, 0)
-    of_one = burst.step_time - select(
-        shared, burst.routed_expert_time * (1 - 1 / ranks)
-        + burst.exchange_time * (1 - 1 / fullest), 0)
-    few = decode.step_time - decode.core_time - decode.index_time - decode.context_exchange_time
-    tokens = p.burst_tokens - c / q.pipeline_parallel * (1 + q.draft_tokens)
-    token = np.maximum(0, np.minimum(
-        (of_one - few) / np.maximum(1, tokens), alone / p.prefill_tokens))
-    budget = q.max_num_batched_tokens
-    room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
-    return _Steps(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
-                  experts, prefill.exchange_time, sent, room)
-
-
-def _busy(s: _Steps, p: Prompts, fullest: Number, tokens: Number, riding: Number) -> Number:
-    """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
-    of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
-    more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
-    return (s.alone + s.token * (fullest - p.prefill_tokens) + fullest / p.prefill_tokens * more
-            + riding)
-
-
-@dataclass(frozen=True)
-class _Rates:
-    """Prompts of others by the step; see ``Steady``.
-
-    Attributes:
-        chunks: of a prompt [1].
-        portion: of a chunk that a prompt fills, all of it at most [1].
-        queued, random: steps that a prompt waits for those before it on its rank, after an answer
-            and where it comes at random [1].
-    """
-
-    chunks: Number
-    portion: Number
-    filled: Number
-    between: Number
-    unheld: Number
-    prompts: Number
-    rank: Number
-    hold: Number
-    held: Number
-    group: Number
-    queued: Number
-    random: Number
-
-
-def _held(q: Any, s: _Steps, u: Number, prompts: Number, chunks: Number) -> tuple[Number, Number]:
-    """Steps for which ranks hold prompts back, and for which one of them waits [1].
-
-    Until every rank has one: requests are dealt to ranks in turn, so g - 1 arrivals after the
-    first; at most so many steps as the engine waits, and while anybody decodes.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    most, arrivals = q.prefill_delay_steps, np.maximum(s.ranks * prompts * chunks, LEAST)
-    others = np.maximum(1, s.ranks - 1)
-    until_all = others / arrivals
-    steps = select((most > 0) & (s.ranks > 1), np.minimum(1, s.ranks * u) * until_all
-                   * soft_minimum(most / until_all, others**0.5), 0)
-    return steps, steps * (1 + arrivals * steps / 2) / (1 + arrivals * steps)
-
-
-def _rates(q: Any, p: Prompts, s: _Steps, u: Number, span: Number) -> _Rates:
-    """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
-
-    With mixed steps a queue with room for a chunk in each step, whose population is the others;
-    where prompts go first, as many as end in the decode steps between.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
-    chunks, power = np.maximum(p.prompt_chunks, span), s.ranks**0.5
-    full = later / span * (1 + chunks / later)
-    filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
-    each = u / later
-    between = np.maximum(each * span, chunks * soft_minimum(each, power))
-    unheld = select(s.mixed, filled / span, each / (1 + between))
-    # held prompts take so many steps more until they come again
-    _, waited = _held(q, s, u, unheld, chunks)
-    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited))
-    rank = select(s.mixed, np.minimum(1, np.maximum(
-        prompts * span, soft_minimum(prompts * chunks, power))), between / (1 + between))
-    hold, held = _held(q, s, u, prompts, chunks)
-    together = s.ranks * prompts * chunks
-    delayed = together / (1 + together * (hold + 1))
-    group = select(hold > 0, delayed, 1 - (1 - rank) * np.exp(
-        -(s.ranks - 1) * prompts * chunks))
-    rank = select(hold > 0, np.minimum(delayed, np.maximum(
-        prompts * span, delayed * (1 + together * hold) / s.ranks)), rank)
-    ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))
-    rest = filled * np.minimum(1, span) / 2
-    queued = select(s.mixed, np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
-                    each * span / 2 * np.clip(span - 1, 0, 1))
-    return _Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, rank, hold, held, group, queued,
-                  np.maximum(0, ahead - rest))
-
-
-@dataclass(frozen=True)
-class _Chunks:
-    """Prompts that share a chunk, tokens of the fullest, and times; see ``Steady``."""
-
-    together: Number
-    fullest: Number
-    busy: Number
-    own: Number
-    prefill: Number
-    least: Number
-
-
-def _chunks(q: Any, p: Prompts, s: _Steps, r: _Rates, span: Number, riding: Number, pace: Number
-            ) -> _Chunks:
-    """Steps with prompts: of others, with one's own chunk, and full ones.
-
-    Source: notebooks/serving.md, section A steady state.
-    """
-    budget, new = q.max_num_batched_tokens, p.new_tokens
-    on_rank = np.maximum(1, r.prompts / np.maximum(LEAST, r.rank))
-    single = select(r.prompts > FEW, r.prompts * np.exp(-r.prompts) / -np.expm1(
-        -np.maximum(FEW, r.prompts)), 1)
-    variance = (q.prompt_variation**2 + 1 - single) / on_rank
-    whole = np.minimum(budget, select(
-        r.prompts > LEAST, r.prompts * new / np.maximum(LEAST, r.rank), p.prefill_tokens))
-    busy_ranks = s.ranks * r.rank / np.maximum(LEAST, r.group)
-    fullest = np.minimum(budget, whole * largest_of(busy_ranks, variance))
-    everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
-    busy = np.maximum(pace, _busy(s, p, fullest, np.maximum(fullest, everywhere), riding))
-    joined = p.prefill_tokens + np.clip(
-        (on_rank - 1) * p.prefill_tokens + select(r.hold > 0, 0, r.prompts * new), 0,
-        np.maximum(0, s.room - p.prefill_tokens))
-    own = np.minimum(budget, select(r.prompts > LEAST, np.maximum(joined, fullest), joined))
-    among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
-    chunk = _busy(s, p, own, p.prefill_tokens + among, riding)
-    stages = q.pipeline_parallel
-    filling = (p.prompt_chunks + stages - 1) / (stages * p.prompt_chunks)
-    least = span / s.ranks * _busy(s, p, budget, s.ranks * budget, riding)
-    return _Chunks(np.maximum(1, everywhere / new), fullest, busy, chunk,
-                   r.chunks * (chunk * filling + r.held * pace), least)
-
-
 @dataclass(frozen=True)
 class _Stay:
     """A request's way: waits and decoding, after an answer and at random [s]; see ``Steady``."""
@@ -295,7 +96,7 @@ class _Stay:
     decode_random: Number
 
 
-def _stay(q: Any, s: _Steps, r: _Rates, k: _Chunks, u: Number, pace: Number, lone: Number
+def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number
           ) -> _Stay:
     """Waits and decoding; a share of the others that is not lone delays.
 
@@ -346,7 +147,7 @@ def pool_queue(load: Number, service: Number, base: Number) -> Number:
     return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
 
 
-def _shared_pool_wait(q: Any, p: Prompts, s: _Steps, u: Number, prefill: Step, before: Number,
+def _shared_pool_wait(q: Any, p: Prompts, s: Pieces, u: Number, prefill: Step, before: Number,
                       decoding: Number, ratio: Number) -> Number:
     """Mean wait for a prefill replica, whose chunks prompts share where there is room [s].
 
@@ -367,7 +168,7 @@ def _shared_pool_wait(q: Any, p: Prompts, s: _Steps, u: Number, prefill: Step, b
     return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
 
 
-def _lighter(q: Any, s: _Steps, c: Number, u: Number, decode: Step, accepted: Number,
+def _lighter(q: Any, s: Pieces, c: Number, u: Number, decode: Step, accepted: Number,
              share: Number) -> Number:
     """What a token takes less because some requests are not decoding [s].
 
@@ -383,6 +184,13 @@ def _lighter(q: Any, s: _Steps, c: Number, u: Number, decode: Step, accepted: Nu
     experts = decode.routed_expert_time * (1 - np.minimum(
         1, (1 + s.ranks * u) / (s.ranks * batch)) ** growing)
     return (cores + experts) / accepted
+
+
+def _short(q: Any, k: Chunks, others: Number, stay: Number) -> Number:
+    """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
+    fits = np.maximum(q.concurrency / q.front_end_rate, select(
+        q.separate_pools > 0, 0, (1 + others) * k.least))
+    return np.maximum(0, fits - stay)
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -405,12 +213,12 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
     others = np.maximum(0, q.concurrency - 1) / select(apart, 1, units)
     u = np.maximum(0, q.concurrency - 1) / units / ranks_in_step(q)  # on the same rank
-    s = _pieces(q, p, c, u, decode, prefill, burst)
+    s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = select(s.mixed, u * (core / c + s.token), 0)
-    r = _rates(q, p, s, u, span)
-    k = _chunks(q, p, s, r, span, riding, pace)
+    r = rates_of(q, p, s, u, span)
+    k = chunks_of(q, p, s, r, span, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = select(q.open_arrivals > 0, 1, np.minimum(
         1, (q.think_time + q.request_overhead) / (pace + k.prefill)))
@@ -425,20 +233,16 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     stall = select(after > 0, np.maximum(
         0, select(apart, 0, decoding / np.maximum(1, after) - pace) - lighter), 0)
     tpot = pace + stall
-    # what prompts, or the front end, need at least for all that are in flight
-    fits = np.maximum(q.concurrency / q.front_end_rate, select(
-        apart, 0, (1 + others) * k.least))
-    short = np.maximum(0, fits - first - after * tpot)
+    short = _short(q, k, others, first + after * tpot)
     ttft = first + short
     e2e = ttft + after * tpot
     total = np.maximum(0, q.concurrency - 1)
     among = total / e2e
     asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
     rate = among + asking
-    whole = np.maximum(1, p.prompt_chunks)
     return Steady(
         others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
-        whole * s.alone / q.pipeline_parallel, s.token * p.new_tokens,
+        p.prompt_chunks * s.alone / q.pipeline_parallel, s.token * p.new_tokens,
         np.maximum(0, 1 - span), span, riding, r.filled, r.queued,
         r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.busy, k.own, k.least, k.prefill, t.interruption, t.left,

@@ -88,7 +88,6 @@ NEUTRAL: dict[str, float] = {
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }
-DELAY_STEPS = 30.0  # SGLang's prefill_delayer_max_delay_passes
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
             "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
@@ -377,17 +376,9 @@ def _compute(scenario: Resolved) -> dict[str, float]:
         "captured": float(bool(scenario.file.graphs)),
         "mixed_steps": float(scenario.file.scheduling == "mixed"),
         "open_arrivals": float(scenario.file.workload.arrivals == "poisson"),
-        "prefill_delay_steps": _delayed(scenario),
+        "prefill_delay_steps": scenario.delay_steps,
         "storage_bandwidth": library.load("links", STORAGE_LINK).device_bandwidth.value,
     }
-
-
-def _delayed(scenario: Resolved) -> float:
-    """Steps for which ranks that share experts hold prompts back at most, 0 if they do not [1]."""
-    stated = scenario.file.prefill_delay_steps
-    if scenario.file.prefill_coordination != "delay":
-        return 0.0
-    return DELAY_STEPS if stated is None else float(stated.value)
 
 
 def _host(scenario: Resolved) -> dict[str, float]:

@@ -15,6 +15,7 @@ from catalogue.reading.values import Text, Value
 
 # of the layer that drafts, what its table is asked for, where no text is stated
 ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
+DELAY_STEPS = 30.0  # SGLang's prefill_delayer_max_delay_passes
 USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 
 
@@ -44,6 +45,14 @@ class Resolved:
     def mechanisms(self) -> dict[str, Value]:
         """Mechanisms that the deployment states, and those of its engine where it states none."""
         return {**self.given, **self.file.mechanisms}
+
+    @property
+    def delay_steps(self) -> float:
+        """Steps for which ranks that share experts hold prompts back at most, 0 if they do not."""
+        stated = self.file.prefill_delay_steps
+        if self.file.prefill_coordination != "delay":
+            return 0.0
+        return DELAY_STEPS if stated is None else float(stated.value)
 
     @property
     def acceptance(self) -> dict[str, Value]:

@@ -35,8 +35,9 @@ ASIDE = 1e-7  # relative, to either side of a kink
 # Differences of large numbers: what they are of the same size as.
 _DIFFERENCES = dict.fromkeys(
     ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
-    "steady_stall": "steady_tpot", "prompt_interruption": "busy_step", "lighter_step": "steady_tpot",
-    "random_wait": "busy_step", "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks"}
+    "steady_stall": "steady_tpot", "prompt_interruption": "busy_step",
+    "lighter_step": "steady_tpot", "random_wait": "busy_step",
+    "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks"}
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,7 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "separate_pools": draw.choice((0, 0, 1)),
         "prefill_pool_rate": draw.choice((0, 0.5, 1e6)), "prefill_pool_devices": 16,
         "prefill_pool_port_time": draw.choice((0, 1e-3, 1)),
+        "prefill_delay_steps": draw.choice((0, 0, 10, 30)),
         "prefix_hit_share": draw.choice((0, 0.5, 1)),
         "offloaded_share": draw.choice((0, 0, 0.5, 1)),
         "offloaded_weight_bytes": 0.5, "host_peak": 1e13, "host_gemm_efficiency": 0.4,
