@@ -18,7 +18,7 @@ MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=n
         "limits.ttft=null", "devices=ascend-910b1,ascend-910b2,ascend-910b3",
         "precisions=w8a8-int8,w4a8-int8,w4a16-awq,bf16",
         "objectives=throughput_per_card,tpot,ttft", "space.staged_groups=true",
-        "space.staged_drafts=true")
+        "space.staged_drafts=true", "space.pools=one")
 QUESTION = ("v3-16xh200",)
 WORKERS, TIMES = 2, 5
 GOALS = 60  # that are also answered by plain loops

@@ -57,6 +57,7 @@ class Own:
         of: the class that it is taken from: the narrowest that was measured.
         metric: what was measured of it; not the quantity itself where that has no rows.
         systems, rows, inside: of that class: measured, and rows inside of their intervals.
+        within: deviation of rows about what their system shares [1]; part of ``of_class``.
         growth: deviations of one doubling of distance from what was measured, likewise [1].
         distance: from what was measured [doubling].
     """
@@ -67,6 +68,7 @@ class Own:
     systems: int
     rows: int
     inside: int
+    within: float = 0.0
     growth: Sides = (0.0, 0.0)
     distance: Any = 0.0
 
@@ -228,7 +230,7 @@ def _of_class(name: str, quantity: str) -> Own | None:
         return None
     at, metric, sides = known
     entry = classes[at][cast("Metric", metric)]
-    return Own(sides, at, metric, entry.systems, entry.rows, entry.inside)
+    return Own(sides, at, metric, entry.systems, entry.rows, entry.inside, entry.within)
 
 
 def deviations(scenario: Scenario, requests: Any = None) -> dict[str, tuple[Any, Any]]:

@@ -1,4 +1,4 @@
-"""What to run in place of a deployment, on as many cards of its kind: the best, the published.
+"""What to run in place of a deployment, on as many cards: the best, the published; wider limits.
 
 The nearest change of a deployment that does not run is another question: ``calc.choosing.advice``.
 """
@@ -13,18 +13,20 @@ from calc.choosing.advice import TOLD, changed
 from calc.choosing.layouts.judge import reasons
 from calc.quantities.everything import evaluate
 from calc.searching.answers import Answer
-from calc.searching.choices import Choice
-from calc.searching.search import Row, search
+from calc.searching.choices import Choice, Row
+from calc.searching.search import search
 from calc.searching.space import Space
 from calc.searching.trying import PERCENT
+from calc.searching.wishes import stated_limits
 from catalogue import Scenario
-from catalogue.planning.goals import CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
 
 CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
                                "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
+RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
 
@@ -84,7 +86,8 @@ def alternatives(scenario: Scenario) -> Alternatives:
     space.model = scenario.model  # with what was changed in it
     answer = Answer(search(goal, space=space))
     best, own, official = (_advice(scenario, row) for row in (
-        answer.best, answer.of_precision(scenario.precision.id), answer.official))
+        answer.central, answer.central_of(scenario.precision.id),
+        answer.central_of(answer.official_precision)))
     asked = _as_it_is(scenario)
     if asked is not None:
         best, own = (asked if found is None or _rate(found) < _rate(asked) else found
@@ -114,7 +117,7 @@ def _goal(scenario: Scenario) -> Goal:
     tried = Axes.model_construct(
         chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
         drafts=[int(inputs["draft_tokens"])], staged_drafts=_staged(scenario),
-        spares=["none", "fewest"], decode_context=[1],
+        spares=["none", "fewest"], decode_context=[1], pools=["one"],
         micro_batches=[int(inputs["micro_batches"])],
         memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
     return Goal.model_construct(
@@ -157,3 +160,55 @@ def _own(scenario: Scenario) -> Mapping[str, str | int]:
             value = getattr(entry, name)
             own[f"{group}.{name}"] = getattr(value, "value", value)
     return own
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The best with one limit relaxed, all others as they are.
+
+    Attributes:
+        limit: its name.
+        factor: by which it is wider [1].
+        to: what it then is, SI units.
+        row: the best; None where nothing meets the goal even so.
+    """
+
+    limit: str
+    factor: float
+    to: float
+    row: Row | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"limit": self.limit, "factor": self.factor, "to": self.to,
+                "best": self.row.as_json() if self.row else None}
+
+
+def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
+    """What relaxing each limit of a goal gives, by each of ``RELAXED``: the best with it.
+
+    One search with all limits at their widest, in which they are objectives too: its front holds
+    the best for any limits within.
+
+    Args:
+        goal: with limits of means, at central values.
+        workers: processes of the search.
+    """
+    own, widest = stated_limits(goal), max(RELAXED)
+
+    def wider(name: str, factor: float) -> float:
+        return own[name] * factor if OBJECTIVES[name] < 0 else own[name] / factor
+
+    limits = goal.limits.model_copy(
+        update={name: wider(name, widest) for name in own} | {"sure": 0.0})
+    found = search(goal.model_copy(update={"limits": limits}), workers=workers)
+    rows = sorted(found.rows(found.front), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+
+    def best(limits: Mapping[str, float]) -> Row | None:
+        return next((row for row in rows if all(
+            OBJECTIVES[name] * row.quantities[name] >= OBJECTIVES[name] * limit
+            for name, limit in limits.items())), None)
+
+    return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
+            for name in own for factor in RELAXED]

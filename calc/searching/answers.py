@@ -7,81 +7,31 @@ least of a deployment that the reader has, and of what was found of other layout
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
-from calc.searching.choices import scenario
-from calc.searching.pairs import Pair
-from calc.searching.percentiles import MOST_SIMULATED, Simulated, verified
-from calc.searching.search import MISS, SHORT, Found, Row, search
-from calc.searching.sure import SURE, Drawn, Sure, drawn, groups, keeps, surely
+from calc.evidence.classes import near
+from calc.evidence.nearness import Nearness
+from calc.searching.choices import Choice, Row, scenario
+from calc.searching.percentiles import Simulated, simulated
+from calc.searching.search import MISS, SHORT, Found, search
+from calc.searching.space import Space
+from calc.searching.sure import HOLDS, SURE, Drawn, Sure, apart, drawn, keeps, ranked, surely
 from calc.searching.trying import DEGREES
-from calc.searching.wishes import MEAN, stated_limits
+from calc.searching.wishes import stated_limits
 from catalogue import load_precision, load_scenario
-from catalogue.planning.goals import OBJECTIVES, Goal
+from catalogue.planning.goals import OBJECTIVES
 
-MOST_TOLD = 24  # deployments of a front that are told
-MOST_PAIRS = 8  # of two pools
-RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
+MOST_TOLD = 4  # groups of deployments that are told
+MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
+OF_EACH = 24  # of each precision or device
+MOST_SIMULATED = 12  # deployments, before it is said that none was found
+NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
 PUBLISHED = ("fp8-block", "mxfp4-w4a16")  # of several published ones the first
-
-
-@dataclass(frozen=True)
-class Relaxed:
-    """The best with one limit relaxed, all others as they are.
-
-    Attributes:
-        limit: its name.
-        factor: by which it is wider [1].
-        to: what it then is, SI units.
-        row: the best; None where nothing meets the goal even so.
-    """
-
-    limit: str
-    factor: float
-    to: float
-    row: Row | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"limit": self.limit, "factor": self.factor, "to": self.to,
-                "best": self.row.as_json() if self.row else None}
-
-
-def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
-    """What relaxing each limit of a goal gives, by each of ``RELAXED``: the best with it.
-
-    One search with all limits at their widest, in which they are objectives too: its front holds
-    the best for any limits within.
-
-    Args:
-        goal: with limits of means, at central values.
-        workers: processes of the search.
-    """
-    own, widest = stated_limits(goal), max(RELAXED)
-
-    def wider(name: str, factor: float) -> float:
-        return own[name] * factor if OBJECTIVES[name] < 0 else own[name] / factor
-
-    limits = goal.limits.model_copy(
-        update={name: wider(name, widest) for name in own} | {"sure": 0.0})
-    found = search(goal.model_copy(update={"limits": limits}), workers=workers)
-    rows = sorted(found.rows(found.front), reverse=True,
-                  key=lambda row: row.worth(found.wishes.objectives))
-
-    def best(limits: Mapping[str, float]) -> Row | None:
-        return next((row for row in rows if all(
-            OBJECTIVES[name] * row.quantities[name] >= OBJECTIVES[name] * limit
-            for name, limit in limits.items())), None)
-
-    return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
-            for name in own for factor in RELAXED]
 
 
 @dataclass
@@ -95,37 +45,113 @@ class Answer:
 
     found: Found
     told: int = field(default=MOST_TOLD)
+    _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict,
+                                                                   repr=False)
 
     @property
     def met(self) -> bool:
         """Whether anything meets the goal."""
+        return bool(self.front)
+
+    @cached_property
+    def candidates(self) -> list[Row]:
+        """Deployments of the front, of one pool and of two, the best at central values first."""
+        found = self.found
         if self.sure:
-            return bool(self.sure.front)
-        if self.verified:
-            return self.verified[-1].keeps
-        return bool(self.found.front.rows or (self.found.pairs and self.found.pairs.front.rows))
+            return [each.row for each in self.sure.front]
+        rows = [*found.rows(found.front), *(found.pairs.rows() if found.pairs else [])]
+        return self._sorted(rows)
+
+    @cached_property
+    def ranking(self) -> list[list[Drawn]]:
+        """Candidates by what they can stand for, each with those that cannot be told from it.
+
+        Where the first of them keeps no limits for sure, with those that are farther from a limit.
+        """
+        found, goal = self.found, self.found.wishes.goal
+        groups = self._ranked(self.candidates)
+        if (groups and self._stands(groups[0][0])) or self.sure or set(
+                stated_limits(goal)) <= set(found.wishes.objectives):
+            return groups
+        farther = search(goal, space=found.space, margins=True)
+        known = {row.choices for row in self.candidates}
+        return self._ranked(self.candidates[:MOST_RANKED] + [
+            row for row in self._sorted(farther.rows(farther.front)) if row.choices not in known])
+
+    def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
+        return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
+
+    def _stands(self, each: Drawn) -> bool:
+        """Whether a deployment keeps its limits in most draws, and simulated."""
+        told = self.simulated(each.row)
+        return (self.keeps(each) or 0.0) >= HOLDS and (told is None or told.keeps)
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
-        """The front, the best in the first objective first, in groups that cannot be told apart.
+        """What is told: of the ranking those whose users keep the limits in a simulation."""
+        groups: list[list[Drawn]] = []
+        for group in self.ranking:
+            leader = self._plain(group[0])
+            told = self.simulated(leader.row)
+            if told is None or told.keeps:
+                groups.append([leader, *group[leader is group[0]:]])
+            if len(groups) == self.told:
+                break
+        return groups
 
-        Where a share is asked in which limits hold, that of the deployments which keep them so.
-        """
-        told = (self.sure.front[:self.told] if self.sure else
-                drawn(self.found, self.found.rows(self.found.front, self.told)))
-        return groups(self.found, told)
+    def _plain(self, each: Drawn) -> Drawn:
+        """A deployment without what wins less than can be told apart: redundant experts, and
+        half-batches."""
+        choice = each.row.choice
+        if each.row.prefill is not None:
+            return each
+        for plainer in (replace(choice, spares=0, micro_batches=1), replace(choice, spares=0),
+                        replace(choice, micro_batches=1)):
+            row = self.found.again(plainer) if plainer != choice else None
+            if row is None:
+                continue
+            other, = drawn(self.found, [row])
+            if not apart(each, other, self.found.wishes.chosen) and (
+                    (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
+                return other
+        return each
+
+    @property
+    def missed(self) -> list[Simulated]:
+        """Of the ranking, before the last that is told, what did not keep its limits simulated."""
+        return [each for each in self._simulated.values() if each and not each.keeps]
+
+    def simulated(self, row: Row) -> Simulated | None:
+        """What users see of a deployment in a simulation; None where no time is limited."""
+        if row.choices not in self._simulated:
+            self._simulated[row.choices] = simulated(self.found.wishes.goal, row)
+        return self._simulated[row.choices]
 
     @property
     def front_size(self) -> int:
         """Deployments on the front, of which some are told [1]."""
-        return len(self.sure.front if self.sure else
-                   np.atleast_1d(self.found.front.rows["base"]))
+        return len(self.candidates)
 
     @cached_property
     def sure(self) -> Sure | None:
         """Those that keep the limits in the share that is asked; None where none is."""
         share = self.found.wishes.goal.limits.sure
         return None if share is None else surely(self.found, share)
+
+    def near(self, row: Row) -> Nearness:
+        """What was measured near a deployment; of two pools near the one that decodes."""
+        return near(scenario(self.found.wishes.goal, row.choice))
+
+    @cached_property
+    def left_out(self) -> list[str]:
+        """What the goal leaves out: precisions that engines run on its cards, arrangements."""
+        goal = self.found.wishes.goal
+        every = Space(goal.model_copy(update={"precisions": None})) if goal.precisions else None
+        usual = {base.precision for base in every.bases()} if every else set()
+        own = sorted(usual - set(goal.precisions or ()))
+        return [*own, *({"one": "one pool", "two": "two pools"}[pools] for pools in ("one", "two")
+                        if pools not in goal.space.pools or (
+                            pools == "two" and self.found.pairs is None))]
 
     def keeps(self, each: Drawn) -> float | None:
         """In which share of the draws a deployment keeps all limits [1]; None without limits."""
@@ -139,6 +165,7 @@ class Answer:
         return next((each for group in self.front for each in group
                      if (often := self.keeps(each)) is not None and often >= share), None)
 
+<<<<<<< HEAD
     @cached_property
     def pairs(self) -> list[tuple[Pair, Pools]]:
         """Two pools, the best first, each with what a closed loop of users sees of it."""
@@ -155,21 +182,36 @@ class Answer:
         if goal.limits.at == MEAN or not found.front.rows:
             return []
         return verified(goal, found.rows(found.front, MOST_SIMULATED))
+=======
+    def loop(self, row: Row) -> Pools:
+        """What a closed loop of users sees of two pools."""
+        goal = self.found.wishes.goal
+        return together(*(scenario(goal, choice) for choice in row.choices))
+>>>>>>> 3402b38 (A search ranks by what can be stood for, holds limits at percentiles by simulation, and says what was measured near)
 
     @property
     def best(self) -> Row | None:
-        """The best in the first objective, of those that are sure where that is asked."""
-        if self.sure:
-            return self.sure.front[0].row if self.sure.front else None
-        rows = self.found.front.rows
-        return self.found.row(rows, 0) if rows else None
+        """The first that is told."""
+        return self.front[0][0].row if self.front else None
+
+    @property
+    def central(self) -> Row | None:
+        """The best in the first objective at central values, whatever it can stand for."""
+        return self.candidates[0] if self.candidates else None
+
+    def central_of(self, precision: str | None) -> Row | None:
+        """The best of all offers in one precision at central values."""
+        return self._first(self._in(precision, 1))
 
     def of_precision(self, precision: str) -> Row | None:
-        """The best of all offers in one precision."""
-        tops = [self.found.row(kept.front.rows, 0)
-                for base, kept in zip(self.found.bases, self.found.kept, strict=True)
-                if base.precision == precision and kept.front.rows]
-        return self._first(tops)
+        """The best of all offers in one precision by what it can stand for."""
+        return self._best(self._in(precision, OF_EACH))
+
+    def _in(self, precision: str | None, most: int) -> list[Row]:
+        """Rows of the front of each offer in one precision, so many of each."""
+        return [row for base, kept in zip(self.found.bases, self.found.kept, strict=True)
+                if base.precision == precision and kept.front.rows
+                for row in self.found.rows(kept.front, most)]
 
     @property
     def precisions(self) -> list[Row]:
@@ -184,8 +226,8 @@ class Answer:
         tops: dict[str, list[Row]] = {}
         for base, kept in zip(self.found.bases, self.found.kept, strict=True):
             if kept.front.rows:
-                tops.setdefault(base.device, []).append(self.found.row(kept.front.rows, 0))
-        return self._sorted([row for rows in tops.values() if (row := self._first(rows))])
+                tops.setdefault(base.device, []).extend(self.found.rows(kept.front, OF_EACH))
+        return self._sorted([row for rows in tops.values() if (row := self._best(rows))])
 
     @property
     def official_precision(self) -> str | None:
@@ -266,7 +308,8 @@ class Answer:
         return None
 
     def binds(self, row: Row) -> str:
-        """The limit that a deployment keeps most narrowly, or that its near miss breaks most."""
+        """The limit that a deployment is near to, or that its near miss breaks most; none where it
+        is near to none."""
         if row.over:
             return max(row.over, key=lambda name: row.over[name])
         if SHORT in row.quantities:
@@ -276,7 +319,13 @@ class Answer:
             if name in row.quantities:
                 ratio = row.quantities[name] / limit
                 left[name] = ratio if OBJECTIVES[name] < 0 else 1 / ratio
-        return max(left, key=lambda name: left[name]) if left else ""
+        tight = max(left, key=lambda name: left[name], default="")
+        return tight if tight and left[tight] >= NEAR else ""
+
+    def _best(self, rows: Sequence[Row]) -> Row | None:
+        """The first of some deployments by what they can stand for."""
+        some = self._sorted(rows)[:OF_EACH]
+        return ranked(self.found, drawn(self.found, some), 1)[0][0].row if some else None
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         objectives = self.found.wishes.objectives
@@ -298,34 +347,35 @@ class Answer:
                 {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
             if not self.met:
                 return answer
-        if not self.met and not self.verified:
+        answer |= {"left_out": self.left_out}
+        if not self.met:
             miss = self.nearest_miss
-            return answer | {"nearest_miss": None if miss is None else
-                             miss.as_json() | {"binds": self.binds(miss)}}
-        pools: dict[str, Any] = {"pairs": [pair.as_json() | {"pools": loop.as_json()}
-                           for pair, loop in self.pairs]} if self.found.pairs else {}
-        if not self.found.front.rows:
-            return answer | pools
-        groups_ = [[self._told(each) for each in group] for group in self.front]
+            return answer | {
+                "missed": [each.row.as_json() | {"simulated": each.as_json()}
+                           for each in self.missed],
+                "nearest_miss": None if miss is None else
+                miss.as_json() | {"binds": self.binds(miss)}}
         change = self.least_change
-        if self.verified:
-            pools["at"] = {"percentile": wishes.goal.limits.at, "simulated": [
-                {"choice": each.row.choice.as_json(), "seen": each.seen, "keeps": each.keeps}
-                for each in self.verified]}
         rows = {"official": self.official, "runner_up": self.runner_up}
-        return answer | pools | {
-            "front": groups_, "front_size": self.front_size,
+        return answer | {
+            "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
+                      for group in self.front], "front_size": self.front_size,
+            "missed": [each.row.as_json() | {"simulated": each.as_json()} for each in self.missed],
             "first_sure": self._told(self.first_sure) if self.first_sure else None,
             **{name: row.as_json() if row else None for name, row in rows.items()},
             "official_precision": self.official_precision,
             "by_precision": [row.as_json() for row in self.precisions],
             "by_device": [row.as_json() for row in self.devices],
+            **({"pairs_tried": list(self.found.pairs.tried)} if self.found.pairs else {}),
             **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
 
     def _told(self, each: Drawn) -> dict[str, Any]:
         """A deployment with its intervals and how often it keeps its limits, as plain data."""
-        return each.row.as_json() | {"binds": self.binds(each.row), "intervals": each.intervals,
-                                     "keeps": self.keeps(each)}
+        seen = self.simulated(each.row)
+        loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
+        return each.row.as_json() | loop | {
+            "binds": self.binds(each.row), "intervals": each.intervals, "keeps": self.keeps(each),
+            "near": self.near(each.row).as_json(), "simulated": seen.as_json() if seen else None}
 
 
 def _cut(row: Row) -> tuple[int, ...]:

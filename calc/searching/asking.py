@@ -12,6 +12,7 @@ from catalogue.planning.goals import ANY, Goal
 from catalogue.reading import yamlfile
 
 LISTS = ("devices", "precisions", "engines", "objectives")
+TIMES = ("limits.ttft", "limits.tpot", "limits.e2e")
 LISTS_OF = "space."  # whose keys are lists, but for one
 SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "space.any_engine")
 
@@ -29,7 +30,16 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
 
     Raises ParamsError, one sentence, for what cannot be used.
     """
-    goal: Goal = load("goals", reference, dict(_setting(text) for text in settings))
+    found: dict[str, Override] = {}
+    for key, override in map(_setting, settings):
+        limit, _, at = key.rpartition(".")
+        if limit in TIMES:  # of a percentile: with those of the others, not with the file's own
+            before = found.get(limit)
+            stated = before.raw if before and isinstance(before.raw, dict) else {}
+            found[limit] = Override({**stated, at: override.raw}, override.origin)
+        else:
+            found[key] = override
+    goal: Goal = load("goals", reference, found)
     return goal
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from calc.choosing.advice import set_line
 from catalogue import Scenario, load_device, load_node, made_scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut
@@ -103,6 +106,66 @@ class Choice:
         return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
 
 
+@dataclass(frozen=True)
+class Row:
+    """A deployment of the answer: one pool, or one that decodes with one that prefills beside it.
+
+    Attributes:
+        choice: its settings; of two pools those of the one that decodes.
+        quantities: by name of an objective or limit, SI units.
+        over: of a near miss, limit -> how far it is over it, as a factor less one.
+        prefill: settings of the pool that prefills; None where one pool does both.
+        binds: of two pools ``prefill``, ``decode`` or ``transfer``.
+    """
+
+    choice: Choice
+    quantities: dict[str, float]
+    over: dict[str, float] = field(default_factory=dict)
+    prefill: Choice | None = None
+    binds: str = ""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Settings of each of its pools, in the order in which a request meets them."""
+        return (self.choice,) if self.prefill is None else (self.prefill, self.choice)
+
+    @property
+    def devices(self) -> int:
+        """Cards of all its pools [1]."""
+        return sum(choice.devices for choice in self.choices)
+
+    @property
+    def layout(self) -> tuple[Choice, ...]:
+        """What it is but for its requests in flight."""
+        return tuple(replace(choice, concurrency=0) for choice in self.choices)
+
+    @property
+    def extras(self) -> int:
+        """How many things it does that a plain deployment does not [1]."""
+        return sum(bool(extra) for choice in self.choices for extra in (
+            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
+            choice.drafts)) + (self.prefill is not None)
+
+    def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
+        """Its objectives, each the larger the better; one that is not known, as a cost without a
+        price, is the worst, and those after it decide.
+
+        Args:
+            objectives: name -> +1 to have it large, -1 to have it small.
+        """
+        known = self.quantities | {"cards": float(self.devices)}
+        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a deployment of two pools names each."""
+        if self.prefill is None:
+            own = {"choice": self.choice.as_json(), "set": set_line(self.choice.settings())}
+        else:
+            own = {"prefill": self.prefill.as_json(), "decode": self.choice.as_json(),
+                   "binds_pools": self.binds}
+        return own | {"quantities": self.quantities, **({"over": self.over} if self.over else {})}
+
+
 def _per_node(node: str) -> int:
     return int(load_node(node).devices_per_node.value)
 
@@ -142,8 +205,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         workload |= {"output_tokens": 1, "context_tokens": demand.input_tokens + 1}
         if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
             mechanisms["exchange_normal"] = 1
-    promised = {name: {goal.limits.at: f"{limit} s"} for name in ("ttft", "tpot", "e2e")
-                if (limit := getattr(goal.limits, name)) is not None}
+    promised = {name: {at: f"{limit} s" for at, limit in stated.items()}
+                for name, stated in goal.limits.times.items()}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}

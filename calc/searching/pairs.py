@@ -12,47 +12,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from calc.choosing.fronts import Front
 from calc.choosing.pools import balanced
-from calc.physics.arrays import Inputs
+from calc.physics.arrays import Inputs, Number
 from calc.physics.memory import cache
 from calc.quantities.planning import transfer_time
-from calc.searching.choices import Choice
+from calc.searching.choices import Row
 from calc.searching.space import AXES, Base, Cells, Space, chosen
 from calc.searching.trying import Tried, at, filled
 from calc.searching.wishes import Wishes
-from catalogue import load_precision
+from catalogue import Scenario, load_precision
+from catalogue.planning.goals import Demand
 
 PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
 BLOCK = 1 << 9  # prefill pools that are paired at once
 FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
 THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+RATED = ("request_throughput", "prefill_time", "tpot")
 SETTINGS = (*AXES, "concurrency", "base")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A prefill and a decode pool.
-
-    Attributes:
-        prefill, decode: their settings.
-        quantities: by name of an objective or limit, SI units.
-        binds: ``prefill``, ``decode`` or ``transfer``.
-    """
-
-    prefill: Choice
-    decode: Choice
-    quantities: dict[str, float]
-    binds: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"prefill": self.prefill.as_json(), "decode": self.decode.as_json(),
-                "quantities": self.quantities, "binds": self.binds}
 
 
 @dataclass
@@ -69,13 +49,13 @@ class Pairs:
     front: Front
     tried: tuple[int, int, int]
 
-    def rows(self) -> list[Pair]:
+    def rows(self) -> list[Row]:
         """The pairs on the front, the best in the first objective first."""
         columns = self.front.rows
         return [self._row(columns, number)
                 for number in range(len(next(iter(columns.values()), ())))]
 
-    def _row(self, columns: Mapping[str, np.ndarray], number: int) -> Pair:
+    def _row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         pools = []
         for pool in ("prefill", "decode"):
             cells = {name: columns[f"{pool} {name}"] for name in AXES}
@@ -85,11 +65,11 @@ class Pairs:
         rates = {name: float(columns[f"{name} rate"][number])
                  for name in ("prefill", "decode", "transfer")}
         told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost", "users",
-                "prefill_busy")
-        return Pair(pools[0], pools[1], {
+                "prefill_busy", "power", "energy")
+        return Row(pools[1], {
             name: float(columns[name][number]) for name in told
             if name in columns and np.isfinite(columns[name][number])},
-            min(rates, key=lambda name: rates[name]))
+            prefill=pools[0], binds=min(rates, key=lambda name: rates[name]))
 
 
 @dataclass(frozen=True)
@@ -121,8 +101,10 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
         threads: that share the work.
     """
     each, found = _of_one(space), []
+    drawing = {"power": -1} if asked.powered else {}
     for number, base in enumerate(each.bases()):
-        kept = {"prefill": Front(FIRST, ties=False), "decode": Front(THEN, ties=False)}
+        kept = {"prefill": Front(FIRST | drawing, ties=False),
+                "decode": Front(THEN | drawing, ties=False)}
         counts = dict.fromkeys(kept, 0)
         for every in each.cells(base):
             cells = every if keep is None else at(every, np.flatnonzero(keep(base, every)))
@@ -130,7 +112,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
                 deployed = each.first(base, cells, pool)
                 tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
                               threads)
-                for columns in _pool(pool, tried, asked, cells):
+                for columns in _pool(pool, tried, asked, cells, deployed):
                     counts[pool] += len(columns["devices"])
                     best.add(columns | {"base": np.full(len(columns["devices"]), number)})
         found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
@@ -150,8 +132,11 @@ def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
     bases = [each.base for each in every]
     front = Front(asked.objectives, ties=False)
     for one, two in product(every, every):
-        if one.prefill and two.decode and _exchange(one.base, two.base):
-            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
+        # of any card, caches pass between cards of one kind only
+        alike = bool(asked.goal.devices) or one.base.device == two.base.device
+        prefill, decode = (_able(columns, asked) for columns in (one.prefill, two.decode))
+        if prefill and decode and alike and _exchange(one.base, two.base):
+            for joined in _joined(prefill, decode, bases, asked, min(one.most, two.most)):
                 compared += len(joined["devices"])
                 front.add(_within(joined, asked))
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
@@ -175,7 +160,21 @@ def _exchange(one: Base, two: Base) -> bool:
         load_precision(one.precision).kv_cache == load_precision(two.precision).kv_cache)
 
 
-def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
+def _able(pools: Cells, asked: Wishes) -> Cells:
+    """Pools that alone keep what is asked of the time of a token and of the rate; the others are
+    in no pair that does."""
+    if not pools:
+        return pools
+    limits, demand = asked.limits, asked.goal.demand
+    wanted = max(demand.arrival_rate or 0.0, limits.get("throughput", 0.0) / demand.output_tokens)
+    keep = pools["rate"] >= wanted
+    if "tpot" in pools and "tpot" in limits:
+        keep &= pools["tpot"] <= limits["tpot"]
+    return {name: column[keep] for name, column in pools.items()} if keep.any() else {}
+
+
+def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells, deployed: Scenario
+          ) -> Iterator[Cells]:
     """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
     # a prefill pool drafts nothing, of a decode pool the chunk does not matter
     plain = (cells["drafts"] == 0) if pool == "prefill" else (
@@ -191,7 +190,7 @@ def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cell
         fit = tried.fits(part) >= 0
         part = {name: column[fit] for name, column in part.items()}
         if len(part["data"]):
-            yield _columns(pool, tried, asked, part)
+            yield _columns(pool, tried, asked, part, deployed)
 
 
 def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
@@ -205,29 +204,58 @@ def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
         yield part
 
 
-def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells) -> Cells:
-    """Rates and times of pools, shape (n,) each."""
-    inputs = tried.columns(part)
-    demand = asked.goal.demand
+def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells, deployed: Scenario) -> Cells:
+    """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
+    inputs, demand = tried.columns(part), asked.goal.demand
+    found = rated(pool, inputs, tried.quantities(part, RATED), tried.attention, demand)
+    if asked.powered:  # at their own rate, which is at least that of the pair
+        tokens = 1 if pool == "prefill" else demand.output_tokens
+        found["power"] = tried.power(part, deployed, np.asarray(found["rate"]) * tokens)
+    shape = part["data"].shape
+    return {name: part[name] for name in (*AXES, "concurrency")} | {
+        name: np.broadcast_to(column, shape) for name, column in found.items()}
+
+
+def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], attention: str,
+          demand: Demand) -> dict[str, Number]:
+    """Requests per second of a pool, and its times [s].
+
+    Args:
+        pool: ``prefill`` or ``decode``.
+        inputs: its input symbols in SI units.
+        seen: its quantities ``RATED``.
+        attention: ``mla`` or ``gqa``.
+        demand: of the goal.
+    """
     q = Inputs({name: np.asarray(value, dtype=float)[()]
-                for name, value in (inputs | {"input_tokens": demand.input_tokens}).items()})
-    port, _ = transfer_time(q, cache(tried.attention, q))
-    port = np.broadcast_to(port, part["data"].shape)
-    names = ("request_throughput", "prefill_time", "tpot")
-    seen = tried.quantities(part, names)
-    settings = {name: part[name] for name in (*AXES, "concurrency")}
-    received = part["data"] / port
+                for name, value in {**inputs, "input_tokens": demand.input_tokens}.items()})
+    port, _ = transfer_time(q, cache(attention, q))
+    ranks = inputs["data_parallel"]
+    received = ranks / port
     if pool == "prefill":
         rate = np.minimum(seen["request_throughput"], received)
-        return settings | {"rate": rate,
-                           "residual": _residual(part["data"] / rate, inputs["prompt_variation"]),
-                           "alone": inputs["request_overhead"] + seen["prefill_time"],
-                           "port": port}
-    return settings | {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
-                       "received": received}
+        return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
+                "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
+    return {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
+            "received": received}
 
 
-def _residual(service: np.ndarray, variation: float) -> np.ndarray:
+def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes
+             ) -> dict[str, np.ndarray]:
+    """The steady state of pairs of pools, shape (n,) each.
+
+    Args:
+        first, then: what :func:`rated` gives of each.
+        asked: limits and demand.
+    """
+    demand = asked.goal.demand
+    found: dict[str, np.ndarray] = balanced(
+        first, then, demand.output_tokens, asked.limits.get("ttft"), demand.users,
+        demand.think_time or 0.0, demand.arrival_rate)
+    return found
+
+
+def _residual(service: Number, variation: Number) -> Number:
     """What is left of a prompt that another one finds at work [s]: of times in proportion to
     lengths half of the second moment over the mean.
 
@@ -241,17 +269,18 @@ def _residual(service: np.ndarray, variation: float) -> np.ndarray:
 def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
             ) -> Iterator[Cells]:
     """Pairs that the cards allow, with what they come to, some at a time."""
-    goal, demand = asked.goal, asked.goal.demand
+    goal = asked.goal
     for start in range(0, len(first["devices"]), BLOCK):
         part = slice(start, start + BLOCK)
         cards = first["devices"][part][:, None] + then["devices"]
         one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
         one = one + start
-        prefill = {name: first[name][one] for name in ("rate", "residual", "alone", "port")}
-        decode = {name: then[name][two] for name in ("rate", "tpot", "port", "received")}
-        seen = balanced(prefill, decode, demand.output_tokens, asked.limits.get("ttft"),
-                        demand.users, demand.think_time or 0.0, demand.arrival_rate)
+        seen = combined(
+            {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
+            {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
         found = {"devices": first["devices"][one] + then["devices"][two], **seen}
+        if asked.powered:
+            found["power"] = first["power"][one] + then["power"][two]
         found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
         found |= {f"decode {name}": then[name][two] for name in SETTINGS}
         serves = np.flatnonzero(found["throughput"] > 0)

@@ -1,20 +1,17 @@
-"""Limits at a percentile: the best of a search simulated in turn, until one keeps them.
+"""Limits of times held by simulation, with requests of the lengths that the goal states.
 
-The closed forms of a search are means. A deployment whose mean is over a limit is taken not to keep
-it at a higher percentile; the others are simulated, the best first, and told with what came out.
+The closed forms of a search are means of a steady state. What is told is simulated; what does not
+keep its limits there, each at its mean or percentile, gives its place to the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from calc.choosing.users import Asked, users_see
-from calc.searching.choices import scenario
-from calc.searching.search import Row
-from catalogue.planning.goals import Goal
-
-MOST_SIMULATED = 12  # deployments at most, before it is said that none was found
+from calc.choosing.users import SHARES, Asked, users_see
+from calc.searching.choices import Row, scenario
+from catalogue.planning.goals import MEAN, Goal, percentile
 
 
 @dataclass(frozen=True)
@@ -23,46 +20,44 @@ class Simulated:
 
     Attributes:
         row: it.
-        seen: ``ttft``, ``tpot`` and ``e2e`` at the percentile of the goal [s].
+        seen: by quantity and ``mean`` or percentile of each limit of the goal [s].
         keeps: whether they keep the goal's limits.
+        lengths: of the requests, in words.
     """
 
     row: Row
-    seen: dict[str, float]
+    seen: dict[str, dict[str, float]]
     keeps: bool
+    lengths: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"seen": self.seen, "keeps": self.keeps, "lengths": self.lengths}
 
 
-def verified(goal: Goal, rows: Iterable[Row]) -> list[Simulated]:
-    """Deployments simulated in their order, up to the first that keeps the limits.
+def simulated(goal: Goal, row: Row) -> Simulated | None:
+    """A deployment under the load of a goal; None where no time is limited.
+
+    Of two pools the one that decodes is simulated, with as many replicas that prefill as keep up.
 
     Args:
-        goal: with limits at a percentile.
-        rows: within the limits in the mean, the best first.
+        goal: what is asked.
+        row: the deployment.
+
+    Raises ParamsError for a deployment that cannot be simulated.
     """
-    found: list[Simulated] = []
-    for row in rows:
-        found.append(_simulated(goal, row))
-        if found[-1].keeps:
-            break
-    return found
-
-
-def _simulated(goal: Goal, row: Row) -> Simulated:
-    """What users see, with the lengths of the goal's demand (``calc.choosing.users``)."""
-    found = users_see(scenario(goal, row.choice), _asked(goal, row))
-    seen = {name: float(getattr(getattr(found, name), goal.limits.at))
-            for name in ("ttft", "tpot", "e2e")}
-    stated = {name: getattr(goal.limits, name) for name in seen}
-    keeps = found.keeps_up and all(
-        limit is None or seen[name] <= limit for name, limit in stated.items())
-    return Simulated(row, seen, keeps)
-
-
-def _asked(goal: Goal, row: Row) -> Asked:
-    demand = goal.demand
-    if demand.arrival_rate is not None:
-        return Asked(rate=demand.arrival_rate)
-    users = demand.users or row.choice.concurrency
-    if demand.arrivals == "burst":
-        return Asked(users, together=True, requests=users)
-    return Asked(users, demand.think_time or 0.0)
+    limits, demand = goal.limits.times, goal.demand
+    if not limits:
+        return None
+    users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
+    asked = (Asked(rate=demand.arrival_rate) if demand.arrival_rate is not None else
+             Asked(users, together=True, requests=users) if together else
+             Asked(users, demand.think_time or 0.0))
+    shares = sorted({percentile(at) for stated in limits.values() for at in stated if at != MEAN})
+    told = users_see(scenario(goal, row.choice), asked, shares=shares or SHARES)
+    seen = {name: {at: getattr(told, name).mean if at == MEAN
+                   else getattr(told, name).at(percentile(at)).value for at in stated}
+            for name, stated in limits.items()}
+    keeps = told.keeps_up and all(seen[name][at] <= limit for name, stated in limits.items()
+                                  for at, limit in stated.items())
+    return Simulated(row, seen, keeps, str(told.lengths))

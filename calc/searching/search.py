@@ -8,7 +8,6 @@ is computed whole. Each of these bounds is exact, so the front is that of all de
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -16,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.advice import set_line
 from calc.choosing.fronts import Best, Front
 from calc.choosing.processes import quietly
-from calc.searching.choices import Choice
+from calc.searching.choices import Choice, Row
 from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
 from calc.searching.space import AXES, Base, Cells, Space, chosen
@@ -37,47 +35,17 @@ from calc.searching.trying import (
     slabs,
     together,
 )
-from calc.searching.wishes import TIMES, Wishes, wishes
+from calc.searching.wishes import TIMES, UNBOUNDED, Wishes, wishes
 from catalogue import Scenario
 from catalogue.planning.goals import Goal
+from catalogue.reading.values import LARGEST_COUNT
 
 SEEN = (*TIMES, "throughput")
-DERIVED = ("throughput_per_card", "cost", "power", "energy")
+DERIVED = ("throughput_per_card", "cost", "power", "energy", "context")
 KEPT = (*AXES, "concurrency")
 MANY = 4  # bases of each process, fewer are divided
 WORTH_IT = 100_000  # cells, of which several processes are started
 MISS, SHORT = "miss", "short"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A deployment of the answer.
-
-    Attributes:
-        choice: its settings.
-        quantities: by name of an objective or limit, SI units.
-        over: of a near miss, limit -> how far it is over it, as a factor less one.
-    """
-
-    choice: Choice
-    quantities: dict[str, float]
-    over: dict[str, float] = field(default_factory=dict)
-
-    def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
-        """Its objectives, each the larger the better; one that is not known, as a cost without a
-        price, is the worst, and those after it decide.
-
-        Args:
-            objectives: name -> +1 to have it large, -1 to have it small.
-        """
-        known = self.quantities | {"cards": float(self.choice.devices)}
-        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"choice": self.choice.as_json(), "quantities": self.quantities,
-                "set": set_line(self.choice.settings()),
-                **({"over": self.over} if self.over else {})}
 
 
 @dataclass
@@ -133,12 +101,36 @@ class Found:
     funnel: Funnel
     space: Space = field(repr=False)
     pairs: Pairs | None = None
-    draws: dict[Choice, Mapping[str, np.ndarray]] = field(default_factory=dict, repr=False)
+    draws: dict[tuple[Choice, ...], Mapping[str, np.ndarray]] = field(
+        default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many of them."""
         numbers = range(len(next(iter(front.rows.values()), ())))
         return [self.row(front.rows, number) for number in numbers[:most]]
+
+    def again(self, choice: Choice) -> Row | None:
+        """A deployment of the space computed by itself; None where the space has none such.
+
+        Args:
+            choice: its settings.
+        """
+        number = next((number for number, base in enumerate(self.bases) if (
+            base.device, base.node, base.engine, base.precision) == (
+            choice.device, choice.node, choice.engine, choice.precision)), None)
+        if number is None or not (joined := together(
+                self.space, self.bases[number], self.wishes.goal.demand)):
+            return None
+        tried, first, cells = joined
+        same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
+        cells = at(cells, np.flatnonzero(same)[:1])
+        cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
+        if not len(cells["data"]) or tried.fits(cells)[0] < 0:
+            return None
+        kept = Kept.new(self.wishes.objectives)
+        _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
+              )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
+        return self.row(kept.front.rows, 0) if kept.front.rows else None
 
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
@@ -153,7 +145,8 @@ class Found:
                             if np.isfinite(value)}, over)
 
 
-def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None) -> Found:
+def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
+           margins: bool = False) -> Found:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -168,11 +161,12 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         slab: deployments that are in memory at once; the answer is the same for any.
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
+        margins: whether what is nearer to no limit is kept besides what is best.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
     space = space or Space(goal)
-    asked = wishes(space, goal)
+    asked = wishes(space, goal, margins)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [Kept.new(asked.objectives) for _ in bases]
     found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
@@ -182,7 +176,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     for each in kept:
         found.front.merge(each.front)
     found.funnel.counts += space.dropped
-    if "two" in goal.space.pools:
+    if "two" in goal.space.pools and "context" not in asked.objectives:
         found.pairs = pairs(space, asked)
     on_front = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["front"] = on_front
@@ -313,7 +307,7 @@ class _Work:
     @property
     def _can_beat(self) -> bool:
         """Whether a bound of every objective is known from a decode step alone."""
-        return not {"ttft", "energy", "power"} & self.asked.objectives.keys()
+        return not {*UNBOUNDED} & self.asked.objectives.keys()
 
     def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
@@ -373,6 +367,10 @@ class _Work:
         """Settings, and all that objectives and limits need of what users see."""
         if self.asked.powered:
             seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
+        if "context" in self.asked.objectives:
+            made_for = self.first.model.max_position_embeddings
+            seen = seen | {"context": self.tried.longest(
+                part, int(made_for.value) if made_for else LARGEST_COUNT)}
         return self.asked.with_derived({**part, **seen}, self.base.device)
 
     def _missed(self, columns: Cells) -> None:

@@ -7,19 +7,22 @@ all of them, and it is counted how often one is better than the other.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from calc.choosing.sweeps import decode_sweep
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import class_of, own_errors
-from calc.searching.choices import Choice, scenario
-from calc.searching.search import Found, Row
+from calc.searching.choices import Row, scenario
+from calc.searching.pairs import RATED, combined, rated
+from calc.searching.search import Found
 from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
 from catalogue import Scenario
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
@@ -27,6 +30,8 @@ from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 DRAWS = 400  # of everything that is known within a range only
 SEED = 20_260_101
 SURE = 0.9  # how often one must be better, to be called so
+HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
+NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
@@ -42,10 +47,26 @@ class Drawn:
     Attributes:
         row: it.
         quantities: name -> draws, shape (DRAWS,), SI units.
+        scatter: name -> deviation of the logarithm of one deployment about what all of its class
+            share, and which is drawn with the rest [1].
     """
 
     row: Row
     quantities: dict[str, np.ndarray]
+    scatter: Mapping[str, float] = field(default_factory=dict)
+
+    def stands_for(self, name: str, sign: int) -> float:
+        """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
+
+        Args:
+            name: an objective.
+            sign: +1 to have it large, -1 to have it small.
+        """
+        if name == "cards":
+            return sign * float(self.row.devices)
+        if name not in self.quantities:  # as the context, which no draw moves
+            return sign * self.row.quantities.get(name, -sign * math.inf)
+        return float(np.quantile(sign * self.quantities[name], 1 - HOLDS))
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -138,47 +159,95 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
         found: the search that they come from.
         rows: of it.
     """
-    goal, draws = found.wishes.goal, found.draws
-    for choice in (row.choice for row in rows if row.choice not in draws):
-        draws[choice] = _drawn(found, choice, scenario(goal, choice))
-    return [Drawn(row, {name: draws[row.choice][name] for name in row.quantities
-                        if name in draws[row.choice]}) for row in rows]
+    draws = found.draws
+    for row in rows:
+        if row.choices not in draws:
+            draws[row.choices] = _drawn(found, row)
+    return [Drawn(row, {name: made for name, made in draws[row.choices].items()
+                        if name in row.quantities}, _scatter(found, row)) for row in rows]
 
 
-def _drawn(found: Found, choice: Choice, deployed: Scenario) -> dict[str, np.ndarray]:
+def _scatter(found: Found, row: Row) -> dict[str, float]:
+    """Deviations of the logarithm of one deployment about its class, by name [1]."""
+    own = own_errors(scenario(found.wishes.goal, row.choice))
+    sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
+    rate = sizes["throughput"]
+    return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
+
+
+def _drawn(found: Found, row: Row) -> dict[str, np.ndarray]:
     """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units."""
-    inputs: dict[str, Any] = dict(deployed.inputs())
-    for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
-    goal = found.wishes.goal
-    names = BURST if goal.demand.arrivals == "burst" else STEADY
-    powered = POWER_NAMES if found.wishes.powered else ()
-    if not any(np.ndim(value) for value in inputs.values()):
-        inputs["concurrency"] = np.full(DRAWS, float(inputs["concurrency"]))
-    seen = decode_sweep(inputs, deployed.model.attention, [*names.values(), *powered],
-                        threads=1)
-    own, of = own_errors(deployed), class_of(deployed)
-    quantities = {}
-    for name, symbol in names.items():
-        error = own.get(OWN[name])
-        scores = _scores(f"{of} {OWN[name]}")
-        down, up = error.sides if error else (0.0, 0.0)
-        quantities[name] = seen[symbol] * np.exp(scores * np.where(scores < 0, down, up))
-    device = choice.device
-    if goal.demand.arrival_rate is not None or goal.demand.think_time:
-        quantities = as_asked(goal.demand, quantities)
-    if powered:
-        shares = {name: Knob(name, share, ()).at(_scores(f"{device} {name}"))
-                  for name, share in shares_of(powers_of(deployed.device.id)).items()}
-        quantities["power"] = site_draws(inputs, seen, deployed, quantities["throughput"], shares)
-    columns = found.wishes.with_derived(
-        {**quantities, "devices": np.full(DRAWS, choice.devices)}, device)
-    hour = found.wishes.hours.get(device)
+    goal, wishes = found.wishes.goal, found.wishes
+    pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
+    if row.prefill is None:
+        (quantities, deployed), = pools
+        if goal.demand.arrival_rate is not None or goal.demand.think_time:
+            quantities = as_asked(goal.demand, quantities)
+    else:
+        (first, before), (then, deployed) = pools
+        quantities = {name: np.broadcast_to(value, DRAWS) for name, value in combined(
+            first, then, goal.demand).items()}
+        if wishes.powered:
+            quantities["power"] = first["power"] + then["power"]
+        del before
+    quantities = quantities | _own_errors(deployed, quantities)
+    columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
+    if row.prefill is None:
+        columns = wishes.with_derived(columns, row.choice.device)
+    else:
+        columns |= {f"{pool} devices": np.full(DRAWS, choice.devices) for pool, choice in zip(
+            ("prefill", "decode"), row.choices, strict=True)}
+        columns = wishes.of_pair(columns, row.prefill.device, row.choice.device)
+    hour = wishes.hours.get(row.choice.device)
     if hour is not None:
-        scores = _scores(f"hour {device}")
+        scores = _scores(f"hour {row.choice.device}")
         end = np.where(scores < 0, hour.low, hour.high) / hour.value
         columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
     return columns
+
+
+def _pool(found: Found, deployed: Scenario, pool: str | None
+          ) -> tuple[dict[str, np.ndarray], Scenario]:
+    """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
+    inputs: dict[str, Any] = dict(deployed.inputs())
+    for knob in deployed.knobs():
+        inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
+    demand = found.wishes.goal.demand
+    names = BURST if demand.arrivals == "burst" else STEADY
+    powered = POWER_NAMES if found.wishes.powered else ()
+    if not any(np.ndim(value) for value in inputs.values()):
+        inputs["concurrency"] = np.full(DRAWS, float(inputs["concurrency"]))
+    seen = decode_sweep(inputs, deployed.model.attention,
+                        [*(names.values() if pool is None else RATED), *powered], threads=1)
+    if pool is None:
+        quantities = {name: seen[symbol] for name, symbol in names.items()}
+        rate = quantities["throughput"]
+    else:
+        quantities = {name: np.asarray(value) for name, value in rated(
+            pool, inputs, seen, deployed.model.attention, demand).items()}
+        rate = quantities["rate"] * inputs["output_tokens"]
+    if powered:
+        device = deployed.device.id
+        shares = {name: Knob(name, share, ()).at(_scores(f"{device} {name}"))
+                  for name, share in shares_of(powers_of(device)).items()}
+        quantities["power"] = site_draws(inputs, seen, deployed, rate, shares)
+    return quantities, deployed
+
+
+def _own_errors(deployed: Scenario, quantities: Mapping[str, np.ndarray]
+                ) -> dict[str, np.ndarray]:
+    """Draws with the formulas' own error: that which a class shares, and that of the distance from
+    what was measured of it."""
+    own, of, found = own_errors(deployed), class_of(deployed), {}
+    for name, metric in OWN.items():
+        error = own.get(metric)
+        sides = ((error.of_class, ""), (error.beyond, " beyond")) if error else ()
+        logs = np.zeros(DRAWS)
+        for (down, up), which in sides:
+            scores = _scores(f"{of} {metric}{which}")
+            logs = logs + scores * np.where(scores < 0, down, up)
+        found[name] = quantities[name] * np.exp(logs)
+    return found
 
 
 def _key(knob: Knob) -> str:
@@ -193,38 +262,79 @@ def _scores(key: str) -> np.ndarray:
     return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)
 
 
-def groups(found: Found, deployments: Sequence[Drawn]) -> list[list[Drawn]]:
-    """Deployments that cannot be told apart from the first of their group, the best group first.
+def ranked(found: Found, deployments: Sequence[Drawn], most: int) -> list[list[Drawn]]:
+    """Deployments in the order of what they can stand for, each with those like it after it.
 
-    Two are apart if one is better in some objective in nine of ten draws; counts of cards are
-    exact.
+    Of those that keep all limits in ``HOLDS`` of the draws (of none, of those that keep them most
+    often) the best in the first objective by what holds in so many draws, and all that cannot be
+    told from it, are looked at by the next objective, and so on. Of what is left the surest leads,
+    of equally sure ones the one with the fewest extras.
 
     Args:
         found: the search that they come from.
-        deployments: in their order.
+        deployments: in any order.
+        most: groups.
     """
+    objectives, left = found.wishes.chosen, list(deployments)
+    shares = {id(each): keeps(found, each) or 0.0 for each in left}
+    if not found.wishes.limits:
+        shares = dict.fromkeys(shares, 1.0)
     result: list[list[Drawn]] = []
-    for each in deployments:
-        for group in result:
-            if not _apart(group[0], each, found.wishes.objectives):
-                group.append(each)
-                break
-        else:
-            result.append([each])
+    while left and len(result) < most:
+        least = min(HOLDS, max(shares[id(each)] for each in left) - NEARLY)
+        some = [each for each in left if shares[id(each)] >= least]
+        for name, sign in objectives.items():
+            best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
+            some = [each for each in some if not _told(best, each, name)]
+        surest = max(shares[id(each)] for each in some)
+        leader = max((each for each in some if shares[id(each)] >= surest - NEARLY),
+                     key=lambda each: (-each.row.extras, *(each.stands_for(*item)
+                                       for item in objectives.items()), _order(each)))
+        alike = [each for each in left if each is not leader and (
+            each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
+        result.append([leader, *alike])
+        gone = {id(each) for each in result[-1]}
+        left = [each for each in left if id(each) not in gone]
     return result
 
 
-def _apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
-    if one.row.choice.devices != other.row.choice.devices:
-        return True
-    for name in objectives:
-        if name not in one.quantities or name not in other.quantities:
-            continue
-        left, right = one.quantities[name], other.quantities[name]
-        larger, smaller = np.mean(left > right), np.mean(left < right)
-        if max(larger, smaller) >= SURE and not _same(left, right):
-            return True
-    return False
+def _stands(name: str, sign: int, each: Drawn) -> tuple[float, tuple[str, ...]]:
+    return each.stands_for(name, sign), _order(each)
+
+
+def _order(each: Drawn) -> tuple[str, ...]:
+    """What tells any two deployments apart, the same in every run."""
+    return tuple(repr(choice) for choice in each.row.choices)
+
+
+def apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
+    """Whether two deployments can be told from each other in some objective.
+
+    Args:
+        one, other: under the same draws.
+        objectives: by name.
+    """
+    return one.row.devices != other.row.devices or any(
+        _told(one, other, name) for name in objectives)
+
+
+def _told(one: Drawn, other: Drawn, name: str) -> bool:
+    """Whether one is better than the other in ``SURE`` of the draws, were each measured itself.
+
+    What both share is drawn once; what each has of its own scatters besides.
+    """
+    if name == "cards":
+        return one.row.devices != other.row.devices
+    if name not in one.quantities or name not in other.quantities:
+        return one.row.quantities.get(name) != other.row.quantities.get(name)
+    left, right = one.quantities[name], other.quantities[name]
+    if _same(left, right):
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.nan_to_num(np.log(left / right))
+    own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
+    larger = float(np.mean(ndtr(ahead / own) if own else ahead > 0))
+    return max(larger, 1 - larger) >= SURE
 
 
 def _same(left: np.ndarray, right: np.ndarray) -> bool:

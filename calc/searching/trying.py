@@ -106,6 +106,25 @@ class Tried:
             high[left] = np.where(fit, high[left], middle - 1)
         return low * ranks
 
+    def longest(self, cells: Cells, most: int) -> np.ndarray:
+        """Tokens that prompt and answer of each request may have together, all of them at once as
+        long [token], shape (n,). By bisection: the memory only grows with them.
+
+        Args:
+            cells: of so many requests in flight.
+            most: tokens that the model was made for.
+        """
+        inputs = self.columns(cells)
+        low = np.zeros(len(cells["data"]), dtype=int)
+        high = np.full(len(low), most)
+        while (low < high).any():
+            middle = -(-(low + high) // 2)
+            fit = sweep(inputs | {"context_tokens": middle}, self.attention,
+                        ["headroom_per_device"], decode=False,
+                        threads=self.threads)["headroom_per_device"] >= 0
+            low, high = np.where(fit, middle, low), np.where(fit, high, middle - 1)
+        return low.astype(float)
+
     def pace(self, cells: Cells) -> np.ndarray:
         """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
         return self.decoding(cells)[PACE]

@@ -17,10 +17,11 @@ from calc.quantities.everything import evaluate
 from calc.searching.space import Space
 from calc.searching.trying import Least, least_pace
 from catalogue import ParamsError
-from catalogue.planning.goals import OBJECTIVES, USUAL_OBJECTIVES, Goal
+from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading.amounts import human
 
-MEAN = "mean"
+BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
+UNBOUNDED = ("ttft", "energy", "power", "context")  # of which a decode step alone gives no bound
 TIMES = ("ttft", "tpot", "e2e")
 
 
@@ -43,7 +44,7 @@ class Wishes:
     Attributes:
         goal: the goal.
         objectives: name -> +1 to have it large, -1 to have it small; those of the goal first, then
-            those by which a limit may hold where a mean at central values does not tell.
+            those that it limits, since of two with the same objectives one keeps them more surely.
         own: how many of them are the goal's.
         hours: device -> price of a card [money/s], of those that have one.
         unpriced: devices without a price.
@@ -121,17 +122,26 @@ class Wishes:
 
 
 def stated_limits(goal: Goal) -> dict[str, float]:
-    """Limits by name, of those that a goal states of what a deployment comes to."""
-    found = {name: getattr(goal.limits, name) for name in (*TIMES, "throughput", "cost", "power")}
-    return {name: float(limit) for name, limit in found.items() if limit is not None}
+    """Limits by name, of those that a goal states of what a deployment comes to.
+
+    Of percentiles from ``BOUNDING`` on the mean is held against them, since most of what users
+    wait for leans to long waits; lower ones are held in the simulation alone.
+    """
+    found = {name: getattr(goal.limits, name) for name in ("throughput", "cost", "power")}
+    times = {name: min((limit for at, limit in stated.items() if at == MEAN
+                        or percentile(at) >= BOUNDING), default=None)
+             for name, stated in goal.limits.times.items()}
+    return {name: float(limit) for name, limit in (times | found).items() if limit is not None}
 
 
-def wishes(space: Space, goal: Goal | None = None) -> Wishes:
+def wishes(space: Space, goal: Goal | None = None, margins: bool = False) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
 
     Args:
         space: what it allows.
         goal: what is asked, where it is not the goal of the space.
+        margins: whether the margin to every limit is an objective too; else to those of which a
+            decode step alone gives a bound.
 
     Raises ParamsError for a goal that contradicts itself, with the arithmetic, and for one that
     asks for money where no card has a price.
@@ -154,10 +164,9 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     if goal.objectives is None and unpriced:
         asked.remove("cost")  # a front of some devices only would leave the others out
     own = len(asked)
-    if goal.limits.at != MEAN:  # what is best in the mean need not be at a percentile
-        asked += [name for name in ("ttft", "tpot") if name not in asked]
-    if goal.limits.sure is not None:  # nor what is best at central values be sure
-        asked += [name for name in stated_limits(goal) if name not in asked]
+    # what is best at central values need not keep its limits for sure
+    asked += [name for name in stated_limits(goal) if name not in asked and (
+        margins or goal.limits.sure is not None or name not in UNBOUNDED)]
     return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
 
 
@@ -188,7 +197,7 @@ def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
     request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
     section Bounds).
     """
-    limit = goal.limits.tpot
+    limit = stated_limits(goal).get("tpot")
     answer = goal.demand.output_tokens
     steps = max(1, answer - 1)  # after the first token
     needed = users * answer / (wanted * steps)

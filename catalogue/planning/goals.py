@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -23,12 +24,13 @@ ANY = "any"  # device of the catalogue
 MOST_CARDS = 1 << 14  # that are searched: more than any scale-up or rail-aligned fabric has
 OBJECTIVES: dict[str, int] = {
     "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
-    "cost": -1, "energy": -1, "power": -1}
+    "cost": -1, "energy": -1, "power": -1, "context": 1}
 """What may be asked to be best: +1 to have it large, -1 to have it small."""
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
-                    "energy", "power"]
+                    "energy", "power", "context"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
-Percentile = Literal["mean", "p50", "p90", "p99"]
+MEAN = "mean"
+PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,52 @@ def _shown(meant: str) -> WithJsonSchema:
     return WithJsonSchema({"type": ["number", "string"], "description": meant})
 
 
+def percentile(name: str) -> float:
+    """The share below a percentile [1].
+
+    >>> percentile("p99.5")
+    0.995
+
+    Args:
+        name: such as ``p90``.
+
+    Raises ValueError for what is none.
+    """
+    found = PERCENTILE.fullmatch(name)
+    if not found or float(found[1]) == 0:
+        raise ValueError(f"'{name[:40]}' is no percentile, expected '{MEAN}', or p1 to p99.99 such "
+                         "as p90")
+    return float(found[1]) / 100
+
+
+def _times(raw: Any) -> Any:
+    """A time, which is a mean, or times by percentile."""
+    amount = _Amount("s")
+    if not isinstance(raw, dict):
+        return amount(raw)
+    if not raw:
+        raise ValueError("expected a time, or times by percentile such as {p90: 2 s}")
+    for name in raw:
+        if name != MEAN:
+            try:
+                percentile(str(name))
+            except ValueError as error:
+                raise Misplaced(str(error), str(name)) from None
+    found = {}
+    for name, each in raw.items():
+        try:
+            found[str(name)] = amount(each)
+        except ValueError as error:
+            raise Misplaced(str(error), str(name)) from None
+    return found
+
+
 Seconds = Annotated[float, BeforeValidator(_Amount("s")), _shown("a time, such as '50 ms'")]
+Times = Annotated[float | dict[str, float], BeforeValidator(_times), WithJsonSchema({"anyOf": [
+    {"type": ["number", "string"], "description": "a mean time, such as '50 ms'"},
+    {"type": "object", "description": "times by percentile, such as {p90: 2 s}",
+     "propertyNames": {"pattern": f"^({MEAN}|p[0-9]+(\\.[0-9]+)?)$"},
+     "additionalProperties": {"type": ["number", "string"]}}]})]
 SecondsOrZero = Annotated[float, BeforeValidator(_Amount("s", exclusive=False)),
                           _shown("a time, such as '20 s'")]
 Watts = Annotated[float, BeforeValidator(_Amount("W")), _shown("a power, such as '1 MW'")]
@@ -168,10 +215,10 @@ class Limits(Entry):
     """What must hold: times of users, at their mean or a percentile, and of the whole.
 
     Attributes:
-        at: the mean, or a percentile of the simulated requests, at which ttft, tpot and e2e hold.
         sure: in which share of draws from the ranges of all inputs the limits hold, at least [1];
             absent, they hold at the central values.
-        ttft, tpot, e2e: at most [s].
+        ttft, tpot, e2e: at most [s]: a time is that of the mean, ``{p90: 2 s, p99: 5 s}`` those of
+            percentiles of the requests.
         throughput: tokens of answers of the deployment, at least [token/s].
         cost: of a million tokens of answers, at most, in the currency of the prices.
         power: of the site for the deployment, at most [W].
@@ -179,11 +226,10 @@ class Limits(Entry):
             ``400 USD/h``.
     """
 
-    at: Percentile = "mean"
     sure: Part | None = None
-    ttft: Seconds | None = None
-    tpot: Seconds | None = None
-    e2e: Seconds | None = None
+    ttft: Times | None = None
+    tpot: Times | None = None
+    e2e: Times | None = None
     throughput: TokenRate | None = None
     cost: Money | None = None
     power: Watts | None = None
@@ -192,13 +238,17 @@ class Limits(Entry):
 
     @model_validator(mode="after")
     def _drawn(self) -> Limits:
-        if self.sure is not None and self.at != "mean":
-            raise Misplaced("limits are drawn in the mean, not at a percentile, expected 'sure' or "
-                            "'at'", "sure")
         if self.sure is not None and all(getattr(self, name) is None for name in (
                 "ttft", "tpot", "e2e", "throughput", "cost", "power")):
             raise Misplaced("no limit is stated of which to be sure", "sure")
         return self
+
+    @property
+    def times(self) -> dict[str, dict[str, float]]:
+        """Limits of times [s]: by quantity, by ``mean`` or percentile."""
+        stated = {name: getattr(self, name) for name in ("ttft", "tpot", "e2e")}
+        return {name: each if isinstance(each, dict) else {MEAN: each}
+                for name, each in stated.items() if each is not None}
 
 
 class Space(Entry):
@@ -221,7 +271,7 @@ class Space(Entry):
             saturation the closed form of their steady state is too fast.
         staged_drafts: whether a model may draft in pipeline stages, which most engines do not do;
             absent, where the engine does in its release, and without one named if all do.
-        pools: one pool that does both, or two that prefill and decode.
+        pools: one pool that does both, or two that prefill and decode; absent, either.
         block_size: of the cache [token].
         memory_utilization: shares that the engine may use, in percent here [1].
     """
@@ -241,7 +291,7 @@ class Space(Entry):
     drafts: list[DegreeOrZero] | None = None
     staged_groups: Flag = False
     staged_drafts: Flag | None = None
-    pools: list[Literal["one", "two"]] = ["one"]
+    pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
 
@@ -293,9 +343,6 @@ class Goal(Entry):
         if self.cards.most is None and limits.power is limits.budget is limits.rent is None:
             raise ValueError("nothing says how many cards there may be, expected cards.most, or "
                              "limits.power, limits.budget or limits.rent")
-        if limits.sure is not None and "two" in self.space.pools:
-            raise ValueError("two pools are not drawn, expected 'limits.sure' or 'space.pools: "
-                             "[one]'")
         return self
 
     @field_validator("devices", mode="before")

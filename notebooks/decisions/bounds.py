@@ -18,11 +18,11 @@ from calc.quantities.everything import evaluate
 from calc.searching.advice import alternatives
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
-from calc.searching.choices import UTILIZATION, Choice, scenario
+from calc.searching.choices import UTILIZATION, Choice, Row, scenario
 from calc.searching.funnel import BOUNDS, COUNTED
-from calc.searching.search import Row, search
+from calc.searching.search import search
 from calc.searching.sure import DRAWS, SURE, Drawn
-from calc.searching.wishes import TooFast
+from calc.searching.wishes import TooFast, stated_limits
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
@@ -242,7 +242,7 @@ def contradiction() -> None:
     """A goal whose numbers do not go together: the sentence, and its arithmetic in glue."""
     name, settings = CLAIMED
     goal = load_goal(name, settings)
-    users, pace, rate = goal.demand.users, goal.limits.tpot, goal.limits.throughput
+    users, pace, rate = goal.demand.users, stated_limits(goal)["tpot"], goal.limits.throughput
     assert users
     assert pace
     assert rate

@@ -10,8 +10,8 @@ import numpy as np
 import catalogue
 from calc.costing.tokens import MILLION
 from calc.searching.answers import Answer
-from calc.searching.search import Row
-from calc.searching.sure import drawn, groups
+from calc.searching.choices import Row
+from calc.searching.sure import drawn, ranked
 from catalogue.reading.units import HOUR
 from decisions import goal_figures
 from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, headed, named, plan
@@ -52,7 +52,8 @@ def lines_of(answer: Answer) -> list[goal_figures.Line]:
     lines = []
     for row in answer.devices:
         rows = _front_of(answer, row.choice.device)
-        alike = groups(answer.found, drawn(answer.found, _thinned(rows)))
+        some = drawn(answer.found, _thinned(rows))
+        alike = ranked(answer.found, some, len(some))
         marks = [goal_figures.Mark(
             group[0].row.quantities["tpot"], group[0].row.quantities["throughput_per_card"],
             binding(answer, group[0].row), len(group), group[0].intervals["tpot"],

@@ -15,10 +15,9 @@ from calc.physics.breakdown import bottleneck
 from calc.quantities.latencies import DECODE_NAMES
 from calc.searching.answers import MEMORY, Answer
 from calc.searching.asking import load_goal
-from calc.searching.choices import Choice, scenario
-from calc.searching.search import Row, search
+from calc.searching.choices import Choice, Row, scenario
+from calc.searching.search import search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
-from calc.searching.wishes import MEAN
 from catalogue.planning.goals import OBJECTIVES, Goal
 from catalogue.reading.amounts import human, span
 from workbench.entries.deployments import RESOURCES
@@ -40,7 +39,12 @@ BEST: dict[str, Text] = {  # what an objective wants
     "ttft": ("least TTFT", "TTFT 最短"), "e2e": ("least latency", "端到端延迟最短"),
     "cards": ("fewest cards", "卡数最少"), "cost": ("least cost per token", "每 token 成本最低"),
     "energy": ("least energy per token", "每 token 能耗最低"),
-    "power": ("least power", "功率最低")}
+    "power": ("least power", "功率最低"), "context": ("longest context", "上下文最长")}
+MEASURED: dict[str, Text] = {  # what a deployment is held against measurements by
+    "requests": ("requests a card", "每卡请求数"), "tensor": ("TP", "TP"),
+    "pipeline": ("pipeline stages", "流水线级数"), "expert": ("EP", "EP"),
+    "drafts": ("drafts", "草稿数"), "precision": ("format", "格式"), "device": ("card", "卡"),
+    "pools": ("pools", "资源池")}
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
@@ -186,8 +190,7 @@ def certainty(page: Page) -> None:
     """What being sure takes: of a goal with limits the best deployment by the share of draws in
     which it keeps them."""
     answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
-                   and each.found.front.rows and goal_of(each).limits.at == MEAN
-                   and goal_of(each).space.pools == ["one"]), None)
+                   and each.found.front.rows), None)
     if answer is None:
         show("No goal here has limits of which to be sure.", "此处的目标没有需要把握的限制。")
         return
@@ -223,7 +226,8 @@ def _stacked(line: dict[str, Any]) -> dict[str, Any]:
         return "<br>".join(pair[0] for pair in pairs), "<br>".join(pair[1] for pair in pairs)
 
     kept = line.get("kept")
-    return {"which": line["which"], "deployment": lines(line.get("cards"), line.get("plan")),
+    return {"which": line["which"], "deployment": lines(line.get("cards"), line.get("plan"),
+                                                           line.get("near")),
             "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
                              if name in line)),
             "rates": lines(line.get("throughput_per_card"), line.get("cost")),
@@ -238,24 +242,25 @@ def currency_of(page: Page) -> str:
 
 def _lines(answer: Answer) -> list[dict[str, Any]]:
     """Rows of one goal; of one that nothing meets, its nearest miss."""
-    pairs = [_pair(answer)] if answer.pairs else []
-    if not answer.found.front.rows:
-        return pairs or [_missed(answer)]
+    if not answer.found.front.rows and not answer.met:
+        return [_missed(answer)]
     if answer.sure and not answer.sure.front:
         assert answer.sure.surest  # of a front
         return [_line(answer, answer.sure.surest, (
             "**nothing is so sure**; the surest", "**没有这么有把握的**；最有把握的"))]
+    if not answer.met:
+        return _simulated(answer)
     best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
     lines = [_line(answer, best, ("best", "最优"))]
-    if sure is not None and sure.row.choice != best.row.choice:
+    if sure is not None and sure.row.choices != best.row.choices:
         lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
     if published is None:
         lines.append({"which": ("published weights", "官方权重"), "plan": _unpublished(answer)})
-    elif published.row.choice == best.row.choice:
+    elif published.row.choices == best.row.choices:
         lines[0]["which"] = ("best, in published weights", "最优，即官方权重")
     else:
         lines.append(_line(answer, published, ("published weights", "官方权重")))
-    return [*lines, *pairs, *_simulated(answer)]
+    return lines
 
 
 def _unpublished(answer: Answer) -> Text:
@@ -270,36 +275,48 @@ def _unpublished(answer: Answer) -> Text:
     return f"`{weights}`: these cards do not multiply it", f"`{weights}`：这些卡不支持"
 
 
-def _pair(answer: Answer) -> dict[str, Any]:
-    """The best two pools as a row; they have no interval."""
-    pair, _ = answer.pairs[0]
-    both = [(cards(pool), plan(pool)) for pool in (pair.prefill, pair.decode)]
-    line: dict[str, Any] = {
-        "which": ("best of two pools", "双资源池的最优"),
-        "cards": tuple(" + ".join(count[lang] for count, _ in both) for lang in range(2)),
-        "plan": tuple("; ".join(cut[lang] for _, cut in both) for lang in range(2)),
-        "limited": POOLS[pair.binds]}
-    return line | {name: human(pair.quantities[name], UNITS[name]) for name in TOLD} | (
-        {"cost": fmt_sig(pair.quantities["cost"])} if "cost" in pair.quantities else {})
-
-
 def _simulated(answer: Answer) -> list[dict[str, Any]]:
-    """Where limits hold at a percentile: the last that was simulated, and whether it keeps them."""
-    if not answer.verified:
-        return []
-    last, at = answer.verified[-1], goal_of(answer).limits.at
-    verdict = (("keeps the limits", "守住限制") if last.keeps
-               else ("does **not** keep the limits", "**守不住**限制"))
-    return [{"which": (f"simulated, {at}", f"模拟，{at}"), "cards": cards(last.row.choice),
-             "plan": plan(last.row.choice), "limited": verdict,
-             **{name: human(last.seen[name], "s") for name in ("tpot", "ttft")}}]
+    """The first of what keeps its limits in closed form, where nothing does so simulated."""
+    first = answer.missed[0]
+    seen = [f"{name.upper()} {at} {human(value, 's')}" for name, stated in first.seen.items()
+            for at, value in stated.items()]
+    return [{"which": ("**nothing keeps it simulated**; first", "**模拟中无一守住**；第一个"),
+             "cards": cards_of(first.row), "plan": plan_of(first.row),
+             "limited": ("simulated: " + ", ".join(seen), "模拟：" + "，".join(seen))}]
+
+
+def cards_of(row: Row) -> Text:
+    """How many cards of which, of two pools of each."""
+    both = [cards(choice) for choice in row.choices]
+    return " + ".join(each[0] for each in both), " + ".join(each[1] for each in both)
+
+
+def plan_of(row: Row) -> Text:
+    """Weights and cut, of two pools of each."""
+    both = [plan(choice) for choice in row.choices]
+    return "; ".join(each[0] for each in both), "；".join(each[1] for each in both)
+
+
+def beside(answer: Answer, row: Row) -> Text:
+    """What was measured nearest, and on which axes a deployment lies outside of it."""
+    near = answer.near(row)
+    if near.nearest is None:
+        return "nothing was measured of its kind", "没有同类的实测"
+    outside = [MEASURED[axis.name] for axis in near.outside]
+    if not outside:
+        return f"inside of what was measured ({near.nearest})", f"在实测范围之内（{near.nearest}）"
+    return ("outside of what was measured: " + ", ".join(each[0] for each in outside),
+            "超出实测范围：" + "、".join(each[1] for each in outside))
 
 
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
     share = answer.keeps(each)
     row = each.row
-    return {"which": which, "cards": cards(row.choice), "plan": plan(row.choice),
-            **{name: cell(each, name) for name in TOLD}, "limited": limited(answer, row),
+    pools = POOLS[row.binds] if row.binds else None
+    return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
+            "near": beside(answer, row),
+            **{name: cell(each, name) for name in TOLD},
+            "limited": pools or limited(answer, row),
             **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),
             **({"kept": fmt_percent(share, 0)} if share is not None else {})}
 

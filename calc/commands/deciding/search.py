@@ -17,17 +17,20 @@ from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.searching.answers import Answer, Relaxed
-    from calc.searching.choices import Choice
-    from calc.searching.search import Row
+    from calc.searching.advice import Relaxed
+    from calc.searching.answers import Answer
+    from calc.searching.choices import Choice, Row
     from calc.searching.sure import Drawn
 
 UNMET = 3  # exit code of a goal that nothing meets
 UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
-         "throughput_per_card": "token/s", "power": "W", "energy": "J/token"}
+         "throughput_per_card": "token/s", "power": "W", "energy": "J/token",
+         "context": "token"}
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
-         "power": "power", "energy": "energy"}
+         "power": "power", "energy": "energy", "context": "context"}
+AXES = {"requests": "requests a card", "tensor": "TP", "pipeline": "PP", "expert": "EP",
+        "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have", "sure": "limits.sure"}
@@ -56,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
-    from calc.searching.answers import Answer, relaxed
+    from calc.searching.advice import relaxed
+    from calc.searching.answers import Answer
     from calc.searching.asking import load_goal
     from calc.searching.search import search
 
@@ -65,10 +69,10 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise ParamsError(f"--workers {args.workers}: expected at least 1.")
     goal = load_goal(args.goal, [*args.settings, *flags])
-    if args.relax and (goal.limits.at != "mean" or goal.limits.sure is not None
-                       or goal.space.pools != ["one"]):
+    if args.relax and (goal.limits.sure is not None or goal.space.pools != ["one"] or any(
+            [*stated] != ["mean"] for stated in goal.limits.times.values())):
         raise ParamsError("--relax: widens limits of means at central values in one pool, expected "
-                          "no limits.at, no limits.sure and no second pool.")
+                          "no percentile, no limits.sure and no second pool.")
     answer = Answer(search(goal, workers=args.workers))
     wider = relaxed(goal, args.workers) if args.relax else []
     files = _written(answer, Path(args.out)) if args.out and answer.met else []
@@ -88,10 +92,9 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
     from calc.searching.choices import family, text
 
     goal = answer.found.wishes.goal
-    texts = {f"{goal.id}-{number}.yml": text(goal, row.choice)
+    texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
+             else family(goal, row.prefill, row.choice)
              for number, row in enumerate(_told(answer), 1)}
-    texts |= {f"{goal.id}-pools-{number}.yml": family(goal, pair.prefill, pair.decode)
-              for number, (pair, _) in enumerate(answer.pairs, 1)}
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,9 +112,7 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
 
 
 def _told(answer: Answer) -> list[Row]:
-    if not answer.found.front.rows:
-        return []
-    return [each.row for group in answer.front for each in group]
+    return [group[0].row for group in answer.front]
 
 
 def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
@@ -119,14 +120,20 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
     screen.print(f"{goal.title['en']}", soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
-    elif answer.met or answer.verified:
-        if answer.found.front.rows:
-            _print_front(screen, answer)
-            _print_verified(screen, answer)
-            _print_others(screen, answer)
-        _print_pairs(screen, answer)
+    elif answer.met:
+        _print_front(screen, answer)
+        _print_others(screen, answer)
+    elif answer.missed:
+        _print_missed(screen, answer)
     else:
         _print_miss(screen, answer)
+    if answer.left_out:
+        screen.print(f"Left out by the goal: {', '.join(answer.left_out)}.", highlight=False,
+                     soft_wrap=True)
+    if answer.found.pairs:
+        first, then, compared = answer.found.pairs.tried
+        screen.print(f"Two pools: {first:,} that prefill and {then:,} that decode fit, of which "
+                     f"{compared:,} pairs were compared.", highlight=False, soft_wrap=True)
     for each in wider:
         screen.print(_relaxed(answer, each), highlight=False, soft_wrap=True)
     funnel = answer.found.funnel
@@ -148,28 +155,85 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
 
 
 def _print_front(screen: Console, answer: Answer) -> None:
-    """The front, two lines per group; of a group that cannot be told apart the best."""
+    """What is told, the first that can stand for most: what it is, comes to, and rests on."""
     wishes = answer.found.wishes
-    asked = (*wishes.objectives, *wishes.limits, "tpot", "ttft", "throughput")
+    asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
     names = [name for name in HEADS if name in asked]
     for number, group in enumerate(answer.front, 1):
-        each, alike = group[0], len(group) - 1
+        each = group[0]
         seen = ", ".join(_interval(each, name, wishes.goal.currency) for name in names
                          if name in each.row.quantities)
-        tight = answer.binds(each.row)
-        beside = [f"{HEADS[tight]} nearest to its limit"] if tight else []
-        if (share := answer.keeps(each)) is not None:
-            beside.append(f"keeps its limits in {share:.0%} of draws")
-        beside += [f"{alike} more that cannot be told apart"] * bool(alike)
         screen.print(f"{number:>3}. {_named(each.row)}", highlight=False, soft_wrap=True)
-        screen.print(f"     {'; '.join([seen, *beside])}", highlight=False, soft_wrap=True)
+        for line in ("; ".join([seen, *_beside(answer, group)]), _near(answer, each.row)):
+            screen.print(f"     {line}", highlight=False, soft_wrap=True)
     _print_sure(screen, answer)
-    total = len(answer.sure.front if answer.sure else answer.found.front.rows["base"])
-    told = len(_told(answer))
-    if total > told:
-        screen.print(f"The first {told} of {total} deployments on the front.", highlight=False)
-    first = answer.front[0][0].row.choice
-    screen.print(f"The first one: {set_line(first.settings())}", highlight=False, soft_wrap=True)
+    if answer.missed:
+        screen.print(f"{len(answer.missed)} before one of these are left out: simulated, they do "
+                     "not keep the limits.", highlight=False, soft_wrap=True)
+    screen.print(f"{len(answer.front)} groups of {answer.front_size} deployments on the front.",
+                 highlight=False)
+    first = answer.front[0][0].row
+    if first.prefill is None:
+        screen.print(f"The first one: {set_line(first.choice.settings())}", highlight=False,
+                     soft_wrap=True)
+
+
+def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
+    """What is said of a deployment besides its quantities."""
+    each, told = group[0], answer.simulated(group[0].row)
+    tight, share = answer.binds(each.row), answer.keeps(each)
+    found = [f"{HEADS[tight]} near its limit"] if tight else []
+    if each.row.prefill is not None:
+        loop = answer.loop(each.row).loop
+        found.append(f"{each.row.binds} binds; closed loop of {loop.users:,.0f} users: TTFT "
+                     f"{human(loop.ttft, 's')}, TPOT {human(loop.tpot, 's')}")
+    if share is not None:
+        found.append(f"keeps its limits in {share:.0%} of draws")
+    if told is not None:
+        found.append("simulated " + ", ".join(
+            f"{HEADS[name]} {at} {human(value, 's')}" for name, seen in told.seen.items()
+            for at, value in seen.items()))
+    batches = sorted({one.row.choice.concurrency for one in group
+                      if one.row.layout == each.row.layout})
+    if len(batches) > 1:
+        found.append(f"the same with {batches[0]:,} to {batches[-1]:,} in flight")
+    other = sum(one.row.layout != each.row.layout for one in group)
+    return found + [f"{other} more that cannot be told apart"] * bool(other)
+
+
+def _near(answer: Answer, row: Row) -> str:
+    """What was measured near a deployment, in one sentence."""
+    near = answer.near(row)
+    if near.nearest is None:
+        return "Nothing was measured of its kind."
+    inside = [AXES[axis.name] for axis in near.axes if axis.inside]
+    outside = [f"{AXES[axis.name]} ({_amount_of(axis.value)}; measured "
+               f"{_ends(axis)})" for axis in near.outside]
+    said = f"outside of what was measured: {', '.join(outside)}" if outside else (
+        "on every axis inside of what was measured")
+    return (f"Measured nearest: {near.nearest}; {said}"
+            + (f"; inside: {', '.join(inside)}" if outside and inside else "") + ".")
+
+
+def _amount_of(value: Any) -> str:
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def _ends(axis: Any) -> str:
+    if axis.name in ("precision", "device", "pools"):
+        return " ".join(map(str, axis.covered))
+    return " to ".join(dict.fromkeys(_amount_of(each) for each in axis.covered))
+
+
+def _print_missed(screen: Console, answer: Answer) -> None:
+    """That nothing keeps its limits in a simulation, and how near the first came."""
+    first = answer.missed[0]
+    seen = ", ".join(f"{HEADS[name]} {at} {human(value, 's')}, the limit is "
+                     f"{human(answer.found.wishes.goal.limits.times[name][at], 's')}"
+                     for name, stated in first.seen.items() for at, value in stated.items())
+    screen.print(f"Nothing keeps its limits in a simulation; {len(answer.missed)} were simulated "
+                 f"that do in the mean of the closed form. The first: {_named(first.row)}: {seen}.",
+                 highlight=False, soft_wrap=True)
 
 
 def _print_sure(screen: Console, answer: Answer) -> None:
@@ -189,7 +253,7 @@ def _print_sure(screen: Console, answer: Answer) -> None:
         screen.print(f"None of these keeps its limits in {SURE:.0%} of draws from the ranges of "
                      f"all inputs; --sure {SURE:g} looks further.", highlight=False,
                      soft_wrap=True)
-    elif first.row.choice != answer.front[0][0].row.choice:
+    elif first.row.choices != answer.front[0][0].row.choices:
         screen.print(f"First in {SURE:.0%} of draws: {_named(first.row)} "
                      f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
                      highlight=False, soft_wrap=True)
@@ -204,7 +268,7 @@ def _relaxed(answer: Answer, wider: Relaxed) -> str:
         return f"{said}: still nothing."
     objective = {name: answer.found.wishes.chosen[name]}
     value, = wider.row.worth(objective)
-    best = answer.best.worth(objective)[0] if answer.best else None
+    best = answer.central.worth(objective)[0] if answer.central else None
     change = ("" if best is None else ", as before" if value == best
               else f", {abs(value) / abs(best) - 1:+.1%}")
     return (f"{said}: {HEADS.get(name, name)} {_amount(name, abs(value))}{change}, with "
@@ -226,7 +290,10 @@ def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
 
 
 def _named(row: Row) -> str:
-    """A deployment, as engines are told it."""
+    """A deployment, as engines are told it; of two pools each."""
+    if row.prefill is not None:
+        return (f"{row.devices} cards in two pools: prefill {_brief_pool(row.prefill)}; decode "
+                f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight")
     choice = row.choice
     engine = f" under {choice.engine}" if choice.engine else ""
     drafts = f", {choice.drafts} drafts" if choice.drafts else ""
@@ -236,7 +303,9 @@ def _named(row: Row) -> str:
 
 
 def _interval(each: Drawn, name: str, currency: str) -> str:
-    """A quantity with its 80% interval."""
+    """A quantity with its 80% interval, if it has one."""
+    if name not in each.intervals:
+        return f"{HEADS[name]} {_amount(name, each.row.quantities[name])}"
     low, high = each.intervals[name]
     value = each.row.quantities[name]
     if name == "cost":
@@ -253,6 +322,7 @@ def _brief(row: Row, currency: str) -> str:
             f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
 
 
+<<<<<<< HEAD
 def _print_verified(screen: Console, answer: Answer) -> None:
     """What users see of the best at a percentile, simulated, up to one that keeps the limits."""
     at = answer.found.wishes.goal.limits.at
@@ -289,6 +359,8 @@ def _print_pairs(screen: Console, answer: Answer) -> None:
             highlight=False, soft_wrap=True)
 
 
+=======
+>>>>>>> 3402b38 (A search ranks by what can be stood for, holds limits at percentiles by simulation, and says what was measured near)
 def _brief_pool(choice: Choice) -> str:
     halves = ", two half-batches" if choice.micro_batches > 1 else ""
     return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from calc.choosing.fronts import front
-from calc.searching.answers import Answer, relaxed
+from calc.searching.advice import relaxed
+from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
 from calc.searching.search import search
 from calc.searching.sure import drawn, keeps, surely
@@ -117,9 +118,7 @@ def test_without_limits_there_is_no_share():
 
 
 @pytest.mark.parametrize(("settings", "told"), [
-    (["limits.sure=0.9", "limits.at=p90"], "in the mean"),
     (["limits.sure=0.9", "limits.tpot=null", "limits.ttft=null"], "no limit is stated"),
-    (["limits.sure=0.9", "space.pools=two"], "two pools are not drawn"),
     (["limits.sure=1.5"], "at most 1"),
 ])
 def test_a_share_that_means_nothing_is_refused(settings, told):
