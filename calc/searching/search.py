@@ -41,7 +41,7 @@ from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
 
 SEEN = (*TIMES, "throughput")
-DERIVED = ("throughput_per_card", "cost", "power", "energy", "context")
+DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, "concurrency")
 MANY = 4  # bases of each process, fewer are divided
 WORTH_IT = 100_000  # cells, of which several processes are started
@@ -176,7 +176,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     for each in kept:
         found.front.merge(each.front)
     found.funnel.counts += space.dropped
-    if "two" in goal.space.pools and "context" not in asked.objectives:
+    if "two" in goal.space.pools and "longest_context" not in asked.objectives:
         found.pairs = pairs(space, asked)
     on_front = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["front"] = on_front
@@ -367,9 +367,9 @@ class _Work:
         """Settings, and all that objectives and limits need of what users see."""
         if self.asked.powered:
             seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
-        if "context" in self.asked.objectives:
+        if "longest_context" in self.asked.objectives:
             made_for = self.first.model.max_position_embeddings
-            seen = seen | {"context": self.tried.longest(
+            seen = seen | {"longest_context": self.tried.longest(
                 part, int(made_for.value) if made_for else LARGEST_COUNT)}
         return self.asked.with_derived({**part, **seen}, self.base.device)
 

@@ -21,7 +21,9 @@ from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, p
 from catalogue.reading.amounts import human
 
 BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
-UNBOUNDED = ("ttft", "energy", "power", "context")  # of which a decode step alone gives no bound
+COLUMNS = {"context": "longest_context"}  # of objectives that are not called as their quantity
+# of which a decode step alone gives no bound
+UNBOUNDED = ("ttft", "energy", "power", "longest_context")
 TIMES = ("ttft", "tpot", "e2e")
 
 
@@ -167,7 +169,8 @@ def wishes(space: Space, goal: Goal | None = None, margins: bool = False) -> Wis
     # what is best at central values need not keep its limits for sure
     asked += [name for name in stated_limits(goal) if name not in asked and (
         margins or goal.limits.sure is not None or name not in UNBOUNDED)]
-    return Wishes(goal, {name: OBJECTIVES[name] for name in asked}, own, hours, tuple(unpriced))
+    objectives = {COLUMNS.get(name, name): OBJECTIVES[name] for name in asked}
+    return Wishes(goal, objectives, own, hours, tuple(unpriced))
 
 
 def _contradictions(space: Space, goal: Goal) -> None:

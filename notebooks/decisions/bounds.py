@@ -50,7 +50,7 @@ MISSES = (
      ("prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8",
       "提示 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8")),
 )
-CLAIMED = ("r1-80-users-910b", ("limits.throughput=50000 token/s",))
+CLAIMED = ("r1-80-users-910b", ("limits.throughput=50000 token/s", "space.pools=one"))
 PLAN_C = "s1-plan-c"
 
 

@@ -39,7 +39,7 @@ BEST: dict[str, Text] = {  # what an objective wants
     "ttft": ("least TTFT", "TTFT 最短"), "e2e": ("least latency", "端到端延迟最短"),
     "cards": ("fewest cards", "卡数最少"), "cost": ("least cost per token", "每 token 成本最低"),
     "energy": ("least energy per token", "每 token 能耗最低"),
-    "power": ("least power", "功率最低"), "context": ("longest context", "上下文最长")}
+    "power": ("least power", "功率最低"), "longest_context": ("longest context", "上下文最长")}
 MEASURED: dict[str, Text] = {  # what a deployment is held against measurements by
     "requests": ("requests a card", "每卡请求数"), "tensor": ("TP", "TP"),
     "pipeline": ("pipeline stages", "流水线级数"), "expert": ("EP", "EP"),

@@ -17,7 +17,7 @@ from workbench.showing import display
 
 SMALL = ("space.chunks=8192", "space.drafts=0,1", "space.spares=none", "space.micro_batches=1")
 CARDS = ("devices=nvidia-h20,nvidia-h200-sxm", "precisions=fp8-block,w8a8-int8", "cards.most=16",
-         *SMALL)
+         "space.pools=one", *SMALL)
 
 
 def answered(name, *settings):

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 UNMET = 3  # exit code of a goal that nothing meets
 UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
          "throughput_per_card": "token/s", "power": "W", "energy": "J/token",
-         "context": "token"}
+         "longest_context": "token"}
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
-         "power": "power", "energy": "energy", "context": "context"}
+         "power": "power", "energy": "energy", "longest_context": "longest context"}
 AXES = {"requests": "requests a card", "tensor": "TP", "pipeline": "PP", "expert": "EP",
         "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
@@ -322,45 +322,6 @@ def _brief(row: Row, currency: str) -> str:
             f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
 
 
-<<<<<<< HEAD
-def _print_verified(screen: Console, answer: Answer) -> None:
-    """What users see of the best at a percentile, simulated, up to one that keeps the limits."""
-    at = answer.found.wishes.goal.limits.at
-    for number, each in enumerate(answer.verified, 1):
-        verdict = "keeps the limits" if each.keeps else "does not keep the limits"
-        screen.print(f"Simulated, {at} of {number}: TTFT {human(each.seen['ttft'], 's')}, TPOT "
-                     f"{human(each.seen['tpot'], 's')}: {verdict}.", highlight=False,
-                     soft_wrap=True)
-    if answer.verified and not answer.met:
-        screen.print(f"None of the first {len(answer.verified)} keeps its limits at {at}; all of "
-                     "them do in the mean.", highlight=False, soft_wrap=True)
-
-
-def _print_pairs(screen: Console, answer: Answer) -> None:
-    """Two pools, and what users see of each pair in a closed loop."""
-    found, currency = answer.found.pairs, answer.found.wishes.goal.currency
-    if found is None:
-        return
-    first, then, compared = found.tried
-    screen.print(f"Two pools, of {first:,} that prefill and {then:,} that decode, {compared:,} "
-                 "pairs of those that no other beats:", highlight=False, soft_wrap=True)
-    for number, (pair, _) in enumerate(answer.pairs, 1):
-        seen = pair.quantities
-        cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
-        screen.print(
-            f"{number:>3}. prefill {_brief_pool(pair.prefill)}; decode {_brief_pool(pair.decode)}, "
-            f"{pair.decode.concurrency:,} in flight", highlight=False, soft_wrap=True)
-        screen.print(
-            f"     {human(seen['throughput'], 'token/s')}, "
-            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}, TPOT "
-            f"{human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')} with waiting, "
-            f"{seen['users']:,.0f} users, the prefill pool {seen['prefill_busy']:.0%} busy, "
-            f"{pair.binds} binds",
-            highlight=False, soft_wrap=True)
-
-
-=======
->>>>>>> 3402b38 (A search ranks by what can be stood for, holds limits at percentiles by simulation, and says what was measured near)
 def _brief_pool(choice: Choice) -> str:
     halves = ", two half-batches" if choice.micro_batches > 1 else ""
     return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "
