@@ -97,7 +97,7 @@ class TestTheAnswer:
         (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32",
           "limits.tpot=60ms"), "do not multiply it"),
         (("precisions=w8a8-int8",), "not asked for"),
-        (("devices=nvidia-h20", "precisions=fp8-block,w4a8-int8", "cards.most=8"),
+        (("devices=nvidia-h20", "precisions=fp8-block,w4afp8", "cards.most=8"),
          "`fp8-block`: nothing meets the goal")])
     def test_without_published_weights_it_is_said_why(self, printed, settings, says):
         goals.summary(pages(answered("r1-80-users-h20", *settings)))
