@@ -165,29 +165,11 @@ class Answer:
         return next((each for group in self.front for each in group
                      if (often := self.keeps(each)) is not None and often >= share), None)
 
-<<<<<<< HEAD
-    @cached_property
-    def pairs(self) -> list[tuple[Pair, Pools]]:
-        """Two pools, the best first, each with what a closed loop of users sees of it."""
-        found, goal = self.found.pairs, self.found.wishes.goal
-        rows = found.rows()[:MOST_PAIRS] if found else []
-        return [(pair, together(scenario(goal, pair.prefill), scenario(goal, pair.decode),
-                                users=pair.quantities["users"])) for pair in rows]
-
-    @cached_property
-    def verified(self) -> list[Simulated]:
-        """The best, simulated in their order until one keeps the limits at the goal's percentile;
-        none where the limits are those of means."""
-        found, goal = self.found, self.found.wishes.goal
-        if goal.limits.at == MEAN or not found.front.rows:
-            return []
-        return verified(goal, found.rows(found.front, MOST_SIMULATED))
-=======
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
         goal = self.found.wishes.goal
-        return together(*(scenario(goal, choice) for choice in row.choices))
->>>>>>> 3402b38 (A search ranks by what can be stood for, holds limits at percentiles by simulation, and says what was measured near)
+        prefill, decode = (scenario(goal, choice) for choice in row.choices)
+        return together(prefill, decode, users=row.quantities["users"])
 
     @property
     def best(self) -> Row | None:

@@ -184,12 +184,12 @@ def _drawn(found: Found, row: Row) -> dict[str, np.ndarray]:
         if goal.demand.arrival_rate is not None or goal.demand.think_time:
             quantities = as_asked(goal.demand, quantities)
     else:
-        (first, before), (then, deployed) = pools
+        (first, _), (then, deployed) = pools
         quantities = {name: np.broadcast_to(value, DRAWS) for name, value in combined(
-            first, then, goal.demand).items()}
+            *({name: np.broadcast_to(value, DRAWS) for name, value in pool.items()}
+              for pool in (first, then)), wishes).items()}
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
-        del before
     quantities = quantities | _own_errors(deployed, quantities)
     columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
     if row.prefill is None:
