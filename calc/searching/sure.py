@@ -185,9 +185,9 @@ def _drawn(found: Found, row: Row) -> dict[str, np.ndarray]:
             quantities = as_asked(goal.demand, quantities)
     else:
         (first, _), (then, deployed) = pools
-        quantities = {name: np.broadcast_to(value, DRAWS) for name, value in combined(
-            *({name: np.broadcast_to(value, DRAWS) for name, value in pool.items()}
-              for pool in (first, then)), wishes).items()}
+        whole = ({name: np.broadcast_to(value, DRAWS) for name, value in pool.items()}
+                 for pool in (first, then))
+        quantities = dict(combined(next(whole), next(whole), wishes))
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
     quantities = quantities | _own_errors(deployed, quantities)
