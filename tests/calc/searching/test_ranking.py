@@ -1,4 +1,4 @@
-"""What a search tells first: what it can stand for, what keeps its limits simulated, what is near."""
+"""What a search tells first: what it can stand for, what keeps its limits, what was measured near."""
 
 import itertools
 
