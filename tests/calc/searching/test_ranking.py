@@ -1,4 +1,4 @@
-"""What a search tells first: what it can stand for, what keeps its limits, what was measured near."""
+"""What a search tells first: what can be stood for, keeps its limits, and was measured near."""
 
 import itertools
 
