@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.layouts.judge import has_room
 from calc.choosing.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, sweep
 from calc.costing.power import (
     around,
@@ -82,10 +83,18 @@ class Tried:
             found[symbol] = column[0] if same and name != "concurrency" else column
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
 
-    def fits(self, cells: Cells) -> np.ndarray:
-        """What each has to spare of its memory, every request at its longest [B], shape (n,)."""
-        return sweep(self.columns(cells), self.attention, ["headroom_per_device"],
-                     decode=False, threads=self.threads)["headroom_per_device"]
+    def fits(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
+        """What each has to spare of its memory, every request at its longest [B], shape (n,).
+
+        Args:
+            cells: their settings, with the requests in flight.
+            longest: tokens of a request, shape (n,) [token]; None for those of the demand.
+        """
+        inputs = self.columns(cells)
+        if longest is not None:
+            inputs["context_tokens"] = longest
+        return sweep(inputs, self.attention, ["headroom_per_device"], decode=False,
+                     threads=self.threads)["headroom_per_device"]
 
     def holds(self, cells: Cells) -> np.ndarray:
         """Most requests in flight that each holds [request], shape (n,).
@@ -114,14 +123,11 @@ class Tried:
             cells: of so many requests in flight.
             most: tokens that the model was made for.
         """
-        inputs = self.columns(cells)
         low = np.zeros(len(cells["data"]), dtype=int)
         high = np.full(len(low), most)
         while (low < high).any():
             middle = -(-(low + high) // 2)
-            fit = sweep(inputs | {"context_tokens": middle}, self.attention,
-                        ["headroom_per_device"], decode=False,
-                        threads=self.threads)["headroom_per_device"] >= 0
+            fit = has_room(self.fits(cells, middle))
             low, high = np.where(fit, middle, low), np.where(fit, high, middle - 1)
         return low.astype(float)
 
