@@ -1,6 +1,7 @@
 """Prefill and decode on cards of their own: when it pays, how many of each, what it costs.
 
-Both pools have the layout of the one that they are held against, so that separation alone differs.
+One pool and two are each in the layout that suits them, as a search and growth have them. Where
+separation alone is to differ, both pools have the layout of the one that they are held against.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import calc
 import catalogue
 from calc.choosing.pools import whole_groups
 from calc.choosing.simulated import lengths_of, system_of
-from calc.deciding.inputs.breakeven import BreakEven, solve
+from calc.deciding.growth import Best, best
 from calc.deciding.inputs.plans import PER_CARD, Plan
+from calc.deciding.pairing import Pairing, TwoPools
+from calc.deciding.replicas import Limits
+from calc.deciding.tables import Tables
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import Transfer, simulate
@@ -37,10 +41,13 @@ Text = tuple[str, str]
 CASES = (("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1),
          ("nvidia-h20", "fp8-block", 2), ("nvidia-h200-sxm", "fp8-block", 1))
 LIMITS = (0.03, 0.05, 0.1)  # s per token that are promised
+FIRST = 2.0  # s, of the first token: what the goals of this book promise
 WORTH = 1.05  # gain from which two pools are worth their trouble
-LEAST, LONGEST = 0.02, 0.2  # s, of the promises that are drawn
+DRAWN_LIMITS = (0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.08, 0.1, 0.14, 0.2)  # s
 MIXES = ((2048, 1024), (8192, 1024), (512, 2048), (2048, 512))  # prompts and answers
-COUNTS = (2, 3, 4, 6, 8, 12, 16)  # replicas in all
+SERVERS_TRIED = (1, 2, 3, 4, 6, 8)
+TOLD = (2, 4, 8)  # servers that are told
+SHOWN = 4  # servers of the first answer
 EXAMPLE, SPLIT = "s0-scenario-3", (3, 5)
 STATED = (2048, 512)  # its prompts and answers
 SERVERS = sum(SPLIT)
@@ -49,11 +56,75 @@ REQUESTS, SEED = 600, 1
 EDGE = 60  # requests at either end that are not counted
 TAIL = 0.99
 MILLI = 1e3
-LENGTHS = (128, 32768)  # tokens of a prompt that are tried
 SMALL = 512  # tokens of a smaller chunk
-TRIED, DRAWN = 16, 256  # lengths of prompts, promises
 QUEUED = 32  # prompts of a replica that prefills: enough for full chunks
 SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that prefill, the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """One pool and two of a card and its weights, whatever the limits.
+
+    Attributes:
+        scenario: the requests on these cards.
+        per_node: cards of a server [1].
+        pairing: the two pools.
+        tables: what one pool gives.
+    """
+
+    scenario: catalogue.Scenario
+    per_node: int
+    pairing: Pairing
+    tables: Tables
+
+    @cache  # noqa: B019  (a few of them live as long as the page)
+    def one(self, servers: int, limit: float) -> Best | None:
+        """The best one pool on so many servers within a time per token [s]."""
+        return best(self.scenario, servers * self.per_node, Limits(FIRST, limit, None),
+                    tables=self.tables)
+
+    def two(self, servers: int, limit: float) -> TwoPools | None:
+        """The best two."""
+        return self._two(limit).get(servers * self.per_node)
+
+    @cache  # noqa: B019
+    def _two(self, limit: float) -> dict[int, TwoPools]:
+        return self.pairing.best(Limits(FIRST, limit, None))
+
+    def gain(self, servers: int, limit: float) -> float:
+        """Tokens of a card in two pools over those in one [1]; not a number if either fails."""
+        one, two = self.one(servers, limit), self.two(servers, limit)
+        return two.per_device / one.per_device if one and two else float("nan")
+
+    def fewest(self, limit: float) -> int | None:
+        """The fewest servers on which two pools are worth it; None of those that are tried."""
+        return next((count for count in SERVERS_TRIED
+                     if (two := self.two(count, limit)) and (
+                         (one := self.one(count, limit)) is None
+                         or two.per_device >= WORTH * one.per_device)), None)
+
+    def share(self, servers: int, limit: float) -> float:
+        """Of the cards of two pools those that prefill [1]; not a number where there are none."""
+        two = self.two(servers, limit)
+        if two is None:
+            return float("nan")
+        first, then = (count * pool.devices for count, pool in zip(
+            two.groups, (two.prefill, two.decode), strict=True))
+        return first / (first + then)
+
+
+@cache
+def held(device: str, precision: str, prompt: int = 0, answer: int = 0) -> Held:
+    """One pool and two of a card and its weights.
+
+    Args:
+        device, precision: entries of the catalogue.
+        prompt, answer: of a request, the goal's own unless given [token].
+    """
+    scenario = plan(device, precision, 1, prompt=prompt, answer=answer).scenario
+    per_node = int(scenario.node.devices_per_node.value)
+    return Held(scenario, per_node, Pairing(
+        scenario, [count * per_node for count in SERVERS_TRIED]), Tables(scenario))
 
 
 @dataclass(frozen=True)
@@ -78,19 +149,6 @@ class Both:
         """Where a pool yields most within a promise; None where it cannot keep it."""
         kept = self.paces[pool] <= limit
         return int(np.where(kept, self.rates[pool], 0).argmax()) if kept.any() else None
-
-    def gain(self, limit: float) -> float:
-        """Tokens of a card in balance over those of one pool [1]; not a number if either fails."""
-        one, two = self.best(0, limit), self.best(1, limit)
-        if one is None or two is None:
-            return float("nan")
-        return float(self.rates[1][two] / self.rates[0][one])
-
-    def share(self, limit: float) -> float:
-        """Of the cards in balance those that prefill [1]."""
-        two = self.best(1, limit)
-        assert two is not None
-        return float(self.answered[two] / (self.answered[two] + self.prompts))
 
     def whole(self, replicas: int, limit: float) -> tuple[tuple[int, int], float]:
         """The best split of so many replicas, and its gain over as many that do both [1].
@@ -130,44 +188,6 @@ def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int
                 float(alone["prefill_throughput"]) / float(one.inputs["input_tokens"]))
 
 
-def turn(made: Both) -> BreakEven:
-    """Up to which promise two pools in balance are worth it [s]: ``first`` is two pools."""
-    return solve(lambda limits: np.log(WORTH / np.array([made.gain(each) for each in limits])),
-                 max(LEAST, float(made.paces[0].min())), LONGEST, most=DRAWN)
-
-
-@cache
-def loosest(case: tuple[str, str, int]) -> float:
-    """The loosest promise for which two pools in balance are worth it [s]."""
-    return [each.at for each in turn(both(*case)).turns if each.before == "first"][-1]
-
-
-def fewest(made: Both, limit: float) -> int | None:
-    """The fewest replicas of which a whole split is worth it; None up to the most that are tried.
-
-    Args:
-        made: one pool and two.
-        limit: of the time per token [s].
-    """
-    return next((count for count in range(2, max(COUNTS) + 1)
-                 if made.whole(count, limit)[1] >= WORTH), None)
-
-
-def even_prompt(case: tuple[str, str, int], replicas: int, limit: float = LIMIT) -> BreakEven:
-    """Lengths of prompts for which a whole split is better than one pool: ``second`` is the split.
-
-    Args:
-        case: card, precision and servers of a replica.
-        replicas: of both pools.
-        limit: of the time per token [s].
-    """
-    def difference(lengths: np.ndarray) -> np.ndarray:
-        return np.array([np.log(both(*case, prompt=int(length)).whole(replicas, limit)[1])
-                         for length in lengths])
-
-    return solve(difference, *LENGTHS, whole=True, most=TRIED)
-
-
 def titled(case: tuple[str, str, int]) -> Text:
     """Card and precision of a case."""
     en, zh = named(case[0])
@@ -180,35 +200,55 @@ def answer() -> None:
     number("se-input", demand.input_tokens)
     number("se-output", demand.output_tokens)
     number("se-limit", LIMIT, fmt_quantity, unit="s")
+    number("se-first", FIRST, fmt_quantity, unit="s")
+    number("se-servers", SHOWN)
     number("se-worth", WORTH - 1, fmt_percent, digits=0)
-    for key, case in zip(("int8", "w4a8", "h20", "h200"), CASES, strict=True):
-        made = both(*case)
-        number(f"se-{key}-gain", made.gain(LIMIT) - 1, fmt_percent, digits=0)
-        number(f"se-{key}-turn", MILLI * loosest(case), fmt_fixed, digits=0)
-        number(f"se-{key}-share", made.share(LIMIT), fmt_percent, digits=0)
-    number("se-h20-fewest", fewest(both(*CASES[2]), LIMIT))
-    number("se-int8-fewest", fewest(both(*CASES[0]), LIMIT))
-    split = both(*CASES[2]).whole(3, LIMIT)[0]
-    number("se-h20-one", split[0])
-    number("se-h20-two", split[1])
+    rows, counts = [], [held(*case[:2]).fewest(LIMIT) for case in CASES]
+    number("se-few-low", min(count for count in counts if count))
+    number("se-few-high", max(count for count in counts if count))
+    for case in CASES:
+        made = held(*case[:2])
+        two = made.two(SHOWN, LIMIT)
+        fewest = made.fewest(LIMIT)
+        rows.append({"case": titled(case), "gain": _gain(made.gain(SHOWN, LIMIT)),
+                     "pools": _pools(two), "fewest": "–" if fewest is None else fmt_int(fewest)})
+    table(rows, {"case": ("card, weights", "卡与权重"),
+                 "gain": (f"token/s per card on {SHOWN} servers, two pools over one",
+                          f"{SHOWN} 台服务器的单卡吞吐：两池 ÷ 单池"),
+                 "pools": ("prefill + decode, groups × cards", "预填充 + 解码（组数 × 卡数）"),
+                 "fewest": ("servers from which it pays", "至少几台服务器")})
+
+
+def _gain(value: float) -> str | Text:
+    if not np.isfinite(value):
+        return "one pool cannot keep the target", "单池守不住目标"
+    return f"× {fmt_fixed(value)}"
+
+
+def _pools(two: TwoPools | None) -> str:
+    if two is None:
+        return "–"
+    a, b = two.groups
+    return (f"{a}×{two.prefill.devices} ({two.prefill.layout}) + "
+            f"{b}×{two.decode.devices} ({two.decode.layout})")
 
 
 def picture() -> None:
-    """Gain of two pools in balance against the promise."""
+    """Gain of two pools against the promise."""
     figure("separation_gain", _drawn)
 
 
 def _drawn(lang: str) -> Figure:
     place = int(lang == "zh")
     drawing, axes = figures.axes(height=3.3)
-    limits = np.geomspace(LEAST, LONGEST, DRAWN)
+    limits = np.array(DRAWN_LIMITS)
     for colour, case in zip(figures.PALETTE, CASES, strict=False):
-        made = both(*case)
-        axes.plot(MILLI * limits, [made.gain(each) for each in limits], color=colour,
-                  label=titled(case)[place].replace("`", ""))
+        made = held(*case[:2])
+        axes.plot(MILLI * limits, [made.gain(SHOWN, each) for each in limits], color=colour,
+                  marker="o", ms=3, label=titled(case)[place].replace("`", ""))
     axes.axhline(1, color=figures.INK, lw=1)
     axes.axvline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
-    axes.set(xscale="log", xlim=(MILLI * LEAST, MILLI * LONGEST), ylim=(0.9, 1.7),
+    axes.set(xscale="log", xlim=(MILLI * limits[0], MILLI * limits[-1]),
              xlabel=("target time per token (ms)", "目标每 token 时间（ms）")[place],
              ylabel=("token/s of a card, two pools / one",
                      "单卡吞吐：两个资源池 / 一个")[place])
@@ -218,59 +258,44 @@ def _drawn(lang: str) -> Figure:
 
 
 def decision() -> None:
-    """By card and promise: gain in balance, share that prefills, replicas from which it pays."""
+    """By card, servers and promise: the gain, and how many of each."""
     rows = []
     for case in CASES:
-        made = both(*case)
-        row: dict[str, str | Text] = {
-            "case": titled(case), "cards": fmt_int(made.one.cards),
-            "turn": f"{fmt_fixed(MILLI * loosest(case), 0)} ms"}
-        for limit in LIMITS:
-            gain, count = made.gain(limit), fewest(made, limit)
-            if gain < WORTH or count is None:
-                row[f"at{limit}"] = ("one pool", "一个资源池")
-            else:
-                split = "+".join(map(str, made.whole(count, limit)[0]))
-                row[f"at{limit}"] = (f"**two**: +{fmt_percent(gain - 1, 0)}<br>from {split} on",
-                                     f"**两个**：+{fmt_percent(gain - 1, 0)}<br>{split} 起")
-        rows.append(row)
-    table(rows, {"case": ("card, weights", "卡与权重"),
-                 "cards": ("cards of a replica", "每副本卡数"), **{
+        made = held(*case[:2])
+        for count in TOLD:
+            row: dict[str, str | Text] = {"case": titled(case), "servers": fmt_int(count)}
+            for limit in LIMITS:
+                gain, two = made.gain(count, limit), made.two(count, limit)
+                if two is None:
+                    row[f"at{limit}"] = "–"
+                elif not gain >= WORTH and np.isfinite(gain):
+                    row[f"at{limit}"] = ("one pool", "一个资源池")
+                else:
+                    split = "+".join(str(number * pool.devices) for number, pool in zip(
+                        two.groups, (two.prefill, two.decode), strict=True))
+                    said = _gain(gain)
+                    en, zh = (said, said) if isinstance(said, str) else said
+                    row[f"at{limit}"] = (f"**two**, {split}: {en}", f"**两个**，{split}：{zh}")
+            rows.append(row)
+    table(rows, {"case": ("card, weights", "卡与权重"), "servers": ("servers", "服务器"), **{
         f"at{limit}": (f"target {fmt_fixed(MILLI * limit, 0)} ms",
-                       f"目标 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS},
-        "turn": ("pays up to", "划算上限")})
+                       f"目标 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS}})
 
 
 def splits() -> None:
-    """How many of each: the share that prefills, by lengths; what whole replicas leave of it."""
-    rows = []
+    """The share of the cards that prefills, by lengths."""
+    rows, shares = [], []
     for prompt, reply in MIXES:
         row: dict[str, str | Text] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
         for index, case in enumerate(CASES):
-            made = both(*case, prompt=prompt, answer=reply)
-            row[f"case{index}"] = (fmt_percent(made.share(LIMIT), 0)
-                                   if made.best(1, LIMIT) is not None else "–")
+            share = held(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
+            row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
+            shares += [share] if np.isfinite(share) else []
         rows.append(row)
     table(rows, {"mix": ("prompt / answer", "提示 / 回答"), **{
         f"case{index}": titled(case) for index, case in enumerate(CASES)}})
-    every = [both(*case) for case in CASES]
-    table([{"count": count, **{f"case{index}": _split(each, count)
-                               for index, each in enumerate(every)}} for count in COUNTS],
-          {"count": ("replicas", "副本数"), **{
-              f"case{index}": titled(case) for index, case in enumerate(CASES)}},
-          folded=("Whole replicas: the best split, and its gain", "整副本的最佳拆分与收益"))
-    found = even_prompt(CASES[0], 4)
-    shares = [both(*CASES[2], *mix).share(LIMIT) for mix in MIXES]
     number("se-share-low", min(shares), fmt_percent, digits=0)
     number("se-share-high", max(shares), fmt_percent, digits=0)
-    number("se-prompt-low", found.turns[0].at, fmt_int)
-    number("se-prompt-high", found.turns[-1].at, fmt_int)
-    assert [each.after for each in found.turns] == ["second", "first"]
-
-
-def _split(made: Both, count: int) -> str:
-    split, gain = made.whole(count, LIMIT)
-    return f"{split[0]}+{split[1]}: × {fmt_fixed(gain)}"
 
 
 def of_chunks(size: int) -> float:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calc.deciding.growth import best
+from calc.deciding.pairing import Pairing
+from calc.deciding.replicas import Limits
 from engineering import layouts
 from engineering import separation as page
 
@@ -12,28 +15,35 @@ CASES = [page.both(*case) for case in page.CASES]
 NAMES = [f"{case[0]}-{case[1]}" for case in page.CASES]
 
 
-@pytest.mark.parametrize("case", page.CASES, ids=NAMES)
-def test_the_gain_is_what_is_worth_it_where_it_turns(case):
-    made, turn = page.both(*case), page.loosest(case)
-    assert made.gain(turn * (1 - 1e-9)) >= page.WORTH > made.gain(turn * 1.001)
+HELD = [page.held(*case[:2]) for case in page.CASES]
 
 
-@pytest.mark.parametrize("made", CASES, ids=NAMES)
-def test_a_promise_that_memory_keeps_by_itself_leaves_the_gain_alone(made):
-    slack = max(float(each.max()) for each in made.paces)
-    assert made.gain(slack) == made.gain(2 * slack)
-    assert 1 <= made.gain(slack) < page.WORTH
+@pytest.mark.parametrize("made", HELD, ids=NAMES)
+def test_one_pool_and_two_are_those_of_growth(made):
+    """The chapter on scaling shows the same, and a search the same pools."""
+    servers = 2
+    cards, limits = servers * made.per_node, Limits(page.FIRST, page.LIMIT, None)
+    assert made.one(servers, page.LIMIT) == best(made.scenario, cards, limits)
+    assert made.two(servers, page.LIMIT) == Pairing(
+        made.scenario, [count * made.per_node for count in page.SERVERS_TRIED]).best(limits).get(
+        cards)
 
 
-@pytest.mark.parametrize("made", CASES, ids=NAMES)
-def test_whole_replicas_never_gain_more_than_the_balance_and_reach_it_in_number(made):
-    gains = [made.whole(count, page.LIMIT)[1] for count in range(2, 200)]
-    assert max(gains) <= made.gain(page.LIMIT) * (1 + 1e-3)
-    assert gains[-1] == pytest.approx(made.gain(page.LIMIT), rel=0.02)
-    for count in page.COUNTS:
-        split, _ = made.whole(count, page.LIMIT)
-        assert sum(split) == count
-        assert min(split) >= 1
+@pytest.mark.parametrize("made", HELD, ids=NAMES)
+def test_pools_keep_what_is_promised(made):
+    for limit in page.LIMITS:
+        for servers in page.TOLD:
+            for pools in (made.one(servers, limit), made.two(servers, limit)):
+                assert pools is None or pools.tpot <= limit
+                assert pools is None or pools.ttft <= page.FIRST * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("made", HELD, ids=NAMES)
+def test_from_the_fewest_servers_on_it_pays(made):
+    count = made.fewest(page.LIMIT)
+    for servers in page.SERVERS_TRIED:
+        if count is None or servers < count:
+            assert not made.gain(servers, page.LIMIT) >= page.WORTH
 
 
 @pytest.mark.parametrize("made", CASES, ids=NAMES)
@@ -50,20 +60,9 @@ def test_no_other_split_of_the_replicas_finishes_more(made):
 
 
 def test_longer_prompts_take_more_of_the_cards():
-    case = page.CASES[2]
-    shares = [page.both(*case, prompt, 1024).share(page.LIMIT) for prompt in (512, 2048, 8192)]
+    case = page.CASES[2][:2]
+    shares = [page.held(*case, prompt, 1024).share(8, page.LIMIT) for prompt in (512, 2048, 8192)]
     assert shares == sorted(shares)
-    answers = [page.both(*case, 2048, answer).share(page.LIMIT) for answer in (512, 1024, 2048)]
-    assert answers == sorted(answers, reverse=True)
-
-
-def test_a_split_is_as_good_as_one_pool_where_the_prompts_say_so():
-    found = page.even_prompt(page.CASES[0], 4)
-    assert [each.after for each in found.turns] == ["second", "first"]
-    for each in found.turns:
-        before, after = (page.both(*page.CASES[0], int(each.at) - step).whole(4, page.LIMIT)[1]
-                         for step in (1, 0))
-        assert (before - 1) * (after - 1) <= 0
 
 
 def test_two_pools_pace_evenly_and_wait_longer_for_the_first_token():
