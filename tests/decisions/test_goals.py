@@ -108,7 +108,7 @@ class TestTheAnswer:
         goals.summary(pages(late))
         assert "**nothing meets it**" in printed[0][1][0]
         value = late.nearest_miss.quantities["tpot"]
-        assert f"{value / 0.005:.3g} times the 5.0 ms asked for" in printed[0][1][0]
+        assert f"{value / 0.005:.3g} times the 5 ms asked for" in printed[0][1][0]
         goal_fronts.picture(pages(late))
         assert "no front to draw" in printed[0][-1][0]
 
