@@ -23,9 +23,10 @@ from calc.quantities.latencies import FAST, STEADY_NAMES, WANTED, latencies, nee
 from calc.quantities.latencies import STEP_NAMES as STEP_NAMES
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
 
-DECODED, PREFILLED = (tuple(f"{phase}_{name}" for name in names)
-                      for phase, names in WANTED.items())
+DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
+                              for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
+DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
 Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
@@ -80,8 +81,9 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
         threads: that share the passes.
-        known: ``DECODED`` or ``PREFILLED`` of the same deployments, where they were computed
-            before: then such a step is not computed again, and of it nothing else is to be had.
+        known: ``DECODED``, ``PREFILLED`` or ``PACKED`` of the same deployments, where they were
+            computed before: then such a step is not computed again, and of it nothing else is to be
+            had.
 
     Returns one array of shape (n,) per name, equal to what :func:`calc.evaluate` gives.
 
@@ -120,6 +122,37 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
         name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
         for name, value in inputs.items()}), names)
     return {name: quantities[name] for name in names}
+
+
+def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ, by the last of each, and to which of them every row belongs.
+
+    >>> distinct([np.array([3, 1, 3, 3]), np.array([0, 5, 0, 9])])
+    (array([1, 2, 3]), array([1, 0, 1, 2]))
+
+    Args:
+        columns: whole numbers from 0 [1], shape (n,) each.
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        place, count = _places(column)
+        code, _ = _places(code * count + place)
+    rows = np.empty(int(code.max(initial=-1)) + 1, np.int64)
+    rows[code] = np.arange(len(code))
+    return rows, code
+
+
+def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """The place of each number among those that there are, in their order, and how many are."""
+    least = int(column.min(initial=0))
+    span = int(column.max(initial=0)) - least + 1
+    if span > max(DENSE, DENSE_PER_ROW * len(column)):
+        found, place = np.unique(column, return_inverse=True)
+        return place, len(found)
+    there = np.zeros(span, bool)
+    there[column - least] = True
+    places = np.cumsum(there) - 1
+    return places[column - least], int(places[-1]) + 1
 
 
 def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing import sweeps
 from calc.choosing.layouts.judge import has_room
-from calc.choosing.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, sweep
+from calc.choosing.layouts.ways import at
+from calc.choosing.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
 from calc.costing.power import (
     around,
     cards_power,
@@ -21,9 +23,9 @@ from calc.costing.power import (
     site_power,
 )
 from calc.costing.rates import prices_of
-from calc.physics.arrays import Number, ceil_div
-from calc.searching.choices import Choice, scenario
-from calc.searching.space import Base, Cells, Space, chosen
+from calc.physics.arrays import Inputs, Number, ceil_div
+from calc.quantities.waves import prompts
+from calc.searching.space import AXES, Base, Cells, Space
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
 
@@ -45,6 +47,8 @@ STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 PACE = "decode_tpot"
+KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
+OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
 DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
 NEAR = 24  # layouts of each offer and precision that are kept besides the front
 POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
@@ -137,14 +141,36 @@ class Tried:
 
     def decoding(self, cells: Cells) -> Cells:
         """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
-        return decode_sweep(self.columns(cells), self.attention, [PACE, *DECODED],
-                            threads=self.threads)
+        return self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
 
     def prefilling(self, cells: Cells) -> Cells:
         """Chunks of a prompt alone, which do not depend on the requests in flight: what
         :meth:`served` takes from cells that have it."""
-        return decode_sweep(self.columns(cells | {"concurrency": cells["data"]}), self.attention,
-                            PREFILLED, threads=self.threads)
+        return self._of_alike(cells | {"concurrency": cells["data"]}, ("waves",), PREFILLED)
+
+    def _packed(self, cells: Cells) -> Cells:
+        """Chunks of a burst, of cells that have their steps: by the tokens of a chunk, of which
+        most numbers of requests leave as many."""
+        if "waves" in cells:
+            requests = -(-cells["concurrency"] // cells["data"])
+            some, which = distinct([cells["chunk"], requests])
+            inputs = self.columns(at(cells, some)) | {"input_tokens": self.demand.input_tokens}
+            cut = prompts(Inputs(inputs), requests[some].astype(float))
+            cells = cells | {"packed": np.unique(cut.burst_tokens, return_inverse=True)[1][which]}
+        return self._of_alike(cells, ("waves", "packed"), sweeps.PACKED)
+
+    def _of_alike(self, cells: Cells, keys: Sequence[str], names: Sequence[str]) -> Cells:
+        """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
+        if keys[0] not in cells:
+            return self._of_steps(cells, names)
+        some, which = distinct([cells[key] for key in keys])
+        found = self._of_steps(at(cells, some), names)
+        return {name: column[which] for name, column in found.items()}
+
+    def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
+        known = {name: cells[name] for name in KNOWN if name in cells}
+        return decode_sweep(self.columns(cells), self.attention, names, threads=self.threads,
+                            known=known)
 
     def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
         """Quantities of steps and waves by their own names, shape (n,) each."""
@@ -170,58 +196,13 @@ class Tried:
     def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
-        known = {name: cells[name] for name in (*DECODED, *PREFILLED) if name in cells}
-        found = decode_sweep(self.columns(cells), self.attention, [*wanted.values(), *names],
-                             threads=self.threads, known=known)
+        for steps, compute in ((DECODED, self.decoding), (PREFILLED, self.prefilling),
+                               (sweeps.PACKED, self._packed)):
+            if steps[0] not in cells:
+                cells = cells | compute(cells)
+        found = self._of_steps(cells, [*wanted.values(), *names])
         seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
         return seen | {name: found[name] for name in names}
-
-
-@dataclass(frozen=True)
-class Least:
-    """The deployment whose decode steps alone give a token soonest.
-
-    Attributes:
-        pace: its time per token without the prompts of others [s].
-        choice: its settings.
-        deployed: it.
-    """
-
-    pace: float
-    choice: Choice
-    deployed: Scenario
-
-
-def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
-    """The least time per token of all deployments that fit; None where none does.
-
-    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
-    with which most fits, since decode steps do not depend on them.
-
-    Args:
-        space: what a goal allows, in one pool.
-        users: requests in flight.
-        enough: a pace at which there is no need to look further [s].
-    """
-    least = None
-    for base in space.bases():
-        if not (joined := together(space, base, space.goal.demand)):
-            continue
-        tried, _, cells = joined
-        cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
-            cells["utilization"] == cells["utilization"].max())))
-        cells["concurrency"] = np.full(len(cells["data"]), users)
-        cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
-        if not len(cells["data"]):
-            continue
-        paces = tried.pace(cells)
-        row = int(paces.argmin())
-        if least is None or paces[row] < least.pace:
-            choice = chosen(base, cells, row, users)
-            least = Least(float(paces[row]), choice, scenario(space.goal, choice))
-        if least.pace <= enough:
-            return least
-    return least
 
 
 def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
@@ -354,7 +335,8 @@ def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario,
 
     Args:
         space: what the goal allows.
-        base: whose cells they are; ``kind`` will tell those of each kind apart.
+        base: whose cells they are; ``kind`` will tell those of each kind apart, ``steps`` those
+            whose decode steps differ at equal requests in flight, ``waves`` those whose prompts do.
         demand: that is asked of them.
     """
     if not (kinds := space.cells(base)):
@@ -362,8 +344,11 @@ def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario,
     first, inputs = space.inputs(base, kinds)
     counts = [len(cells["data"]) for cells in kinds]
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
-    return (Tried(inputs, first.model.attention, demand), first,
-            cells | {"kind": np.repeat(np.arange(len(kinds)), counts)})
+    cells["kind"] = np.repeat(np.arange(len(kinds)), counts)
+    decoding = [cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY]
+    steps = distinct(decoding)[1]
+    return (Tried(inputs, first.model.attention, demand), first, cells | {
+        "steps": steps, "waves": distinct([steps, cells["chunk"]])[1]})
 
 
 def of_each_kind(cells: Cells) -> list[slice]:
@@ -389,8 +374,3 @@ def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
     counts = np.diff(starts, append=len(kinds))
     least = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), counts))
     return least[np.diff(kinds[least], prepend=-1) > 0]
-
-
-def at(columns: Mapping[str, np.ndarray], rows: np.ndarray | slice) -> dict[str, np.ndarray]:
-    """Some rows of columns."""
-    return {name: column[rows] for name, column in columns.items()}

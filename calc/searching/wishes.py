@@ -14,9 +14,10 @@ from calc.costing.tokens import MILLION
 from calc.intervals.amounts import Amount
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
-from calc.searching.space import Space
-from calc.searching.trying import Least, least_pace
-from catalogue import ParamsError
+from calc.searching.choices import Choice, scenario
+from calc.searching.space import Space, chosen
+from calc.searching.trying import at, together
+from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading.amounts import human
 
@@ -25,6 +26,53 @@ COLUMNS = {"context": "longest_context"}  # of objectives that are not called as
 # of which a decode step alone gives no bound
 UNBOUNDED = ("ttft", "energy", "power", "longest_context")
 TIMES = ("ttft", "tpot", "e2e")
+
+
+@dataclass(frozen=True)
+class Least:
+    """The deployment whose decode steps alone give a token soonest.
+
+    Attributes:
+        pace: its time per token without the prompts of others [s].
+        choice: its settings.
+        deployed: it.
+    """
+
+    pace: float
+    choice: Choice
+    deployed: Scenario
+
+
+def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
+    """The least time per token of all deployments that fit; None where none does.
+
+    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
+    with which most fits, since decode steps do not depend on them.
+
+    Args:
+        space: what a goal allows, in one pool.
+        users: requests in flight.
+        enough: a pace at which there is no need to look further [s].
+    """
+    least = None
+    for base in space.bases():
+        if not (joined := together(space, base, space.goal.demand)):
+            continue
+        tried, _, cells = joined
+        cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
+            cells["utilization"] == cells["utilization"].max())))
+        cells["concurrency"] = np.full(len(cells["data"]), users)
+        cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+        if not len(cells["data"]):
+            continue
+        paces = tried.pace(cells)
+        row = int(paces.argmin())
+        if least is None or paces[row] < least.pace:
+            choice = chosen(base, cells, row, users)
+            least = Least(float(paces[row]), choice, scenario(space.goal, choice))
+        if least.pace <= enough:
+            return least
+    return least
 
 
 class TooFast(ParamsError):

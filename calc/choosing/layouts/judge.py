@@ -7,13 +7,13 @@ asked of many layouts, and the memory is held against what is there. Nobody else
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from calc.choosing.sweeps import distinct
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import (
     KINDS,
@@ -146,19 +146,11 @@ def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray]) -> np.
     count = len(next(iter(rows.values())))
     if not names or not count:
         return np.full(count, rule.problem(subject, Cut()) is not None)
-    first, which = _distinct([rows[name] for name in names])
+    first, which = distinct([rows[name] for name in names])
     alike = [rows[name][first].tolist() for name in names]
     bad = [rule.problem(subject, Cut(**dict(zip(names, values, strict=True)))) is not None
            for values in zip(*alike, strict=True)]
     return np.array(bad, bool)[which]
-
-
-def _distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that differ, by the first of each, and to which of them every row belongs."""
-    code = reduce(lambda so_far, column: so_far * (int(column.max()) + 1) + column, columns,
-                  np.zeros(len(columns[0]), np.int64))
-    _, first, which = np.unique(code, return_index=True, return_inverse=True)
-    return first, which
 
 
 def admitted(subject: Subject, rows: Mapping[str, np.ndarray],

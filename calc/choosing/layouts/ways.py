@@ -77,8 +77,8 @@ def _meant(whole: int, listed: Sequence[int] | None) -> list[int]:
     return [size for size in divisors(whole) if _asked(size, listed)]
 
 
-def at(rows: Rows, which: np.ndarray) -> Rows:
-    """Some of the layouts."""
+def at(rows: Mapping[str, np.ndarray], which: np.ndarray | slice) -> Rows:
+    """Some rows of columns."""
     return {name: column[which] for name, column in rows.items()}
 
 

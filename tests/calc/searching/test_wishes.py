@@ -9,7 +9,7 @@ from calc.searching import wishes as module
 from calc.searching.asking import load_goal
 from calc.searching.search import search
 from calc.searching.space import Space
-from calc.searching.trying import Tried, least_pace
+from calc.searching.trying import Tried
 from catalogue import ParamsError
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1,3", "space.spares=none,per-rank",
