@@ -10,6 +10,7 @@ from calc.searching.asking import load_goal
 from calc.searching.search import search
 from calc.searching.space import Space
 from calc.searching.trying import Tried
+from calc.searching.wishes import least_pace
 from catalogue import ParamsError
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1,3", "space.spares=none,per-rank",
