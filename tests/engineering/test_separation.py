@@ -49,7 +49,7 @@ def test_from_the_fewest_servers_on_it_pays(made):
 @pytest.mark.parametrize("made", CASES, ids=NAMES)
 def test_no_other_split_of_the_replicas_finishes_more(made):
     two = made.best(1, page.LIMIT)
-    for count in page.COUNTS:
+    for count in (2, 3, 4, 6, 8, 12, 16):
         split, gain = made.whole(count, page.LIMIT)
         rates = [min(first * made.prompts, (count - first) * made.answered[two])
                  for first in range(1, count)]
