@@ -111,7 +111,7 @@ class Deployment:
     def _bounds(self) -> dict[str, Amount]:
         names = [name for name, value in self.quantities.items() if not hasattr(value, "shape")
                  or value.shape == ()]
-        own = {name: error.sides for name, error in own_errors(self.scenario).items()}
+        own = {name: error.parts for name, error in own_errors(self.scenario).items()}
         return interval(self.inputs, self.scenario.knobs(), self.attention, names, own)
 
     def knows(self, name: str) -> bool:

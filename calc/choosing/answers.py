@@ -239,7 +239,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
               if name not in ADDED or everything[name] > 0}
     own = _with_steady(own_errors(scenario))
     bounds = interval(inputs, knobs, attention, values,
-                      {name: error.sides for name, error in own.items()})
+                      {name: error.parts for name, error in own.items()})
     if steady is not None:
         _at_arrivals(steady, bounds)
     if applied is not None:

@@ -82,6 +82,11 @@ class Own:
         """What the distance alone adds to those of the class, likewise [1]."""
         return widened((0.0, 0.0), self.growth, self.distance)
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """Those of the class, and what the distance adds to them, as an interval takes them."""
+        return (*self.of_class, *self.beyond)
+
     def as_json(self) -> dict[str, Any]:
         """Plain data; the class is ``class``."""
         own = {"sides": self.sides} | vars(self)
@@ -233,14 +238,14 @@ def _of_class(name: str, quantity: str) -> Own | None:
     return Own(sides, at, metric, entry.systems, entry.rows, entry.inside, entry.within)
 
 
-def deviations(scenario: Scenario, requests: Any = None) -> dict[str, tuple[Any, Any]]:
-    """The deviations of each quantity's logarithm for a deployment [1].
+def deviations(scenario: Scenario, requests: Any = None) -> dict[str, tuple[Any, ...]]:
+    """The deviations of each quantity's logarithm for a deployment, as an interval takes them [1].
 
     Args:
         scenario: the deployment.
         requests: as :func:`own_errors` takes them.
     """
-    return {name: own.sides for name, own in own_errors(scenario, requests).items()}
+    return {name: own.parts for name, own in own_errors(scenario, requests).items()}
 
 
 def named(name: str) -> tuple[str, str]:

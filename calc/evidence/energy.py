@@ -79,7 +79,7 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
-    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].sides}
+    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
     rate = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
     uncertain: dict[str, Any] = {
         name: Amount.stated(value)

@@ -14,7 +14,13 @@ import numpy as np
 
 from calc.evidence.fitting import Calibration, fit, neighbours, side_by_side, slopes
 from calc.evidence.systems import VARIED, Asked, System
-from calc.intervals.uncertainty import Sides, interval, interval_score, normal_interval, width
+from calc.intervals.uncertainty import (
+    Parts,
+    interval,
+    interval_score,
+    normal_interval,
+    width,
+)
 from catalogue.deployments.physics_inputs import Knob
 
 HALVES = 200
@@ -247,7 +253,7 @@ def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
                        seeds_of(protocol))
 
 
-def uncalibrated(system: System, metric: str, own: Mapping[str, Sides],
+def uncalibrated(system: System, metric: str, own: Mapping[str, Parts],
                  rows: np.ndarray | None = None) -> Predictions:
     """Predictions from micro-measurements and ranges alone; nothing of the system is fitted.
 

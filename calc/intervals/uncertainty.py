@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,17 @@ TAIL = 0.1  # what an 80% interval leaves out on either side
 HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much
 CURVED = (NORMAL_90**2 - 1) / 6  # by which skewness moves both ends, per standard deviation [1]
 
+CUBIC = 0.044715  # of a tangent that stands in for the distribution of a normal variable
+HALVINGS = 40
+NONE = (0.0, 0.0)
+SCORES = np.array([NormalDist().inv_cdf((2 * step + 1) / 66) for step in range(33)])
+
 Sides = tuple[float, float]  # standard deviations of a logarithm, downwards and upwards [1]
+Parts = tuple[Any, ...]  # sides, and behind them those that distance from what was measured adds
 
 
 def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
-             names: Iterable[str], own: Mapping[str, Sides] | None = None,
+             names: Iterable[str], own: Mapping[str, Parts] | None = None,
              ) -> dict[str, Amount]:
     """Medians and 80% intervals of quantities, from the ranges of their inputs, in closed form.
 
@@ -44,7 +51,8 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         knobs: what has a range.
         attention: ``mla`` or ``gqa``.
         names: the quantities wanted.
-        own: the formulas' own error, by name; a side may have shape (rows,).
+        own: the formulas' own error, by name; a side may have shape (rows,). What distance adds
+            to it moves the ends and not the median: not to know is no reason to tell another value.
 
     Returns amounts by name, in units of ``params/symbols.yml``: scalars, or arrays of shape
     (rows,).
@@ -60,7 +68,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
         points |= dict.fromkeys(knob.symbols, column)
     quantities = evaluate(points, attention)
     found = [_points(quantities[name], count) for name in names]
-    own_sides = [(own or {}).get(name, (0.0, 0.0)) for name in names]
+    own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
     columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in _quantiles(
         np.concatenate(found, axis=1), np.repeat([(each > 0).all() for each in found], widths),
@@ -89,12 +97,17 @@ def _quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[
     Args:
         points: as given, then a pair of moves per knob, shape (points, rows).
         in_log: whose moves are those of logarithms, shape (rows,).
-        own: the formulas' own error, of those in logarithms, shape (2, rows).
+        own: the formulas' own error of those in logarithms, its sides and what distance adds to
+            them, shape (4, rows).
     """
     scale = np.where(in_log, np.log(points, where=in_log, out=np.zeros(points.shape)), points)
     moves = (scale[1:] - scale[0]).reshape(-1, 2, points.shape[1])
-    sides = NORMAL_90 * own * in_log * [[-1.0], [1.0]]
-    moved = quantiles(np.concatenate([moves, sides[np.newaxis]]))
+    near, beyond = own.reshape(2, 2, -1)
+    sides, whole = (NORMAL_90 * size * in_log * [[-1.0], [1.0]]
+                    for size in (near, np.hypot(near, beyond)))
+    low, _, high = quantiles(np.concatenate([moves, whole[np.newaxis]]))
+    middle = quantiles(np.concatenate([moves, sides[np.newaxis]]))[1]
+    moved = low, np.clip(middle, low, high), high
     return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
                      points[0] + move) for move in moved]
 
@@ -104,8 +117,10 @@ def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     A move is a normal variable that is stretched differently on either side of its median. What is
     farther on one side moves the median of the sum, though not that of the move alone: mean,
-    variance and third moment add, and a quantile follows from them as in Cornish and Fisher
-    (1937), to the skewness. No end is farther than all moves together, nor on the other side.
+    variance and third moment add, and the ends follow from them as in Cornish and Fisher
+    (1937), to the skewness. No end is farther than all moves together, nor on the other side. One
+    move may outweigh all others, and then the median stays near its own, which moments cannot
+    tell: it is that of the largest move as it is, beside the others as a normal variable.
 
     >>> low, middle, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
     >>> round(float(high[0] / 0.1) ** 2, 6), float(middle[0])
@@ -133,7 +148,38 @@ def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
     low = np.clip(centre - NORMAL_90 * deviation, least, 0)
     high = np.clip(centre + NORMAL_90 * deviation, 0, most)
-    return low, np.clip(whole - deviation * skewness / 6, low, high), high
+    return low, np.clip(_median(size, mean, square - mean * mean), low, high), high
+
+
+def _median(size: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Median of a sum of moves, shape (rows,).
+
+    Args:
+        size: of each move at either standard deviation, shape (inputs, 2, rows).
+        mean, variance: of each, shape (inputs, rows).
+    """
+    rows = np.arange(size.shape[2])
+    largest = variance.argmax(axis=0)
+    down, up = size[largest, :, rows].T
+    moved = np.where(SCORES[:, np.newaxis] < 0, -SCORES[:, np.newaxis] * down,
+                     SCORES[:, np.newaxis] * up)
+    centre = mean.sum(axis=0) - mean[largest, rows]
+    deviation = np.sqrt(np.maximum(variance.sum(axis=0) - variance[largest, rows], 0))
+    alone = deviation <= 0
+    spread = np.where(alone, 1.0, deviation)
+    low, high = moved.min(axis=0), moved.max(axis=0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below = _normal((middle - moved) / spread).mean(axis=0) < 1 / 2
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    found: np.ndarray = centre + np.where(alone, 0.0, (low + high) / 2)
+    return found
+
+
+def _normal(score: np.ndarray) -> np.ndarray:
+    """Distribution of a normal variable, to 3e-4: as the calculators compute it, too."""
+    found: np.ndarray = (1 + np.tanh(HALF_MEAN * (score + CUBIC * score * score * score))) / 2
+    return found
 
 
 def width(low: np.ndarray, high: np.ndarray) -> float:

@@ -173,7 +173,8 @@ def data() -> dict[str, Any]:
         "extras": {name: extra.as_json() for name, extra in extras().items()},
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
-                      "curved": uncertainty.CURVED},
+                      "curved": uncertainty.CURVED, "cubic": uncertainty.CUBIC,
+                      "halvings": uncertainty.HALVINGS, "scores": uncertainty.SCORES.tolist()},
         "measured": _measured(), "ranged": views.RANGED, "booked": BOOKED,
         "money": views.MONEY, "floor": views.FLOOR,
 

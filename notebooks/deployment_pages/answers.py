@@ -107,7 +107,7 @@ class Deployed:
     def own_deviations(self) -> dict[str, Sides]:
         """The same as deviations [1]; of a prefill it is that of the first token, of its rate
         the other way about."""
-        own = {name: error.sides for name, error in self.own_errors.items()}
+        own = {name: error.parts for name, error in self.own_errors.items()}
         return own | {"prefill_time": own["ttft"], "input_throughput": own["ttft"][::-1]}
 
     @functools.cached_property

@@ -9,8 +9,9 @@
 
   /* 10%, 50% and 90% points of a sum of independent moves; as calc/intervals/uncertainty.py, which says
      why. A move is a pair: at the low end of an input, and at its high end. */
-  const quantiles = (moves, { normal90, halfMean, curved }) => {
-    let mean = 0, variance = 0, third = 0, least = 0, most = 0;
+  const quantiles = (moves, constants) => {
+    const { normal90, halfMean, curved } = constants;
+    let mean = 0, variance = 0, third = 0, least = 0, most = 0, largest = { mean: 0, variance: -1 };
     for (const [low, high] of moves) {
       const down = low / normal90, up = high / normal90;
       const middle = (halfMean / 2) * (down + up);
@@ -18,6 +19,7 @@
       const cube = halfMean * (down ** 3 + up ** 3);
       mean += middle;
       variance += square - middle * middle;
+      if (square - middle * middle > largest.variance) largest = { down, up, mean: middle, variance: square - middle * middle };
       third += cube - 3 * middle * square + 2 * middle ** 3;
       least += Math.min(low, high, 0);
       most += Math.max(low, high, 0);
@@ -27,19 +29,37 @@
     const centre = mean + deviation * skewness * curved;
     const clip = (number, low, high) => Math.min(Math.max(number, low), high);
     const low = clip(centre - normal90 * deviation, least, 0), high = clip(centre + normal90 * deviation, 0, most);
-    return [low, clip(mean - deviation * skewness / 6, low, high), high];
+    return [low, clip(median(largest, mean, variance, constants), low, high), high];
+  };
+
+  /* Median of a sum: its largest move as it is, the others as a normal variable. */
+  const median = (largest, mean, variance, { halfMean, cubic, halvings, scores }) => {
+    const rest = Math.sqrt(Math.max(variance - largest.variance, 0)), centre = mean - largest.mean;
+    if (!(rest > 0)) return centre;
+    const moved = scores.map((score) => (score < 0 ? -score * largest.down : score * largest.up));
+    const normal = (score) => (1 + Math.tanh(halfMean * (score + cubic * score * score * score))) / 2;
+    let low = Math.min(...moved), high = Math.max(...moved);
+    for (let step = 0; step < halvings; step++) {
+      const middle = (low + high) / 2;
+      if (sum(moved.map((move) => normal((middle - move) / rest))) / moved.length < 1 / 2) low = middle;
+      else high = middle;
+    }
+    return centre + (low + high) / 2;
   };
 
   /* Median and interval of a quantity from its value and a pair of points of each input; own is the
-     formulas' own error, of logarithms only. */
-  const spread = (value, points, own, constants) => {
+     formulas' own error, of logarithms only, and ofClass without what distance adds to it: that moves
+     the ends and not the median. */
+  const spread = (value, points, own, constants, ofClass = own) => {
     const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
     const scale = inLog ? Math.log : (number) => number;
     if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]), central: value };
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
-    if (inLog && own) moves.push([-constants.normal90 * own[0], constants.normal90 * own[1]]);
-    const found = quantiles(moves, constants).map((move) => (inLog ? value * Math.exp(move) : value + move));
-    return { low: found[0], value: found[1], high: found[2], central: value };
+    const beside = (sides) => quantiles(inLog && sides
+      ? [...moves, [-constants.normal90 * sides[0], constants.normal90 * sides[1]]] : moves, constants);
+    const [low, , high] = beside(own), middle = Math.min(Math.max(beside(ofClass)[1], low), high);
+    const [least, told, most] = [low, middle, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
+    return { low: least, value: told, high: most, central: value };
   };
 
   class Engine {
@@ -112,7 +132,7 @@
       }
       const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
-      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: this.widened(state, found.own) };
+      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: this.widened(state, found.own), ofClass: found.own };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
@@ -156,7 +176,7 @@
     }
 
     /* Median and 80% interval of the quantities that have one. */
-    intervals(attention, { v, knobs, own }) {
+    intervals(attention, { v, knobs, own, ofClass }) {
       const { ranged, booked, constants } = this.data, scratch = new Float64Array(v);
       const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
       for (const knob of knobs) {
@@ -172,8 +192,8 @@
       }
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
-        const sides = [own[`${name} down`], own[`${name} up`]];
-        const found = spread(value, points[number], sides[0] === undefined ? null : sides, constants);
+        const [sides, near] = [own, ofClass].map((of) => [of[`${name} down`], of[`${name} up`]]);
+        const found = spread(value, points[number], sides[0] === undefined ? null : sides, constants, near);
         return [name, booked.includes(name) ? { ...found, value } : found];
       }));
     }

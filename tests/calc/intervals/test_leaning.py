@@ -105,3 +105,17 @@ def test_the_command_tells_of_each_quantity(capsys):
     for answer in found.values():
         assert 0 < answer["percentile"] < 1
         assert len(answer["knobs"]) == 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_median_of_a_sum_is_that_of_its_draws(seed):
+    """Between 45 and 55% of the draws lie below it, also where one move outweighs the others."""
+    draw = np.random.default_rng(seed)
+    count = int(draw.integers(1, 40))
+    down, up = -draw.lognormal(-2.5, 1, count), draw.lognormal(-2.5, 1, count)
+    if seed % 2:
+        down[0], up[0] = -0.13, 1.1  # far to one side only
+    _, middle, _ = quantiles(moves(*zip(down, up, strict=True)))
+    scores = draw.standard_normal((50_000, count)) / NORMAL_90
+    drawn = np.where(scores < 0, -scores * down, scores * up).sum(axis=1)
+    assert 0.45 <= float((drawn < middle[0]).mean()) <= 0.55
