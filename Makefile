@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test check check-site bench lock sync font pin clean
+.PHONY: book report serve pdf zip test check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -45,6 +45,9 @@ check-site: book $(VENV)/.ready-test  ## the built site held against its bars (n
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
+
+engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/decisions/engine.json
+	$(BIN)/python -m tools.engine --environment .engine $(ARGS)
 
 lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/workbench/formulas/formulas.json
 	$(BIN)/python -m workbench.lock

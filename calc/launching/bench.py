@@ -139,6 +139,8 @@ def _of_one(scenario: Scenario, run: Bench) -> dict[str, Amount]:
         system = system.with_inputs({"prefix_hit_share": run.shared / run.input_tokens})
     own, found = deviations(scenario), {}
     for metric in METRICS:
+        if metric == "tpot" and run.output_tokens == 1:
+            continue  # after its first token an answer of one has none
         made = uncalibrated(system, metric, own, np.array([0]))
         found[metric] = Amount(float(made.predicted[0]), float(made.low[0]),
                                float(made.high[0]), UNITS[metric])

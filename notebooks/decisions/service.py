@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -295,12 +297,38 @@ def bench_table(runs: Sequence[Bench]) -> None:
     """The runs of a plan with what is predicted of each."""
     table([{"run": f"`{run.name}`", "what": WORDS[run.name], "users": fmt_int(run.concurrency),
             "lengths": f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
-            **{name: _spread(run.predicted[name]) for name in ("ttft", "tpot")}} for run in runs],
+            **{name: _spread(run.predicted[name]) if name in run.predicted else ""
+               for name in ("ttft", "tpot")}} for run in runs],
           {"run": ("run", "测试"), "what": ("exercises", "检验什么"),
            "users": ("in flight", "并发"), "lengths": ("tokens", "token 数"),
            "ttft": ("TTFT, 80%", "TTFT（80%）"), "tpot": ("TPOT, 80%", "TPOT（80%）")}, wide=True)
 
 
+def in_an_engine() -> None:
+    """What came of a small deployment, and of all command lines, in a real engine."""
+    kept = json.loads(ENGINE.read_text(encoding="utf-8"))
+    rows = {row["key"]: row for part in ("serve", "lines") for row in kept[part]}
+    for name in ("engine", "written_for", "override"):
+        number(f"service_tried_{name}", kept[name], str)
+    number("service_tried_faster", kept["faster"])
+    for key, names in TRIED.items():
+        for name in names:
+            number(f"service_tried_{key}_{name}", rows[key]["numbers"][name])
+    table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or ("none", "无"),
+            "ok": ("yes", "是") if rows[key]["ok"] else ("no", "否")}
+           for key, what in SITUATIONS.items()],
+          {"what": ("server", "服务状态"), "fired": ("alerts that fired", "触发的告警"),
+           "ok": ("as expected", "符合预期")})
+
+
+ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
+TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("runs", "requests"),
+         "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
+         "configured": ("whole", "partly")}
+SITUATIONS: dict[str, Text] = {
+    "healthy": ("half of the planned requests", "并发为方案的一半"),
+    "full": ("four times the planned requests: a full queue", "并发为方案的四倍，队列积压"),
+    "stopped": ("stopped", "已停止")}
 WORDS: dict[str, Text] = {
     "one": ("a step alone", "单独一步"),
     "half": ("half of the concurrency", "一半并发"),

@@ -111,6 +111,16 @@ def test_it_says_what_it_wrote(cli, tmp_path):
     assert predicted["tpot"]["high"] == estimate["high"]
 
 
+def test_answers_of_one_token_have_no_time_per_output_token(cli, tmp_path):
+    code, _, err = cli("deploy", SMALL, "-o", str(tmp_path / "out"), "--set",
+                       "workload.output_tokens=1", "--set", "workload.concurrency=8")
+    assert (code, err) == (0, "")
+    runs = {run["name"]: run["predicted"]
+            for run in json.loads((tmp_path / "out/bench/plan.json").read_text("utf-8"))["runs"]}
+    assert set(runs["planned"]) == {"ttft", "output_throughput"}
+    assert set(runs["shorter"]) == {"ttft", "tpot", "output_throughput"}
+
+
 def bench(folder, factor=1.0, runs=None, spelt="json"):
     """Results as the engines' clients write them, off by a factor."""
     plan = json.loads((folder / "bench/plan.json").read_text("utf-8"))

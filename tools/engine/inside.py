@@ -1,0 +1,85 @@
+"""Runs inside the engine's environment: its parser and its configuration checks, line by line.
+
+Reads a JSON list of ``{"name", "argv", "environment"}`` and writes one JSON line for each. A line
+that a CPU refuses is configured again without what is of a card alone, which is then said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from typing import Any
+
+# what a CPU has no kernels or devices for; each group is left out alone, then all of them
+CARD = (("--enable-eplb", "--eplb-config"), ("--quantization",), ("--kv-cache-dtype",),
+        ("--all2all-backend",), ("--speculative-config",), ("--enable-dbo",))
+
+
+def without(argv: list[str], names: tuple[str, ...]) -> list[str]:
+    """Arguments without some options and their values."""
+    kept: list[str] = []
+    skipping = False
+    for word in argv:
+        if word.startswith("--"):
+            skipping = word.partition("=")[0] in names
+        if not skipping:
+            kept.append(word)
+    return kept
+
+
+def main() -> int:
+    """Check what stands on the standard input."""
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+    from vllm.usage.usage_lib import UsageContext
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    def parsed(argv: list[str]) -> Any:
+        args = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
+        args.model = args.model_tag
+        validate_parsed_serve_args(args)
+        return args
+
+    def configured(args: Any) -> None:
+        AsyncEngineArgs.from_cli_args(args).create_engine_config(
+            usage_context=UsageContext.OPENAI_API_SERVER, headless=args.headless)
+
+    plain = dict(os.environ)
+    for line in json.load(sys.stdin):
+        found: dict[str, Any] = {"name": line["name"], "parsed": None, "configured": None,
+                                 "refused": [], "left_out": []}
+        os.environ.clear()
+        os.environ.update(plain | line["environment"])
+        with contextlib.redirect_stdout(sys.stderr):
+            try:
+                parsed(line["argv"])
+                found["parsed"] = True
+            except (Exception, SystemExit) as error:
+                found |= {"parsed": False, "refused": [said(error)]}
+            if found["parsed"]:
+                for group in ((), *CARD, tuple(name for each in CARD for name in each)):
+                    argv = without(line["argv"], group)
+                    left = [name for name in group if name in line["argv"]]
+                    if group and not left:
+                        continue
+                    try:
+                        configured(parsed(argv))
+                        found |= {"configured": True, "left_out": left}
+                        break
+                    except (Exception, SystemExit) as error:
+                        found["configured"] = False
+                        found["refused"].append(said(error))
+        print(json.dumps(found), flush=True)
+    return 0
+
+
+def said(error: BaseException) -> str:
+    """The first words of what was raised, on one line."""
+    text = " ".join(str(error).split()).partition(" [type=")[0]
+    return f"{type(error).__name__}: {text}"[:400]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

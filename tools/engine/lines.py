@@ -1,0 +1,169 @@
+"""The command lines that scripts of a deployment come to: run with a stand-in for the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import catalogue
+from catalogue import ParamsError
+from catalogue.engines.released import fitting
+from tools.engine import model
+from tools.engine.environment import Environment
+
+ENGINE = "vllm"
+SECONDS = 120  # a script that only says what it would start takes none
+SHIM = """#!{python}
+import json, os, sys
+with open(os.environ["SAID"], "a") as said:
+    said.write(json.dumps([sys.argv, dict(os.environ)]) + "\\n")
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One start of an engine.
+
+    Attributes:
+        name: deployment and script.
+        argv: what follows ``vllm serve``, the model first.
+        environment: variables that the script sets.
+    """
+
+    name: str
+    argv: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def candidates() -> Iterator[str]:
+    """Shipped deployments on cards that the engine reaches, and pairs of pools among them."""
+    for name in catalogue.deployment_names():
+        if ENGINE in fitting(catalogue.load_scenario(name).device):
+            yield name
+    for name in catalogue.names("scenarios"):
+        if catalogue.load_pools(name) and ENGINE in fitting(catalogue.load_scenario(name).device):
+            yield name
+
+
+def answers(python: Path, folder: Path) -> Iterator[str]:
+    """Files of the first answers to the shipped goals, on cards that the engine reaches."""
+    for goal in catalogue.names("goals"):
+        subprocess.run([python, "-m", "calc", "search", goal, "-o", folder, "--workers", "1"],
+                       cwd=catalogue.ROOT.parent, capture_output=True, check=False)
+    for path in sorted(folder.glob("*-1.yml")):
+        if ENGINE in fitting(catalogue.load_scenario(str(path)).device):
+            yield str(path)
+
+
+def deployed(python: Path, name: str, release: str, folder: Path) -> str | None:
+    """Write a deployment for a release, unless it stands there; the sentence of its refusal."""
+    if (folder / "manifest.json").exists():
+        return None
+    done = subprocess.run([python, "-m", "calc", "deploy", name, "--engine",
+                           f"{ENGINE}@{release}", "-o", folder], cwd=catalogue.ROOT.parent,
+                          capture_output=True, text=True, check=False)
+    if done.returncode and (folder / "nodes").exists():
+        raise RuntimeError(f"deploy {name}: {done.stderr.strip()[-300:]}")
+    return done.stderr.strip().splitlines()[-1] if done.returncode else None
+
+
+def lines(folder: Path, checkpoint: Path) -> list[Line]:
+    """What the scripts of a directory of ``deploy`` start.
+
+    Args:
+        folder: the directory.
+        checkpoint: what ``MODEL`` is set to.
+
+    Raises RuntimeError for a script that fails.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        bin_ = Path(place)
+        for program in ("vllm", "ray"):
+            path = bin_ / program
+            path.write_text(SHIM.format(python=sys.executable), encoding="utf-8")
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return [line for script in sorted((folder / "nodes").glob("*.sh"))
+                for line in _of(script, bin_, checkpoint)]
+
+
+def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
+    said = bin_ / f"{script.stem}.said"
+    around = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "MODEL": str(checkpoint),
+              "SAID": str(said)}
+    done = subprocess.run(["bash", script], env=around, capture_output=True, text=True,
+                          timeout=SECONDS, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{script}: {done.stderr.strip()[-300:]}")
+    found = []
+    for row in said.read_text(encoding="utf-8").splitlines():
+        argv, set_ = json.loads(row)
+        if Path(argv[0]).name == "vllm":
+            found.append(Line(f"{script.parent.parent.name}/{script.stem}", argv[2:],
+                              added(set_, around)))
+    return found
+
+
+def added(environment: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    """Variables that a script set.
+
+    >>> added({"A": "1", "PWD": "/", "B": "2"}, {"B": "2"})
+    {'A': '1'}
+    """
+    own = ("PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE")
+    return {name: value for name, value in environment.items()
+            if name not in before and name not in own}
+
+
+def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]]:
+    """What the engine's own parser and configuration make of each line."""
+    rows = [{"name": each.name, "argv": each.argv, "environment": each.environment}
+            for each in of]
+    done = subprocess.run([environment.python, "-m", "inside"], input=json.dumps(rows), text=True,
+                          env=environment.variables | {"PYTHONPATH": str(Path(__file__).parent)},
+                          capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the engine's configuration cannot be asked: {done.stderr[-500:]}")
+    return [json.loads(row) for row in done.stdout.splitlines()]
+
+
+def every(environment: Environment, python: Path, release: str, folder: Path,
+          names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """All command lines of shipped deployments, checked; and why others are not written.
+
+    Args:
+        environment: of the engine.
+        python: that runs ``calc``.
+        release: for which they are written.
+        folder: where.
+        names: of deployments, or paths of their files; all that are shipped, if left out.
+
+    Returns rows as :func:`checked` gives them, and refusals by deployment.
+    """
+    found, refused = [], {}
+    wanted = list(names or candidates())
+    with ThreadPoolExecutor(os.cpu_count()) as several:
+        whys = list(several.map(
+            lambda name: deployed(python, name, release, folder / Path(name).stem), wanted))
+    for name, why in zip(wanted, whys, strict=True):
+        if why is not None:
+            refused[name] = why
+            continue
+        scenario = catalogue.load_scenario(name)
+        try:
+            config = model.published(scenario.model.id, scenario.precision.id)
+        except (ValueError, ParamsError) as error:
+            refused[name] = str(error)
+            continue
+        checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
+                                 config)
+        found += lines(folder / Path(name).stem, checkpoint)
+    return checked(environment, found), refused

@@ -1,0 +1,111 @@
+"""Configurations as a checkpoint has them: a small model to start, the catalogue's to check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from catalogue import load_model, load_precision
+from catalogue.models.families import FAMILIES
+
+NAME = "four-layers"
+WORDS = 1024  # of its vocabulary; each is a token
+POSITIONS = 2048
+# Latent, rotary and value widths are DeepSeek-V3's own, which kernels are written for; the rest is
+# as small as its structure allows: one dense layer, groups of experts, a shared one.
+CONFIG: dict[str, Any] = {
+    "architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "hidden_size": 256,
+    "intermediate_size": 512, "moe_intermediate_size": 128, "num_hidden_layers": 4,
+    "first_k_dense_replace": 1, "num_attention_heads": 8, "num_key_value_heads": 8,
+    "q_lora_rank": 128, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+    "v_head_dim": 128, "n_routed_experts": 16, "n_shared_experts": 1, "num_experts_per_tok": 4,
+    "n_group": 4, "topk_group": 2, "routed_scaling_factor": 2.5, "norm_topk_prob": True,
+    "scoring_func": "sigmoid", "topk_method": "noaux_tc", "moe_layer_freq": 1,
+    "vocab_size": WORDS, "max_position_embeddings": POSITIONS, "rms_norm_eps": 1e-6,
+    "rope_theta": 10000, "hidden_act": "silu", "attention_bias": False,
+    "tie_word_embeddings": False, "torch_dtype": "bfloat16", "bos_token_id": 0, "eos_token_id": 1,
+    "num_nextn_predict_layers": 0}
+TYPES = {"qwen3-8b": "qwen3", "qwen3-30b-a3b": "qwen3_moe", "qwen3-235b-a22b": "qwen3_moe",
+         "glm-4.5": "glm4_moe", "qwen2.5-72b": "qwen2",
+         "llama-3.1-70b": "llama", "llama-3.1-8b": "llama", "mixtral-8x7b": "mixtral"}
+FP8_BLOCK = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic",
+             "weight_block_size": [128, 128]}
+QUANTIZATION = {
+    "fp8-block128": FP8_BLOCK,
+    "int4-group64": {"quant_method": "awq", "bits": 4, "group_size": 64, "zero_point": True,
+                     "version": "gemm"},
+    "int4-group128": {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True,
+                      "version": "gemm"}}
+"""Format of the experts, or of a dense layer -> what a checkpoint in it says of itself."""
+
+
+def write(folder: Path, config: dict[str, Any], tokenizer: bool = True) -> Path:
+    """A checkpoint's folder: configuration and tokenizer, no weights.
+
+    Args:
+        folder: made where it is missing.
+        config: as ``config.json`` holds it.
+        tokenizer: whether one is written, of words t0, t1, ...
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[str, Any] = {"config.json": config}
+    if tokenizer:
+        files["tokenizer.json"] = {
+            "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
+            "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
+            "decoder": None,
+            "model": {"type": "WordLevel", "unk_token": "t2",
+                      "vocab": {f"t{number}": number for number in range(WORDS)}}}
+        files["tokenizer_config.json"] = {
+            "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "t0", "eos_token": "t1",
+            "unk_token": "t2", "model_max_length": POSITIONS}
+    for name, data in files.items():
+        (folder / name).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return folder
+
+
+def published(model: str, precision: str) -> dict[str, Any]:
+    """The configuration of a model of the catalogue, in one of its precisions.
+
+    >>> published("deepseek-v3", "fp8-block")["n_routed_experts"]
+    256
+
+    Args:
+        model: its identifier.
+        precision: of the weights; formats without a known description are left out.
+
+    Raises ValueError for a model whose architecture is not known here.
+    """
+    of = load_model(model)
+    kind = _type(of)
+    family = FAMILIES[kind]
+    stated = {name: value.value if hasattr(value, "value") else value
+              for name in type(of).model_fields
+              if isinstance(value := getattr(of, name), bool | int) or hasattr(value, "value")}
+    config = {name: stated[ours] for ours, theirs in family.counts.items()
+              if stated.get(ours) is not None for name in theirs}
+    config |= {name: stated[name] for name in (
+        "num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings",
+        "n_group", "topk_group", "num_nextn_predict_layers", "q_lora_rank")
+        if stated.get(name) is not None}
+    config |= {name: values[0] for name, values in family.exactly.items() if values[0] is not None}
+    config |= {"architectures": [family.architecture], "model_type": kind, "hidden_act": "silu",
+               "torch_dtype": "bfloat16", "rms_norm_eps": 1e-6, "rope_theta": 10000,
+               "routed_scaling_factor": 2.5, "norm_topk_prob": True}
+    weights = load_precision(precision).weights
+    stored = weights.routed_expert if of.is_moe else weights.dense_mlp
+    if stored in QUANTIZATION:
+        config["quantization_config"] = QUANTIZATION[stored]
+    return config
+
+
+def _type(model: Any) -> str:
+    if model.attention == "mla":
+        if model.index_n_heads is not None:
+            return "deepseek_v32"
+        return "deepseek_v3" if model.router_scoring == "sigmoid" else "deepseek_v2"
+    if model.id not in TYPES:
+        raise ValueError(f"'{model.id}': the architecture is not known here, expected one of "
+                         f"{', '.join(TYPES)}.")
+    return TYPES[model.id]

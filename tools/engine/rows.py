@@ -1,0 +1,53 @@
+"""One row of what was tried: what, what was seen, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was tried and seen.
+
+    Attributes:
+        key: by which it is found again.
+        what, saw, expected: words and numbers.
+        ok: whether it was as expected.
+        numbers: those of it that the book tells.
+        notes: what is worth knowing one by one.
+        alerts: names of those that fired.
+    """
+
+    key: str
+    what: str
+    saw: str
+    expected: str
+    ok: bool
+    numbers: Mapping[str, float] | None = None
+    notes: Sequence[str] = ()
+    alerts: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {name: value for name, value in asdict(self).items()
+                if value or name == "ok"}
+
+
+def table(rows: Iterable[Row]) -> str:
+    """All rows as a reader sees them."""
+    screen = Console(width=140, highlight=False)
+    shown = Table("what", "saw", "expected", "ok")
+    notes = []
+    for row in rows:
+        shown.add_row(row.what, row.saw, row.expected, "yes" if row.ok else "NO")
+        notes += [f"{row.what}: {note}" for note in row.notes]
+    with screen.capture() as kept:
+        screen.print(shown)
+        for note in notes:
+            screen.print(note, markup=False)
+    return kept.get()

@@ -1,0 +1,143 @@
+"""A real Prometheus with the generated rules, their durations divided by one factor."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.engine.serving import TURN, ask, process, up
+
+FASTER = 15  # a scrape each second in place of every 15; 5 minutes become 20 seconds
+ADDRESS = "127.0.0.1:9187"
+SCRAPED = 60.0  # s, at most, until all targets are
+MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"(\d+)(ms|[smhd])")
+_RANGE = re.compile(r"\[([^\]]+)\]")
+_METRIC = re.compile(r"\b(?:vllm|sglang):[A-Za-z0-9_]+")
+
+
+def faster(duration: str) -> str:
+    """A duration of Prometheus divided by the factor.
+
+    >>> faster("5m"), faster("0s")
+    ('20000ms', '0ms')
+    """
+    return _DURATION.sub(
+        lambda found: f"{int(found[1]) * MILLISECONDS[found[2]] // FASTER}ms", duration)
+
+
+def scaled(rules: dict[str, Any]) -> dict[str, Any]:
+    """Rules with all of their durations divided: those of ranges, and how long they hold."""
+    return {"groups": [group | {"rules": [rule | {
+        "expr": _RANGE.sub(lambda found: f"[{faster(found[1])}]", rule["expr"]),
+        "for": faster(rule["for"])} for rule in group["rules"]]} for group in rules["groups"]]}
+
+
+def metrics(rules: dict[str, Any]) -> set[str]:
+    """Names of the engine's metrics that rules look at."""
+    return {name for group in rules["groups"] for rule in group["rules"]
+            for name in _METRIC.findall(rule["expr"])}
+
+
+def exported(text: str) -> set[str]:
+    """Names of the series of an exporter's page.
+
+    >>> sorted(exported("# HELP a b\\na_sum{c=\\"d\\"} 1\\nb 2\\n"))
+    ['a_sum', 'b']
+    """
+    return {re.split(r"[{ ]", line, maxsplit=1)[0] for line in text.splitlines()
+            if line and not line.startswith("#")}
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    """A generated file."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def prometheus(monitoring: Path, folder: Path) -> Iterator[None]:
+    """Prometheus on the generated files, faster.
+
+    Args:
+        monitoring: of a directory that ``deploy`` wrote.
+        folder: for the rewritten files, the data and the log.
+
+    Raises RuntimeError where it is not installed or does not start.
+    """
+    program = shutil.which("prometheus")
+    if program is None:
+        raise RuntimeError("prometheus is not installed, expected Debian's package prometheus.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    config = loaded(monitoring / "prometheus.yml")
+    config["global"] = {name: faster(value) for name, value in config["global"].items()}
+    for name, data in (("prometheus.yml", config),
+                       ("alerts.yml", scaled(loaded(monitoring / "alerts.yml")))):
+        (folder / name).write_text(yaml.safe_dump(data), encoding="utf-8")
+    command = [program, f"--config.file={folder / 'prometheus.yml'}",
+               f"--storage.tsdb.path={folder / 'data'}", f"--web.listen-address={ADDRESS}",
+               "--log.level=warn"]
+    with process(command, folder / "log", dict(os.environ)) as started:
+        if up(started, f"http://{ADDRESS}/-/ready") is None:
+            raise RuntimeError(f"prometheus does not start: {(folder / 'log').read_text()[-300:]}")
+        if not scraped(SCRAPED) or not quiet(SCRAPED):
+            raise RuntimeError(f"prometheus scrapes nothing, though it waited {SCRAPED:g} s.")
+        yield
+
+
+def firing() -> set[str]:
+    """Names of the alerts that fire now."""
+    data = json.loads(ask(f"http://{ADDRESS}/api/v1/alerts"))["data"]["alerts"]
+    return {each["labels"]["alertname"] for each in data if each["state"] == "firing"}
+
+
+def scraped(most: float) -> bool:
+    """Whether all targets are up, before a while is over.
+
+    Prometheus looks for its targets 5 s after it starts. A rule that holds for a minute does not
+    mind, divided it does: what is watched begins when all are there.
+    """
+    begun = time.monotonic()
+    while time.monotonic() - begun < most:
+        found = json.loads(ask(f"http://{ADDRESS}/api/v1/query?query=up"))["data"]["result"]
+        if found and all(each["value"][1] == "1" for each in found):
+            return True
+        time.sleep(TURN)
+    return False
+
+
+def unwell() -> dict[str, str]:
+    """Rules that cannot be evaluated, with the reason; unknown as long as none has been."""
+    groups = json.loads(ask(f"http://{ADDRESS}/api/v1/rules"))["data"]["groups"]
+    return {rule["name"]: rule.get("lastError") or rule["health"] for group in groups
+            for rule in group["rules"] if rule["health"] != "ok"}
+
+
+def watch(seconds: float, until: set[str] | None = None) -> set[str]:
+    """All alerts that fire at some moment of a while; it ends early once all of ``until`` do."""
+    begun, seen = time.monotonic(), set[str]()
+    while time.monotonic() - begun < seconds:
+        seen |= firing()
+        if until and until <= seen:
+            break
+        time.sleep(TURN)
+    return seen
+
+
+def quiet(seconds: float) -> bool:
+    """Whether nothing fires any more, before a while is over."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < seconds:
+        if not firing():
+            return True
+        time.sleep(TURN)
+    return False
