@@ -22,7 +22,7 @@ from calc.physics.memory import cache
 from calc.quantities.planning import transfer_time
 from calc.searching.choices import Row
 from calc.searching.space import AXES, Base, Cells, Space, chosen
-from calc.searching.trying import Tried, at, filled
+from calc.searching.trying import Tried, at, filled, together
 from calc.searching.wishes import Wishes
 from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
@@ -106,15 +106,15 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
         kept = {"prefill": Front(FIRST | drawing, ties=False),
                 "decode": Front(THEN | drawing, ties=False)}
         counts = dict.fromkeys(kept, 0)
-        for every in each.cells(base):
-            cells = every if keep is None else at(every, np.flatnonzero(keep(base, every)))
-            for pool, best in kept.items() if len(cells["data"]) else ():
-                deployed = each.first(base, cells, pool)
-                tried = Tried(deployed.inputs(), deployed.model.attention, asked.goal.demand,
-                              threads)
-                for columns in _pool(pool, tried, asked, cells, deployed):
-                    counts[pool] += len(columns["devices"])
-                    best.add(columns | {"base": np.full(len(columns["devices"]), number)})
+        for pool, best in kept.items():
+            if not (joined := together(each, base, asked.goal.demand, pool, threads)):
+                continue
+            tried, deployed, cells = joined
+            if keep is not None:
+                cells = at(cells, np.flatnonzero(keep(base, cells)))
+            for columns in _pool(pool, tried, asked, cells, deployed):
+                counts[pool] += len(columns["devices"])
+                best.add(columns | {"base": np.full(len(columns["devices"]), number)})
         found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
                            (counts["prefill"], counts["decode"])))
     return found
@@ -176,6 +176,8 @@ def _able(pools: Cells, asked: Wishes) -> Cells:
 def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells, deployed: Scenario
           ) -> Iterator[Cells]:
     """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
+    if not len(cells["data"]):
+        return
     # a prefill pool drafts nothing, of a decode pool the chunk does not matter
     plain = (cells["drafts"] == 0) if pool == "prefill" else (
         cells["chunk"] == cells["chunk"].min())

@@ -78,7 +78,8 @@ class Space:
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
     _files: dict[Base, Scenario] = field(default_factory=dict)
-    _inputs: dict[Base, tuple[Scenario, dict[str, Any]]] = field(default_factory=dict)
+    _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
+        default_factory=dict)
 
     @cached_property
     def model(self) -> Model:
@@ -255,24 +256,26 @@ class Space:
             return list(self.goal.space.drafts)
         return list(DRAFTS) if layers and layers.value else [0]
 
-    def inputs(self, base: Base, kinds: Sequence[Cells]) -> tuple[Scenario, dict[str, Any]]:
+    def inputs(self, base: Base, kinds: Sequence[Cells], pool: str | None = None
+               ) -> tuple[Scenario, dict[str, Any]]:
         """One deployment of a base, and the input symbols of all of them but for their settings:
         what differs by kind as an array of one value for each. Made once.
 
         Args:
             base: whose cells they are.
             kinds: all of its cells, by kind.
+            pool: that they are, of two.
 
         Raises ParamsError as :meth:`first` does.
         """
-        if base not in self._inputs:
-            firsts = [self.first(base, cells) for cells in kinds]
+        if (base, pool) not in self._inputs:
+            firsts = [self.first(base, cells, pool) for cells in kinds]
             of_first, *rest = (first.inputs() for first in firsts)
-            self._inputs[base] = firsts[0], {
+            self._inputs[base, pool] = firsts[0], {
                 name: value if all(other[name] == value for other in rest)
                 else np.array([value, *(other[name] for other in rest)])
                 for name, value in of_first.items()}
-        return self._inputs[base]
+        return self._inputs[base, pool]
 
     def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
         """The deployment of the first of some cells of one kind, whose inputs all of them have.

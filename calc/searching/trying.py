@@ -330,7 +330,8 @@ def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
     return least_of_each(np.cumsum(moved), -sign * columns[name])
 
 
-def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario, Cells] | None:
+def together(space: Space, base: Base, demand: Demand, pool: str | None = None, threads: int = 1
+             ) -> tuple[Tried, Scenario, Cells] | None:
     """All cells of a base: how they are tried, one of them, and their settings; None of none.
 
     Args:
@@ -338,16 +339,18 @@ def together(space: Space, base: Base, demand: Demand) -> tuple[Tried, Scenario,
         base: whose cells they are; ``kind`` will tell those of each kind apart, ``steps`` those
             whose decode steps differ at equal requests in flight, ``waves`` those whose prompts do.
         demand: that is asked of them.
+        pool: that they are, of two.
+        threads: that share the work.
     """
     if not (kinds := space.cells(base)):
         return None
-    first, inputs = space.inputs(base, kinds)
+    first, inputs = space.inputs(base, kinds, pool)
     counts = [len(cells["data"]) for cells in kinds]
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
     cells["kind"] = np.repeat(np.arange(len(kinds)), counts)
     decoding = [cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY]
     steps = distinct(decoding)[1]
-    return (Tried(inputs, first.model.attention, demand), first, cells | {
+    return (Tried(inputs, first.model.attention, demand, threads), first, cells | {
         "steps": steps, "waves": distinct([steps, cells["chunk"]])[1]})
 
 

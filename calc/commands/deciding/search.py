@@ -378,8 +378,14 @@ def _print_miss(screen: Console, answer: Answer) -> None:
 def _funnel(answer: Answer) -> str:
     """What was tried and what became of it, in one sentence."""
     from calc.searching.funnel import BOUNDS, COUNTED
+    from calc.searching.trying import PER_DOUBLING
 
     funnel: Any = answer.found.funnel
     parts = [f"{funnel.counts[name]:,} {BOUNDS[name][0]}" for name in COUNTED
              if funnel.counts[name]]
-    return f"Of {funnel.deployments:,} deployments, all of them tried: {', '.join(parts)}."
+    goal = answer.found.wishes.goal
+    listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)
+    grid = "" if listed else f" Of requests in flight {PER_DOUBLING} numbers to a doubling."
+    return (f"Of {funnel.deployments:,} deployments, all of them tried: {', '.join(parts)}.{grid} "
+            "Not among them: experts on the host, cards of several kinds in one pool, spare experts "
+            "other than space.spares lists.")

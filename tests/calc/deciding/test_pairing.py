@@ -75,16 +75,16 @@ def test_a_search_of_the_same_question_has_the_same_answer():
         "limits.tpot=50 ms", "limits.ttft=2 s", "objectives=throughput"])
     best = search(goal).pairs.rows()[0]
     demand = goal.demand
-    asked = deployed(goal, best.decode)
+    asked = deployed(goal, best.choice)
     asked = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
         f"workload.input_tokens={demand.input_tokens} token",
         f"workload.output_tokens={demand.output_tokens} token",
         "workload.concurrency=64 request", "workload.requests=64 request",
         f"workload.context_tokens={demand.input_tokens + demand.output_tokens} token",
         f"workload.max_num_batched_tokens={best.prefill.chunk} token",
-        f"workload.memory_utilization={best.decode.utilization / 100}",
+        f"workload.memory_utilization={best.choice.utilization / 100}",
         f"workload.block_size={int(asked.inputs()['block_size'])} token"])
     found = Pairing(asked, (8, 16)).best(Limits(2.0, 0.05, None))[16]
     assert found.prefill.layout == best.prefill.layout
-    assert found.decode.layout == best.decode.layout
+    assert found.decode.layout == best.choice.layout
     assert found.per_device == pytest.approx(best.quantities["throughput_per_card"], rel=0.03)
