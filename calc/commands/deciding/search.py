@@ -387,5 +387,5 @@ def _funnel(answer: Answer) -> str:
     listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)
     grid = "" if listed else f" Of requests in flight {PER_DOUBLING} numbers to a doubling."
     return (f"Of {funnel.deployments:,} deployments, all of them tried: {', '.join(parts)}.{grid} "
-            "Not among them: experts on the host, cards of several kinds in one pool, spare experts "
-            "other than space.spares lists.")
+            "Not among them: experts on the host, cards of several kinds in one pool, spare "
+            "experts other than space.spares lists.")
