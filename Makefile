@@ -60,8 +60,8 @@ font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the fi
 	$(BIN)/python notebooks/workbench/showing/fonts/subset.py
 
 pin: $(VENV)/.ready-test  ## pin all versions anew
-	$(UV_COMPILE) -U requirements-engine.in requirements.in -o requirements.txt
-	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements.in requirements-test.in -o .pin.tmp
+	$(UV_COMPILE) -U requirements-engine.in requirements-analysis.in requirements.in -o requirements.txt
+	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements-analysis.in requirements.in requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
 

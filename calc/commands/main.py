@@ -19,6 +19,9 @@ from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK
 from catalogue import ParamsError
 
 SCRIPT = "will-it-fit"  # what the package installs
+EXTRAS = {"analysis": ("distributed", "pyarrow", "SALib"),
+          "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
+"""Extra of the package -> libraries that it brings; single commands need them."""
 LISTED = ("models", "devices", "links", "nodes", "scenarios")
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "check every file of the catalogue, or those given"),
@@ -45,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
               "every claim of the documents with a computed verdict, and what is right"),
     "deploy": ("deciding.deploy",
                "the files that start and watch a deployment, in a directory of their own"),
+    "report": ("report", "a deployment's page of the book, as one HTML file"),
     "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
 }
 """Name -> module of this room that does it, loaded when it is asked for; and its purpose."""
@@ -81,7 +85,7 @@ def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(name: str) -> Any:
-    return import_module(f"calc.commands.{COMMANDS[name][0]}")
+    return import_module(f"{__package__}.{COMMANDS[name][0]}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,6 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ParamsError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
+    except ModuleNotFoundError as error:
+        print(_lacks(args.command, error), file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted.", file=sys.stderr)
         return INTERRUPTED
@@ -116,6 +123,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         for process in multiprocessing.active_children():
             process.terminate()
+
+
+def _lacks(command: str, error: ModuleNotFoundError) -> str:
+    """Which extra a command needs; what belongs to none is raised again."""
+    library = str(error.name).partition(".")[0]
+    for extra, libraries in EXTRAS.items():
+        if library in libraries:
+            wheel = f"will_it_fit-{calc.__version__}-py3-none-any.whl[{extra}]"
+            return (f"{command}: the library {library} is not installed, expected the package with "
+                    f"its extra: pip install '{wheel}'.")
+    raise error
 
 
 def _terminated(number: int, _: Any) -> None:

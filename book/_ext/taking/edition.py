@@ -23,9 +23,10 @@ from .. import languages, pipeline
 from . import strict
 
 PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
-PACKAGED = ("params", "catalogue", "calc", "notebooks")  # folders that the engine is made from
-PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements.in",
-                  "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
+PACKAGED = ("will_it_fit", "params", "catalogue", "calc", "notebooks", "book/_ext",
+            "book/_templates")  # folders that the engine is made from
+PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
+                  "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
@@ -129,6 +130,7 @@ def package(root: Path, site: Path) -> Path:
     setuptools said.
     """
     sources = [root / name for name in PACKAGED_FILES]
+    sources += sorted((root / "book").glob("*.md"))
     sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
     made_from = pipeline.digest(*(part for path in sources for part in
                                   (path.relative_to(root).as_posix(), path.read_bytes())))

@@ -17,6 +17,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from .. import languages, pipeline
+from . import bundle
 
 GLUED = re.compile(r"\{glue:text\}`([^`]+)`")
 LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
@@ -34,7 +35,7 @@ import sys
 from pathlib import Path
 
 ENGINE = Path("will_it_fit-{version}-py3-none-any.whl")
-if importlib.util.find_spec("workbench") is None:
+if importlib.util.find_spec("will_it_fit") is None:
     if not ENGINE.is_file():
         raise SystemExit(f"{{ENGINE}} {missing}")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{{ENGINE}}[book]"],
@@ -111,6 +112,8 @@ def portable(page: Path, source: Path, tag: str) -> str:
         if cell["cell_type"] == "markdown":
             cell["source"] = spoken("".join(cell["source"]), page, source)
             _attach(cell, drawings)
+        else:
+            cell["source"] = bundle.bundled("".join(cell["source"]))
     notebook["cells"] = [install, *kept]
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 

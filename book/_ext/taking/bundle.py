@@ -1,0 +1,158 @@
+"""The engine as one package: what the checkout keeps side by side lies below ``will_it_fit``.
+
+setuptools builds a wheel with :class:`BuildPy`; notebooks that a reader takes along are rewritten
+the same way. Imports are found by parsing and nothing else of the code is touched, except that
+texts name the command as it is installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import shutil
+import tokenize
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from setuptools.command.build_py import build_py
+
+PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
+ROOMS = ("calc", "catalogue", "workbench", "deployment_pages", "decisions", "audited",
+         "engineering", "calculators")
+DATA = "params"
+TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
+         "notebooks/supplements/*.md")  # what a report is made with
+SPOKEN = re.compile(r"python -m calc\b(?!\.)")
+EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
+CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
+TEXT_TOKENS = {number for name, number in vars(tokenize).items()
+               if name in ("STRING", "FSTRING_MIDDLE")}
+
+Edit = tuple[tuple[int, int], tuple[int, int], str]
+
+
+def bundled(source: str) -> str:
+    """Python source as it reads below the package.
+
+    Raises SyntaxError for what is no Python.
+
+    >>> bundled("import calc, os  # both")
+    'from will_it_fit import calc; import os  # both'
+    >>> bundled("from catalogue.reading import (\\n    units)")
+    'from will_it_fit.catalogue.reading import (\\n    units)'
+    >>> bundled("import workbench.pages as shown, calc.physics")
+    'import will_it_fit.workbench.pages as shown; import will_it_fit.calc.physics; \
+from will_it_fit import calc'
+    """
+    lines = source.splitlines(keepends=True)
+    for begin, end, text in sorted([*_imports(source, lines), *_texts(source)], reverse=True):
+        first, last = lines[begin[0] - 1][:begin[1]], lines[end[0] - 1][end[1]:]
+        lines[begin[0] - 1:end[0]] = [first + text + last]
+    return "".join(lines)
+
+
+def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
+    """Statements that import a room, as they are to read."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and not node.level and _ours(str(node.module)):
+            at = (node.lineno, _column(lines, node.lineno, node.col_offset))
+            found = re.compile(r"from\s+").match(lines[at[0] - 1], at[1])
+            assert found, f"line {at[0]}: the name of a module is on another line"
+            yield (at[0], found.end()), (at[0], found.end()), f"{PACKAGE}."
+        elif isinstance(node, ast.Import) and any(_ours(each.name) for each in node.names):
+            end = node.end_lineno or node.lineno
+            yield ((node.lineno, _column(lines, node.lineno, node.col_offset)),
+                   (end, _column(lines, end, node.end_col_offset or 0)),
+                   "; ".join(part for each in node.names for part in _import(each)))
+
+
+def _import(each: ast.alias) -> Iterator[str]:
+    """Statements that bind what ``import NAME`` does."""
+    bound = f" as {each.asname}" * bool(each.asname)
+    top, _, below = each.name.partition(".")
+    if not _ours(each.name):
+        yield f"import {each.name}{bound}"
+    elif below:
+        yield f"import {PACKAGE}.{each.name}{bound}"
+    if _ours(each.name) and not (below and bound):
+        yield f"from {PACKAGE} import {top}{bound}"
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] in ROOMS
+
+
+def _column(lines: list[str], number: int, offset: int) -> int:
+    """Signs, where the parser counts bytes of UTF-8."""
+    return len(lines[number - 1].encode()[:offset].decode())
+
+
+def _texts(source: str) -> Iterator[Edit]:
+    """Texts that name the command, and examples in docstrings."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in TEXT_TOKENS:
+            told = SPOKEN.sub(COMMAND, token.string)
+            told = EXAMPLE.sub(lambda found: found[1] + _example(found[2]), told)
+            if told != token.string:
+                yield token.start, token.end, told
+
+
+def _example(line: str) -> str:
+    """One line of an example; a part of a statement stays as it is."""
+    try:
+        return bundled(line)
+    except SyntaxError:
+        return line
+
+
+def cells(text: str) -> str:
+    """A notebook in MyST with its code cells as they read below the package.
+
+    >>> print(cells("```{code-cell} python3\\n:tags: [a]\\n\\nimport calc\\n```"))
+    ```{code-cell} python3
+    :tags: [a]
+    <BLANKLINE>
+    from will_it_fit import calc
+    ```
+    """
+    return CELL.sub(lambda found: f"{found[1]}{bundled(found[2])}```", text)
+
+
+def gather(built: Path, root: Path) -> None:
+    """Move rooms below the package where they were built, and add what reports are made with.
+
+    Args:
+        built: folder that holds the packages of the checkout, as copies.
+        root: of the project.
+    """
+    package = built / PACKAGE
+    for name in (*ROOMS, DATA):
+        shutil.rmtree(package / name, ignore_errors=True)
+        (built / name).rename(package / name)
+    for pattern in TEXTS:
+        for path in root.glob(pattern):
+            if path.is_file() and path.suffix != ".pyc":
+                copy = package / path.relative_to(root)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+    _rewrite(package, "*.py", bundled)
+    _rewrite(package / "notebooks", "*.md", cells)
+    _rewrite(package / DATA / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
+
+
+def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:
+    for path in folder.rglob(pattern):
+        text = path.read_text(encoding="utf-8")
+        if (changed := change(text)) != text:
+            path.write_text(changed, encoding="utf-8")
+
+
+class BuildPy(build_py):
+    """Builds the packages of a wheel; an editable install keeps the checkout's own."""
+
+    def run(self) -> None:
+        """Copy them as setuptools does, then gather them below one."""
+        super().run()
+        if not self.editable_mode:
+            gather(Path(self.build_lib), Path.cwd())

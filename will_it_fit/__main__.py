@@ -1,0 +1,8 @@
+"""Entry point of ``will-it-fit``, and of ``python -m will_it_fit``."""
+
+import sys
+
+from calc.commands.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())
