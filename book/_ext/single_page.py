@@ -19,8 +19,6 @@ from setting import formulas
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-from workbench import formulas as formulas_of_the_book
-
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)
 
@@ -38,7 +36,7 @@ def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:
     at = languages.TAGS.index(lang)
     places = {label: (page, titles[min(at, len(titles) - 1)])
              for label, (page, titles) in found.items()}
-    exported = Path(str(formulas_of_the_book.__file__)).with_name("formulas.json")
+    exported = root / "notebooks/workbench/formulas/formulas.json"
     equations = json.loads(exported.read_text(encoding="utf-8"))
     return places | {formula["anchor"]: places[formula["notebook"]]
                     for formula in equations.values() if formula["notebook"] in places}
