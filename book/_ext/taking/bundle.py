@@ -22,7 +22,8 @@ ROOMS = ("calc", "catalogue", "workbench", "deployment_pages", "decisions", "aud
          "engineering", "calculators")
 DATA = "params"
 TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
-         "notebooks/supplements/*.md", "notebooks/workbench/formulas/formulas.json")  # what a report is made with
+         "notebooks/supplements/*.md", "notebooks/workbench/formulas/formulas.json")
+"""What a report is made with."""
 SPOKEN = re.compile(r"python -m calc\b(?!\.)")
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
 CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
