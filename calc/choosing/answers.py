@@ -246,7 +246,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         fitted = applied.bounds(bounds)
         own = {name: error for name, error in own.items() if name not in fitted}
     quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
-                                own_error=own.get(name)) for name in values}
+                                own_error=own.get(name), name=name) for name in values}
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)

@@ -93,8 +93,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Whoever ends it by SIGTERM ends the processes that it has started, too.
     """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminated)
+    alone = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _terminated) if alone else None
+    try:
+        return _run(argv)
+    finally:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        if alone:  # whoever called ends as it did before
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run one command; its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
@@ -120,9 +131,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return BAD_INPUT
-    finally:
-        for process in multiprocessing.active_children():
-            process.terminate()
 
 
 def _lacks(command: str, error: ModuleNotFoundError) -> str:

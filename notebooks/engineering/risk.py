@@ -129,8 +129,8 @@ def priced(**changed: Amount) -> Cost:
 
 
 def dearer(**changed: Amount) -> float:
-    """What a change makes of the cost of a token [1]."""
-    return float(priced(**changed).amounts[PER_TIME].value / priced().amounts[PER_TIME].value)
+    """What a change makes of the cost of a token [1], the rest of the bill at its own values."""
+    return float(priced(**changed).amounts[PER_TIME].central / priced().amounts[PER_TIME].central)
 
 
 def fleet(spares: int = 0) -> Fleet:

@@ -42,9 +42,9 @@ def test_the_throughput_outweighs_every_other_assumption(plan):
 def test_the_corrections_together_are_the_whole_correction(plan):
     money, everything = cost_documents.together(dict(cost_documents.weightiest(plan)))
     amounts = plan.amounts()
-    assert money == pytest.approx(amounts["tco"].value / plan.recomputed["tco"])
+    assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
     assert everything == pytest.approx(
-        amounts["per_million"].value / plan.recomputed["per_million"])
+        amounts["per_million"].central / plan.recomputed["per_million"])
 
 
 def test_two_cards_and_a_host_are_even_where_the_break_even_says():
@@ -59,11 +59,11 @@ def test_the_page_s_deployment_runs_and_costs_less_when_it_is_used_more():
     page = costs.flagship()
     assert page.answer.fits
     whole = page.cost.amounts["per_million_output_whole"]
-    hour = card_hour(page.scenario.device.id).value
-    assert whole.value == pytest.approx(
-        1e6 * 8 * hour / (page.asked.utilisation * page.rate.value))
-    assert page.cost.amounts["crossover"].value == pytest.approx(
-        8 * hour / page.rate.value / page.api_per_output)
+    hour = card_hour(page.scenario.device.id).central
+    assert whole.central == pytest.approx(
+        1e6 * 8 * hour / (page.asked.utilisation * page.rate.central))
+    assert page.cost.amounts["crossover"].central == pytest.approx(
+        8 * hour / page.rate.central / page.api_per_output)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

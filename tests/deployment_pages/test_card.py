@@ -51,4 +51,4 @@ def test_the_command_gives_what_the_table_says(plan_c):
 def test_only_what_fits_has_a_price(plan_c):
     assert card.price(plan_c) is None
     priced = card.price(Deployed(catalogue.load_scenario("h200-r1-vllm-tp8")))
-    assert priced["value"].endswith("USD**")
+    assert [text.split()[-1] for text in priced["value"]] == ["USD**", "美元**"]

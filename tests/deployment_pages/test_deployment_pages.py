@@ -70,15 +70,6 @@ def test_a_measured_deployment_has_a_row_of_its_own_workload(loaded, name):
         assert deployments.asked_rows(loaded[name])
 
 
-@pytest.mark.parametrize(("ends", "text"), [
-    ((0.0242, 0.0296, "s"), "24.2–29.6 ms"), ((0.9, 1.2, "s"), "900.0 ms – 1.20 s"),
-    ((3, 5, "request"), "3–5"), ((2, 2, "request"), "2"),
-    ((16.64, 176_929, "token/s"), "16.6–177,000 token/s"),
-])
-def test_an_interval_as_text(ends, text):
-    assert deployments.reach(*ends) == text
-
-
 def test_rows_without_a_measurement_are_dashes(loaded):
     rows, columns = measured.every_row(held(loaded["h20-qwen3-8b"]))
     assert [row["tpot"] for row in rows] == ["–", "23.9 ms"]

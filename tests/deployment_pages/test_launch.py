@@ -19,11 +19,11 @@ def other(deployed, **inputs):
     return calc.evaluate(deployed.questions["tpot"] | inputs, deployed.attention)
 
 
-def test_a_step_without_graphs_takes_as_long_and_unequal_caches_make_it_longer(launch):
+def test_a_step_without_graphs_takes_longer_and_so_do_unequal_caches(launch):
     one, four = (launch[name].answers["tpot"].value for name in ("single", "production"))
-    assert float(other(launch["production"], captured=1)["tpot"]) == pytest.approx(four)
-    alike = float(other(launch["production"], kv_imbalance=1)["tpot"])
-    assert alike == pytest.approx(one, rel=1e-4)
+    captured = float(other(launch["production"], captured=1)["tpot"])
+    alike = float(other(launch["production"], captured=1, kv_imbalance=1)["tpot"])
+    assert alike < captured < four
     assert one < four
 
 
@@ -34,13 +34,13 @@ def test_without_weights_on_the_host_the_remedies_are_not_enough(launch):
     assert 2 * at_once["remedies"] == at_once["single"]
 
 
-def test_four_bits_are_multiplied_at_half_the_rate_and_decode_gains_nothing(launch):
+def test_four_bits_are_multiplied_at_half_the_rate_and_decode_loses_too(launch):
     peaks = [launch[name].inputs["routed_expert_peak"] for name in ("single", "awq")]
     assert peaks[0] == 2 * peaks[1]
     ttft, tpot = (launch["awq"].answers[name].value / launch["single"].answers[name].value
                   for name in ("ttft", "tpot"))
     assert ttft > 1.5
-    assert tpot == pytest.approx(1, abs=0.05)
+    assert tpot > 1.05
 
 
 def test_no_pinned_release_takes_the_arguments_of_the_scripts():

@@ -7,6 +7,7 @@ from _fleet import fleet, run, where
 import calc
 import catalogue
 from calc.quantities.everything import PHASES
+from catalogue.reading.record import ROOT
 
 SEEDS = range(4)
 SPARSE = ("sparse_tile_rows", "sparse_attention_efficiency", "index_peak", "index_efficiency",
@@ -178,7 +179,7 @@ class TestIndexer:
         assert scenario.inputs()["index_peak"] == scenario.inputs()["core_peak"]
 
     def test_what_a_deployment_states_is_checked(self, tmp_path):
-        text = (catalogue.library.ROOT / "scenarios" / "h200-v32-sglang-tp8.yml").read_text("utf-8")
+        text = (ROOT / "scenarios" / "h200-v32-sglang-tp8.yml").read_text("utf-8")
         for written, problem in (("2048", "expected a quantity in token"),
                                  ("1 GB", "expected a quantity in token")):
             path = tmp_path / "mine.yml"

@@ -9,6 +9,7 @@ import pytest
 import catalogue
 from catalogue import library
 from catalogue.kernels import published_precision, quality
+from catalogue.reading.record import ROOT
 
 REAL = [name for name in catalogue.names("models") if name != "s0-deepseek-r1"]
 PRECISIONS = catalogue.names("precisions")
@@ -82,7 +83,7 @@ def test_the_rows_of_s2_are_those_of_its_table():
     ("value: 95.42", "value: 195.42", "out of range, expected at most 100"),
 ])
 def test_a_bad_score_is_one_sentence_with_file_and_line(tmp_path, old, new, sentence):
-    text = (library.ROOT / "accuracies" / "formats.yml").read_text("utf-8")
+    text = (ROOT / "accuracies" / "formats.yml").read_text("utf-8")
     assert old in text
     path = tmp_path / "formats.yml"
     path.write_text(text.replace(old, new, 1), "utf-8")

@@ -12,6 +12,7 @@ from catalogue.engines.released import fitting, releases
 from catalogue.entries.kernels import Product
 from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
 from catalogue.kernels.table import nearest, table
+from catalogue.reading.record import ROOT
 
 R1 = "deepseek-v3"
 
@@ -184,7 +185,7 @@ class TestTables:
                                            r"'weight-only' or 'no'"),
     ])
     def test_a_bad_table_is_one_sentence_with_file_and_line(self, tmp_path, old, new, sentence):
-        text = (library.ROOT / "kernels" / "vllm.yml").read_text("utf-8")
+        text = (ROOT / "kernels" / "vllm.yml").read_text("utf-8")
         assert old in text
         path = tmp_path / "vllm.yml"
         path.write_text(text.replace(old, new, 1), "utf-8")

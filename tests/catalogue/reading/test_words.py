@@ -12,7 +12,8 @@ from catalogue.reading.values import both_languages
 NO_FREE_TEXT = {  # texts that only the project's own files have, and names that are looked up
     "latex", "en", "zh", "documented_latex", "right_quantity", "section", "quantity",
     "metric", "mechanisms", "system", "benchmark", "columns", "pools", "sections",
-    "engine", "flags", "of"}  # of a deployment; of a profile and its statements; a class of errors
+    "engine", "flags", "of",  # of a deployment; of a profile and its statements; a class of errors
+    "device", "precision"}  # of a measured system, as the catalogue has them
 
 
 def classes() -> set[type[Entry]]:

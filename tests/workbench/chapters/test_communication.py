@@ -45,7 +45,7 @@ def test_a_line_is_that_of_the_times():
 def test_a_run_without_a_payload_is_shown_as_a_rate():
     run = exchanges.Run(groups.A2, "all-reduce", ("all-reduce", "all-reduce"), "HCCL", 8, 1, "–",
                     time=2.0, modelled=1.0, bus=100e9, stated=False)
-    assert run.shown(run.time) == "50.0 GB/s"
+    assert run.shown(run.time) == "50 GB/s"
     assert run.error == -0.5
 
 
