@@ -80,6 +80,8 @@ def test_a_search_of_the_same_question_has_the_same_answer():
         f"workload.input_tokens={demand.input_tokens} token",
         f"workload.output_tokens={demand.output_tokens} token",
         "workload.concurrency=64 request", "workload.requests=64 request",
+        f"workload.length_distribution={demand.length_distribution}",
+        f"workload.length_variation={demand.length_variation}",
         f"workload.context_tokens={demand.input_tokens + demand.output_tokens} token",
         f"workload.max_num_batched_tokens={best.prefill.chunk} token",
         f"workload.memory_utilization={best.choice.utilization / 100}",
