@@ -4,20 +4,28 @@
 - `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
   would run. It returns an `Estimate` of `Amount`.
 - `sweep`, `decode_sweep`, `interval_sweep`, `latency`: the same of many deployments at once.
+- `search`, `load_goal`: from a goal to every deployment that meets it, as an answer.
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
 
 Deployments, models and cards are loaded by `catalogue`. On the command line: ``python -m calc``.
 """
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calc.choosing.answers import Estimate, estimate, parameters, parameters_by_class
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
 from calc.deciding.inputs.elasticities import elasticities
 from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
+
+if TYPE_CHECKING:
+    from calc.searching.asking import load_goal, search
+
+LATE = {"load_goal": "searching.asking", "search": "searching.asking"}
+"""Name -> module that has it, loaded when it is asked for."""
 
 __all__ = [
     "Amount",
@@ -28,14 +36,21 @@ __all__ = [
     "evaluate",
     "interval_sweep",
     "latency",
+    "load_goal",
     "parameters",
     "parameters_by_class",
+    "search",
     "sweep",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """``__version__``: of the installed package; "unknown" of a checkout that was not installed."""
+    """``__version__``: of the installed package; "unknown" of a checkout that was not installed.
+
+    Of what is loaded late: itself.
+    """
+    if name in LATE:
+        return getattr(import_module(f"{__name__}.{LATE[name]}"), name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

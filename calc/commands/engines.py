@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import OK, console, print_entries
 from catalogue.engines.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
 
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print(args: argparse.Namespace, data: dict[str, Any], show: Any) -> None:
     if args.json:
-        print_json(data)
+        print_entries(data)
     else:
         console().print(show(data))
 

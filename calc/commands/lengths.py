@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import get_args
@@ -34,6 +35,10 @@ def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[st
     if args.lengths is None or args.lengths in get_args(Distribution):
         named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
         return [], named + settings
+    near = get_close_matches(args.lengths, get_args(Distribution), n=1)
+    if near and not Path(args.lengths).exists():
+        raise ParamsError(f"--lengths {args.lengths}: there is no such distribution and no such "
+                          f"file, the nearest is {near[0]}.")
     lengths = read_lengths(Path(args.lengths))
     means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
     prompt, answer = (max(1, round(mean)) for mean in means)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from rich.table import Table
 
 from calc.choosing.answers import parameters, parameters_by_class
-from calc.commands.printing import OK, console, plain, print_json
+from calc.commands.printing import OK, console, plain, print_entries, print_json
 from catalogue import Value, deployment_names, load, load_scenario, names, sources
 
 KINDS = ("models", "devices", "links", "nodes", "scenarios")
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
                    else [load(kind, name) for name in names(kind)])
         if args.json:
-            print_json({entry.id: summary(kind, entry) for entry in entries})
+            print_entries({entry.id: summary(kind, entry) for entry in entries})
         else:
             print_list(kind, entries)
         return OK

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import calc
-from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK
+from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error
 from catalogue import ParamsError
 
 SCRIPT = "will-it-fit"  # what the package installs
@@ -59,7 +59,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Any:
         """Print one sentence and exit with code 2."""
-        self.exit(BAD_INPUT, f"{self.prog}: {message}.\n")
+        print_error(f"{self.prog}: {message}.")
+        self.exit(BAD_INPUT)
 
 
 def _name() -> str:
@@ -110,16 +111,17 @@ def _run(argv: Sequence[str] | None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     asked = sys.argv[1:] if argv is None else argv
+    begin(asked)
     args = _parser(asked).parse_args(asked)
     try:
         code = _module(args.command).run(args)
         print(end="", flush=True)
         return code
     except ParamsError as error:
-        print(error, file=sys.stderr)
+        print_error(str(error))
         return BAD_INPUT
     except ModuleNotFoundError as error:
-        print(_lacks(args.command, error), file=sys.stderr)
+        print_error(_lacks(args.command, error))
         return BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted.", file=sys.stderr)

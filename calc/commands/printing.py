@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
 
+import calc
 from catalogue import ParamsError, Value, sources
 from catalogue.reading import yamlfile
 from catalogue.reading.files import write_whole
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
+LAYOUT = 1  # of the answers in JSON; another one where a key goes or changes what it means
+PIPED = 200  # signs of a line that no terminal limits
+_arguments: ContextVar[tuple[str, ...]] = ContextVar("_arguments", default=())
 
 
-def print_json(data: Any) -> None:
-    """Print data as JSON, which knows no number that is not finite."""
-    print(json.dumps(data, indent=2, allow_nan=False))
+def begin(arguments: Sequence[str]) -> None:
+    """Remember what the program is asked, for answers to say."""
+    _arguments.set(tuple(map(str, arguments)))
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Print an answer as JSON, which knows no number that is not finite.
+
+    Before the data stand ``schema``, the name of its layout and the version of that, ``version``
+    of the program, and ``asked``, the arguments as they were given.
+    """
+    _print_answer(next(iter(_arguments.get()), "none"), data)
+
+
+def print_entries(data: Mapping[str, Any]) -> None:
+    """Print a listing as JSON, an answer whose ``entries`` are those by name."""
+    print_json({"entries": data})
+
+
+def print_error(sentence: str) -> None:
+    """Say on stderr why there is no answer; to whoever asked for JSON in JSON, too."""
+    print(sentence, file=sys.stderr)
+    if "--json" in _arguments.get():
+        _print_answer("error", {"error": sentence})
+
+
+def _print_answer(name: str, data: Mapping[str, Any]) -> None:
+    head = {"schema": f"will-it-fit/{name}/{LAYOUT}", "version": calc.__version__,
+            "asked": list(_arguments.get())}
+    assert not head.keys() & data.keys()
+    print(json.dumps(head | dict(data), indent=2, allow_nan=False))
 
 
 def console() -> Console:
-    """Where tables are printed; a text is printed as it stands, whatever brackets it has."""
-    return Console(markup=False, emoji=False)
+    """Where tables are printed; a text is printed as it stands, whatever brackets it has.
+
+    What reads a pipe gets wide tables, unless it says how wide it is.
+    """
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(markup=False, emoji=False, width=None if told else PIPED)
 
 
 def store(path: Path, text: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from calc.searching.answers import Answer
+from calc.searching.search import search as found_of
 from catalogue import ParamsError, load
 from catalogue.library import Override
 from catalogue.planning.goals import ANY, Goal
@@ -41,6 +43,24 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
             found[key] = override
     goal: Goal = load("goals", reference, found)
     return goal
+
+
+def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
+    """What meets a goal: every deployment that it allows is tried.
+
+    >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
+    >>> answer.met
+    True
+
+    Args:
+        goal: one that is loaded, its identifier, or the path of its file.
+        settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
+        workers: processes that share the work; the answer is the same.
+
+    Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
+    """
+    asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
+    return Answer(found_of(asked, workers=workers))
 
 
 def _setting(text: str) -> tuple[str, Override]:

@@ -23,6 +23,9 @@ from catalogue.reading.shared import sources, symbols
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
+SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
+         "dp": "parallelism.data_parallel", "ep": "parallelism.expert_parallel"}
+"""How engines abbreviate a degree -> its path."""
 ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
 Made = TypeVar("Made")
@@ -256,8 +259,10 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if not equals or root not in ROOTS or not text:
+            meant = SHORT.get(dotted.lower()) if equals else None
+            near = f", such as {meant}={text}" if meant and text else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
-                              f"{', '.join(ROOTS)}.")
+                              f"{', '.join(ROOTS)}{near}.")
         if not rest and root not in NAMES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
         try:

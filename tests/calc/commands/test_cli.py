@@ -158,7 +158,7 @@ def test_listings(cli, kind):
     known = catalogue.deployment_names() if kind == "scenarios" else catalogue.names(kind)
     code, out, _ = cli(kind, "--json")
     assert code == 0
-    assert list(json.loads(out)) == known
+    assert list(json.loads(out)["entries"]) == known
     code, out, _ = cli(kind)
     assert code == 0
     for name in known:
@@ -233,7 +233,7 @@ def test_every_kind_is_listed_and_each_entry_shown(cli, kind):
     code, out, _ = cli(kind, "--json")
     assert code == 0
     known = sorted(catalogue.deployment_names()) if kind == "scenarios" else catalogue.names(kind)
-    assert sorted(json.loads(out)) == known
+    assert sorted(json.loads(out)["entries"]) == known
     for name in (known[0], known[-1]):
         code, out, _ = cli(kind, name, "--json")
         assert code == 0
@@ -242,7 +242,7 @@ def test_every_kind_is_listed_and_each_entry_shown(cli, kind):
 
 def test_the_history_of_a_flag(cli):
     code, out, _ = cli("engines", "vllm", "max-model-len", "--json")
-    entry = json.loads(out)["--max-model-len"]
+    entry = json.loads(out)["entries"]["--max-model-len"]
     assert code == 0
     assert entry["since"] == "0.2.7"
     assert entry["until"] is None
@@ -252,13 +252,13 @@ def test_the_history_of_a_flag(cli):
 def test_what_a_release_has(cli):
     code, out, _ = cli("engines", "vllm", "--release", "0.2.7", "--json")
     assert code == 0
-    assert "--max-model-len" in json.loads(out)
-    assert "--expert-parallel-size" not in json.loads(out)
+    assert "--max-model-len" in json.loads(out)["entries"]
+    assert "--expert-parallel-size" not in json.loads(out)["entries"]
 
 
 def test_engines_are_listed_with_their_releases(cli):
     code, out, _ = cli("engines", "--json")
-    listed = json.loads(out)
+    listed = json.loads(out)["entries"]
     assert code == 0
     assert {"vllm", "vllm-ascend", "sglang"} == set(listed)
     assert len(listed["vllm"]["releases"]) >= 3
