@@ -59,11 +59,11 @@ def test_the_page_s_deployment_runs_and_costs_less_when_it_is_used_more():
     page = costs.flagship()
     assert page.answer.fits
     whole = page.cost.amounts["per_million_output_whole"]
-    hour = card_hour(page.scenario.device.id).central
+    hour = card_hour(page.scenario.device.id).value
     assert whole.central == pytest.approx(
-        1e6 * 8 * hour / (page.asked.utilisation * page.rate.central))
+        1e6 * 8 * hour / (page.asked.utilisation * page.rate.value))
     assert page.cost.amounts["crossover"].central == pytest.approx(
-        8 * hour / page.rate.central / page.api_per_output)
+        8 * hour / page.rate.value / page.api_per_output)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

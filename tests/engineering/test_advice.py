@@ -65,7 +65,7 @@ def test_what_a_token_costs_is_the_hour_over_what_is_made_in_it():
     full = uses.full(uses.B2)
     made = uses.plan(*uses.B2)
     assert full.million.central == pytest.approx(
-        1e6 * made.cards * full.hour.central / full.rate.central)
+        1e6 * made.cards * full.hour.value / full.rate.value)
 
 
 def test_a_narrower_cache_helps_most_where_memory_is_full_before_the_promise():
