@@ -23,7 +23,9 @@ from calc.searching.space import Space
 from calc.searching.sure import HOLDS, SURE, Drawn, Sure, apart, drawn, keeps, ranked, surely
 from calc.searching.trying import DEGREES
 from calc.searching.wishes import stated_limits
-from catalogue import load_precision, load_scenario
+from catalogue import load_device, load_precision, load_scenario
+from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
+from catalogue.kernels import Kernel, Quality, kernel_of, published_precision, quality
 from catalogue.planning.goals import OBJECTIVES
 
 MOST_TOLD = 4  # groups of deployments that are told
@@ -31,7 +33,6 @@ MOST_RANKED = 240  # deployments of a front that are drawn, the best at central 
 OF_EACH = 24  # of each precision or device
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
-PUBLISHED = ("fp8-block", "mxfp4-w4a16")  # of several published ones the first
 
 
 @dataclass
@@ -146,9 +147,11 @@ class Answer:
     def left_out(self) -> list[str]:
         """What the goal leaves out: precisions that engines run on its cards, arrangements."""
         goal = self.found.wishes.goal
-        every = Space(goal.model_copy(update={"precisions": None})) if goal.precisions else None
+        every = Space(goal.model_copy(update={
+            "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})
+        ) if goal.precisions or goal.limits.quality is not None else None
         usual = {base.precision for base in every.bases()} if every else set()
-        own = sorted(usual - set(goal.precisions or ()))
+        own = sorted(usual - {base.precision for base in self.found.bases})
         return [*own, *({"one": "one pool", "two": "two pools"}[pools] for pools in ("one", "two")
                         if pools not in goal.space.pools or (
                             pools == "two" and self.found.pairs is None))]
@@ -214,11 +217,23 @@ class Answer:
     @property
     def official_precision(self) -> str | None:
         """The precision of the weights that the model is published in; None if none is known."""
-        model = self.found.wishes.goal.model
-        named = [base.precision for base in self.found.bases]
-        known = [name for name in dict.fromkeys((*PUBLISHED, *named))
-                 if any(of.model == model for of in load_precision(name).checkpoints)]
-        return known[0] if known else None
+        return published_precision(self.found.space.model)
+
+    def quality(self, row: Row) -> list[Quality]:
+        """What each format of a deployment costs in quality."""
+        return [quality(self.found.space.model, name)
+                for name in dict.fromkeys(choice.precision for choice in row.choices)]
+
+    def kernels(self, row: Row) -> list[Kernel | None]:
+        """Which engine, from which release, runs each pool; None where none is known to."""
+        return [kernel_of(load_precision(choice.precision), load_device(choice.device),
+                          choice.engine, model=self.found.space.model) for choice in row.choices]
+
+    def unstarted(self, row: Row) -> list[str]:
+        """Why no engine runs a deployment, pool by pool; nothing where one does."""
+        made = [scenario(self.found.wishes.goal, choice) for choice in row.choices]
+        return [problem.text["en"] for each in made for problem in problems(
+            subject_of(each), cut_of(each), (KERNEL, "engine"))]
 
     @property
     def official(self) -> Row | None:
@@ -357,7 +372,10 @@ class Answer:
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return each.row.as_json() | loop | {
             "binds": self.binds(each.row), "intervals": each.intervals, "keeps": self.keeps(each),
-            "near": self.near(each.row).as_json(), "simulated": seen.as_json() if seen else None}
+            "quality": [known.told[0] for known in self.quality(each.row)],
+            "runs": [kernel and kernel.told for kernel in self.kernels(each.row)],
+            "unstarted": self.unstarted(each.row), "near": self.near(each.row).as_json(),
+            "simulated": seen.as_json() if seen else None}
 
 
 def _cut(row: Row) -> tuple[int, ...]:

@@ -11,6 +11,8 @@ from calc.choosing.layouts.ways import MOST_STAGES
 
 BOUNDS = {
     **{kind: words for kind, words in KINDS.items() if kind != "drafts"},
+    "quality": ("precisions whose published scores do not keep the quality that is asked for",
+                "公开分数达不到所求质量的精度"),
     "pipeline": (f"layouts of more than {MOST_STAGES} pipeline stages",
                  f"流水线超过 {MOST_STAGES} 级的切分"),
     "drafts": KINDS["drafts"],

@@ -36,13 +36,15 @@ from catalogue.deployments.layout import SLICES
 from catalogue.engines.released import AT, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.planning.goals import MOST_CARDS, Goal, Offer
+from catalogue.kernels import quality
+from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
 DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
 AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
 OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
 MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
+QUALITY = "quality"  # formats of unknown or too low a score
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
@@ -121,11 +123,22 @@ class Space:
                     self.subject(base))]
                 for name in wanted:
                     one = replace(base, precision=name)
+                    if not self._good(name):
+                        self.dropped[QUALITY] += 1
+                        continue
                     problem = next(problems(self.subject(one), Cut(), OF_PRECISION), None)
                     if problem is None:
                         yield one
                     else:
                         self.dropped[problem.kind] += 1
+
+    def _good(self, precision: str) -> bool:
+        """Whether a format keeps the quality that is asked for."""
+        asked = self.goal.limits.quality
+        if asked is None:
+            return True
+        known = quality(self.model, precision)
+        return known.is_published if asked == PUBLISHED else known.within(float(asked))
 
     def subject(self, base: Base, pool: str | None = None) -> Subject:
         """What is asked to be loaded of a base, but for its layout.

@@ -30,6 +30,7 @@ Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", 
                     "energy", "power", "context"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
 MEAN = "mean"
+PUBLISHED = "published"  # weights: nothing may be lost
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
 
 
@@ -66,6 +67,18 @@ def _percent(raw: Any) -> int:
     if not 1 <= number <= 100 or abs(number - round(number)) > 1e-9:
         raise ValueError(f"'{raw}' is out of range, expected 0.01 to 1 in whole percents")
     return round(number)
+
+
+def _quality(raw: Any) -> float | str:
+    """How many points of a score may be lost, or that none may: the published weights."""
+    if raw == PUBLISHED:
+        return PUBLISHED
+    words = re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw
+    try:
+        return _Amount("1", exclusive=False)(words)
+    except ValueError:
+        raise ValueError(f"'{str(raw)[:40]}' is no bound on quality, expected points that a "
+                         f"benchmark may lose, such as '1 point', or '{PUBLISHED}'") from None
 
 
 def _shown(meant: str) -> WithJsonSchema:
@@ -112,6 +125,8 @@ def _times(raw: Any) -> Any:
     return found
 
 
+Points = Annotated[float | Literal["published"], BeforeValidator(_quality),
+                   _shown("points that a benchmark may lose, such as '1 point', or 'published'")]
 Seconds = Annotated[float, BeforeValidator(_Amount("s")), _shown("a time, such as '50 ms'")]
 Times = Annotated[float | dict[str, float], BeforeValidator(_times), WithJsonSchema({"anyOf": [
     {"type": ["number", "string"], "description": "a mean time, such as '50 ms'"},
@@ -224,6 +239,9 @@ class Limits(Entry):
         power: of the site for the deployment, at most [W].
         budget: capital at most, such as ``5000000 USD``; rent: of all cards at most, such as
             ``400 USD/h``.
+        quality: what the worst benchmark of a format may lose against the published weights
+            [points], such as ``1 point``, known from published scores; ``published``: those
+            weights alone.
     """
 
     sure: Part | None = None
@@ -235,6 +253,7 @@ class Limits(Entry):
     power: Watts | None = None
     budget: Words | None = None
     rent: Words | None = None
+    quality: Points | None = None
 
     @model_validator(mode="after")
     def _drawn(self) -> Limits:

@@ -1,5 +1,4 @@
-"""``search``: from a goal to every deployment that meets it, the best of them, and why not others.
-"""
+"""``search``: from a goal to every deployment that meets it, the best, and why not others."""
 
 from __future__ import annotations
 
@@ -45,6 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                                                "precisions=fp8-block,w8a8-int8")
     for flag, key in FLAGS.items():
         command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
+    command.add_argument("--any-engine", action="store_true", help="also what no engine runs")
     command.add_argument("--relax", action="store_true",
                          help="search once more: what is best with each limit 1%% and 10%% wider")
     command.add_argument("-o", "--out", metavar="DIR",
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from calc.searching.search import search
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
-             if getattr(args, flag) is not None]
+             if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
     if args.workers < 1:
         raise ParamsError(f"--workers {args.workers}: expected at least 1.")
     goal = load_goal(args.goal, [*args.settings, *flags])
@@ -163,8 +163,10 @@ def _print_front(screen: Console, answer: Answer) -> None:
         each = group[0]
         seen = ", ".join(_interval(each, name, wishes.goal.currency) for name in names
                          if name in each.row.quantities)
-        screen.print(f"{number:>3}. {_named(each.row)}", highlight=False, soft_wrap=True)
-        for line in ("; ".join([seen, *_beside(answer, group)]), _near(answer, each.row)):
+        of = [_named(each.row), *(known.told[0] for known in answer.quality(each.row))]
+        screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)
+        for line in ("; ".join([seen, *_beside(answer, group)]), _runs(answer, each.row),
+                     _near(answer, each.row)):
             screen.print(f"     {line}", highlight=False, soft_wrap=True)
     _print_sure(screen, answer)
     if answer.missed:
@@ -199,6 +201,13 @@ def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
         found.append(f"the same with {batches[0]:,} to {batches[-1]:,} in flight")
     other = sum(one.row.layout != each.row.layout for one in group)
     return found + [f"{other} more that cannot be told apart"] * bool(other)
+
+
+def _runs(answer: Answer, row: Row) -> str:
+    """Which engine runs a deployment, or why none does."""
+    why, kernels = answer.unstarted(row), answer.kernels(row)
+    told = [f"its format {kernel.told}" for kernel in kernels if kernel]
+    return "; ".join(dict.fromkeys([f"NO ENGINE RUNS IT: {each}" for each in why] or told))
 
 
 def _near(answer: Answer, row: Row) -> str:
