@@ -13,12 +13,12 @@ import numpy as np
 
 from calc.choosing.layouts.judge import has_room
 from calc.choosing.simulated import lengths_of
+from calc.deciding.prompts import Steps, first_tokens
 from calc.deciding.waits import (
     pace_spread,
     percentile,
     rates_met,
     skewed_above,
-    wait_above,
 )
 from calc.quantities.everything import evaluate
 from calc.serving.replay import MOST_SEQUENCES
@@ -26,13 +26,15 @@ from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
 
 POINTS = 240  # numbers of requests in flight that are tried
-PROMPTS = 24  # lengths that stand for those of all prompts
+RATES = 1 - np.linspace(1, 0, 13)[:-1] ** 2  # of saturation, at which first tokens are sought [1]
+LATER = np.geomspace(1, 8.0**-6, 128)  # shares of the requests that exceed a time [1]
 MOST_BACK = 0.8  # of an answer that lasts longer, what comes back; beyond, the form does not hold
 MOST_OVERFLOW = 0.01  # of the steps, in which the cache may not suffice
 CLOSE = 1e-4  # of a rate, relative
-USED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e", "steady_queue",
-        "random_wait", "prompt_work", "prompt_growth", "prompts_per_chunk", "shared_chunk",
-        "prompt_interruption", "decode_step_time", "tokens_per_step", "cache_overflow")
+USED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e",
+        "steady_prefill", "prompt_work", "prompt_growth", "prompt_chunks", "riding_time",
+        "busy_step", "own_chunk", "prompt_interruption", "decode_step_time", "tokens_per_step",
+        "cache_overflow")
 
 
 @dataclass(frozen=True)
@@ -74,31 +76,6 @@ class Seen:
         if limits.share is None:
             return self.ttft <= limits.ttft and self.tpot <= limits.tpot
         return self.ttft_at <= limits.ttft and self.tpot_at <= limits.tpot
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """How prompts wait at several rates, times [s]; a row for each rate.
-
-    Attributes:
-        own: of a mean prompt, from its arrival on without waiting.
-        work: of a mean prompt, of the replica's time.
-        step: of those that decode, while no prompt is worked on.
-        chunks: of prompts of all lengths, with those that join them; a column for each length.
-        queue: mean wait for prompts before it, beyond the chunk under way.
-        busy: share of the time in which prompts are worked on [1].
-        joined: share of the prompts that find room in the next chunk, whoever is in it [1].
-        more: by which prompts of many lengths wait longer than equal ones.
-    """
-
-    own: np.ndarray
-    work: np.ndarray
-    step: np.ndarray
-    chunks: np.ndarray
-    queue: np.ndarray
-    busy: np.ndarray
-    joined: np.ndarray
-    more: np.ndarray
 
 
 class Replica:
@@ -159,52 +136,48 @@ class Replica:
     def _at(self, rates: np.ndarray, name: str) -> np.ndarray:
         return np.interp(rates, self.curve["steady_request_throughput"], self.curve[name])
 
+    def _steps(self, rate: float) -> Steps:
+        """Steps of one rank at a rate of the replica."""
+        at = {name: float(self._at(np.array(rate), name)) for name in USED}
+        new, stages = float(self.prompts.mean()), self.inputs["pipeline_parallel"]
+        pace = at["decode_step_time"] / at["tokens_per_step"]
+        return Steps(
+            pace, at["prompt_work"] * stages / at["prompt_chunks"] + at["riding_time"],
+            new / at["prompt_chunks"], at["prompt_growth"] / new,
+            at["busy_step"] if self.ranks > 1 else pace if self.inputs["mixed_steps"] else 0.0,
+            self.inputs["max_num_batched_tokens"], self.inputs["request_overhead"]
+            + at["steady_prefill"] - at["prompt_chunks"] * at["own_chunk"])
+
     @cached_property
     def prompts(self) -> np.ndarray:
-        """Times of prompts of this deployment's lengths, each as likely, over that of the mean [1].
+        """New tokens of prompts of this deployment's lengths, each as likely [token]."""
+        return np.array([shape[0] - shape[2] for shape in self.lengths.shapes(self.inputs)], float)
 
-        Without decoding beside them; one element where all are alike.
+    @cached_property
+    def first(self) -> tuple[np.ndarray, np.ndarray]:
+        """First tokens at ``RATES``: means [s], (r,); times that ``LATER`` exceed [s], (r, l).
+
+        What ranks add to each other's steps is in the mean of the steady state, not in the chain:
+        where that mean is larger, all times are as much larger.
         """
-        varied = np.sort([shape[0] for shape in self.lengths.shapes(self.inputs)])
-        if varied[0] == varied[-1]:
-            return np.ones(1)
-        drawn = np.array([part.mean() for part in np.array_split(varied, PROMPTS)])
-        each = evaluate(self.inputs | {"concurrency": 1, "prompt_variation": 0,
-                                       "input_tokens": drawn}, self.attention)["prompt_work"]
-        return np.asarray(each / np.mean(each))
-
-    def _waiting(self, rates: np.ndarray) -> Waiting:
-        """How prompts wait at rates that have a steady state."""
-        rates = rates[:, None]
-        work, growth = self._at(rates, "prompt_work"), self._at(rates, "prompt_growth")
-        together, step = self._at(rates, "prompts_per_chunk"), self._at(rates, "decode_step_time")
-        busy = np.minimum(0.999, rates * (work - (work - growth) * (1 - 1 / together)))
-        chunks = (work + growth * (together - 1)) * self.prompts
-        mean = chunks.mean(axis=1, keepdims=True)
-        queue = np.maximum(
-            0.0, self._at(rates, "random_wait") - (1 - busy) * step / 2 - busy * mean / 2)
-        longer = float(np.mean(self.prompts**2))  # E[S²] over the square of the mean
-        own = np.maximum(0.0, self._at(rates, "steady_ttft") - self._at(rates, "steady_queue"))
-        return Waiting(own, work, step, chunks, queue * longer, busy,
-                       self._at(rates, "shared_chunk"), (longer - 1) * (busy * mean / 2 + queue))
+        means, times = [], []
+        parts = self.ranks * self.inputs["pipeline_parallel"]
+        for rate in RATES * self.saturation:
+            time, likely = first_tokens(rate / parts, self.prompts, self._steps(rate))
+            mean, steady = float(time @ likely), float(self._at(np.array(rate), "steady_ttft"))
+            found = time[np.minimum(np.searchsorted(np.cumsum(likely), 1 - LATER), time.size - 1)]
+            means.append(max(mean, steady))
+            times.append(found * max(1.0, steady / mean))
+        return np.array(means), np.maximum.accumulate(times, axis=0)
 
     def _first_above(self, rates: np.ndarray, shares: np.ndarray) -> Callable[[float], float]:
         """Share of the requests that have their first token later than a time [s], at all rates."""
-        w = self._waiting(rates)
-        # of a long chunk more prompts find something left
-        chosen = (w.chunks / w.chunks.sum(axis=1, keepdims=True))[..., None]
-        queue = np.divide(w.queue, w.busy, out=np.zeros_like(w.queue), where=w.busy > 0)
-        # by rate, by length of the prompt that waits, by length of the one that it finds
-        chunks, ahead, busy = w.chunks[:, None], queue[..., None], w.busy[..., None]
+        busy = np.minimum(1.0, rates / self.saturation)
+        times = np.array([np.interp(busy, RATES, column) for column in self.first[1].T]).T
 
         def above(time: float) -> float:
-            left = time - w.own - (self.prompts - 1) * w.work
-            idle = np.clip(1 - left / w.step, 0, 1)
-            apart = wait_above(left[..., None], chunks, ahead, busy) @ chosen
-            joined = wait_above((left - queue)[..., None], chunks, 0.0, busy) @ chosen
-            beside = w.joined * joined[..., 0] + (1 - w.joined) * apart[..., 0]
-            tails = np.where(left < 0, 1.0, (1 - w.busy) * idle + w.busy * beside)
-            return float(shares @ np.where(rates < self.saturation, tails.mean(axis=1), 1.0))
+            tails = np.array([np.interp(time, row, LATER, left=1.0, right=0.0) for row in times])
+            return float(shares @ np.where(rates < self.saturation, tails, 1.0))
 
         return above
 
@@ -239,7 +212,7 @@ class Replica:
         if rate >= self.saturation:
             return Seen(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
                         rate / self.saturation)
-        means["ttft"] += float(shares @ self._waiting(met).more[:, 0])
+        means["ttft"] = float(shares @ np.interp(met / self.saturation, RATES, self.first[0]))
         first = later = math.inf
         if share is not None and shares[met >= self.saturation].sum() <= 1 - share:
             first = percentile(self._first_above(met, shares), share, 2 * means["ttft"])

@@ -17,37 +17,6 @@ MET, FARTHEST = 33, 4.0  # rates that stand for those of an hour's minutes, to s
 HALVINGS = 30  # of an interval that holds a percentile
 
 
-def wait_above(time: Number, chunk: Number, queue: Number, busy: Number) -> np.ndarray:
-    """Probability that a prompt that finds others worked on waits longer than a time [1].
-
-    It waits for what is left of their chunk, uniform from 0 to D, and, with probability ρ, for
-    prompts before it, exponential with a mean of θ = q/ρ, as if they began anew
-    (Pollaczek and Khinchine):
-
-    P = ρ θ (exp(D/θ) - 1) exp(-t/θ) / D from D on, and below it
-    P = (D - t + ρ θ (1 - exp(-t/θ))) / D.
-
-    >>> float(wait_above(0.25, 1.0, 0.0, 0.5))
-    0.75
-
-    Args:
-        time: t [s].
-        chunk: D, positive [s].
-        queue: mean wait for prompts before it, q [s].
-        busy: share of the time in which prompts are worked on, ρ [1].
-
-    Source: notebooks/day.md, section The slowest in a hundred.
-    """
-    t, whole = np.maximum(time, 0.0), np.asarray(chunk, float)
-    queued = (np.asarray(queue) > 0) & (np.asarray(busy) > 0)
-    theta = np.where(queued, queue, 1.0) / np.where(queued, busy, 1.0)
-    below = (whole - t + busy * theta * -np.expm1(-t / theta)) / whole
-    beyond = busy * theta / whole * (np.exp(np.minimum(0, whole - t) / theta)
-                                     - np.exp(-np.maximum(t, whole) / theta))
-    tail = np.where(queued, np.where(t < whole, below, beyond), 1 - t / whole)
-    return np.asarray(np.clip(tail, 0, 1))
-
-
 def percentile(above: Callable[[float], float], share: float, high: float) -> float:
     """Where a falling probability reaches what a percentile leaves [the unit of ``high``].
 

@@ -165,9 +165,7 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
     """Random inputs of the chapters on decisions, and what ``calc`` makes of them."""
     i: dict[str, float] = {
         "day_rate": draw.uniform(0.1, 50), "think_time": draw.uniform(1, 900),
-        "steady_e2e": draw.uniform(1, 60), "waited_time": draw.uniform(0, 2),
-        "found_chunk": draw.uniform(0.01, 1), "queue_time": draw.uniform(0.05, 1),
-        "prompts_busy": draw.uniform(0.05, 0.95), "prompts_met": draw.uniform(0.1, 200),
+        "steady_e2e": draw.uniform(1, 60), "prompts_met": draw.uniform(0.1, 200),
         "stall_per_token": draw.uniform(0, 0.01), "request_slope": draw.uniform(1e-5, 0.01),
         "conversation_rate": draw.uniform(0.001, 2), "conversation_turns": draw.randint(2, 30),
         "turn_answer": draw.randint(1, 900), "shared_prefix": draw.randint(0, 900),
@@ -185,8 +183,6 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
                              i["repair_time"], i["restart_time"])
     return i, {
         "users_online": day.online(i["day_rate"], i["steady_e2e"], i["think_time"]),
-        "wait_above": float(waits.wait_above(i["waited_time"], i["found_chunk"], i["queue_time"],
-                                             i["prompts_busy"])),
         "pace_deviation": waits.pace_spread(i["prompts_met"], i["stall_per_token"],
                                             i["request_slope"], 1.0)[0],
         "first_prompt": tiers.first_prompt(i["mean_prompt"], i["turn_answer"], turns,

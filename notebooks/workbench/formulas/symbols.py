@@ -51,7 +51,7 @@ _FRACTIONAL = frozenset({
     "servers", "paid_cards", "utilisation", "prompt_cost_share", "site_effectiveness",
     "crossover_utilisation", "crossover_hours", "discount_rate", "owned_years", "annuity",
     "payback_years", "capital_return",
-    "users_online", "prompts_busy", "wait_above", "prompts_met", "first_prompt", "mean_prompt",
+    "users_online", "prompts_met", "first_prompt", "mean_prompt",
     "turn_answer", "shared_prefix", "kept_tokens", "returned_share", "conversation_hits",
     "shortest_fetch", "server_availability", "restarting_share",
 })
@@ -72,7 +72,7 @@ _POSITIVE = frozenset({
     "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
     "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
     "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
-    "found_chunk", "queue_time", "prompts_busy", "conversation_turns", "mean_prompt",
+    "conversation_turns", "mean_prompt",
     "recompute_quadratic", "between_failures", "repair_time", "group_servers",
     "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
 })

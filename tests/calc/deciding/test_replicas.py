@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import catalogue
 from calc.choosing.simulated import system_of
 from calc.deciding.day import check, day, online, requests_of, simulated
+from calc.deciding.prompts import Steps, first_tokens
 from calc.deciding.replicas import Limits, Replica, fewest
-from calc.deciding.waits import pace_spread, percentile, rates_met, skewed_above, wait_above
+from calc.deciding.waits import pace_spread, percentile, rates_met, skewed_above
 from calc.serving.arrivals import modulated, poisson
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
@@ -34,15 +35,20 @@ def replica(scenario):
 
 
 class TestWaits:
-    @given(st.floats(0.01, 2), st.floats(0.001, 2), st.floats(0.01, 0.95))
-    @settings(max_examples=60)
-    def test_a_wait_has_a_falling_tail_and_its_mean(self, chunk, queue, busy):
-        times = np.concatenate([np.linspace(0, chunk, 2001)[:-1],
-                                chunk + np.linspace(0, (60 * queue / busy) ** 0.25, 20_001) ** 4])
-        tail = wait_above(times, chunk, queue, busy)
-        assert tail[0] == pytest.approx(1)
-        assert (np.diff(tail) <= 1e-12).all()
-        assert np.trapezoid(tail, times) == pytest.approx(chunk / 2 + queue, rel=2e-3)
+    @given(st.floats(0.05, 0.8), st.floats(0.05, 1.0))
+    @settings(max_examples=20, deadline=None)
+    def test_one_prompt_a_step_is_the_queue_of_pollaczek_and_khinchine(self, busy, time):
+        """Of constant steps with a prompt each: mean stay D + ρ D / (2 (1 - ρ))."""
+        steps = Steps(time / 512, time, 1.0, 0.0, 0.0, 1.0, 0.0)
+        times, likely = first_tokens(busy / time, np.array([1.0]), steps)
+        assert (np.diff(times) >= 0).all()
+        assert likely.sum() == pytest.approx(1)
+        assert times @ likely == pytest.approx(time * (1 + busy / (2 * (1 - busy))), rel=0.03)
+
+    def test_of_no_load_a_first_token_is_the_own_prompt(self):
+        steps = Steps(0.01, 0.1, 1000.0, 1e-4, 0.0, 8000.0, 0.02)
+        times, likely = first_tokens(0.0, np.array([1000.0, 3000.0]), steps)
+        assert times @ likely == pytest.approx(0.02 + 0.005 + 0.2, rel=1e-6)
 
     def test_a_percentile_is_where_the_tail_is_what_is_left(self):
         found = percentile(lambda t: math.exp(-t / 3), 0.95, 0.1)
