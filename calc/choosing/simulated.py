@@ -13,9 +13,10 @@ from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_o
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
-from calc.serving.simulation import DELAY_STEPS, Pool, Transfer
+from calc.serving.simulation import Pool, Transfer
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
+from catalogue.deployments.resolved import DELAY_STEPS
 
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
 TOKENS_OF_RANKS = 4_000_000  # of each run that finds that of ranks that step together

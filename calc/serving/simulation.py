@@ -40,10 +40,10 @@ from calc.serving.arrivals import ClosedLoop, Conversation
 from calc.serving.batching import Engine, Job
 from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
 from calc.serving.scheduling import duration, group_duration
+from catalogue.deployments.resolved import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]
-DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
 IDLE = Step((), ())
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 Events = Generator[simpy.Event, Any, None]

@@ -15,7 +15,7 @@ from catalogue.reading.values import Text, Value
 
 # of the layer that drafts, what its table is asked for, where no text is stated
 ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
-DELAY_STEPS = 30.0  # SGLang's prefill_delayer_max_delay_passes
+DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
 USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 
 
@@ -52,7 +52,7 @@ class Resolved:
         stated = self.file.prefill_delay_steps
         if self.file.prefill_coordination != "delay":
             return 0.0
-        return DELAY_STEPS if stated is None else float(stated.value)
+        return float(DELAY_STEPS if stated is None else stated.value)
 
     @property
     def acceptance(self) -> dict[str, Value]:
