@@ -151,7 +151,8 @@ class Replica:
     @cached_property
     def prompts(self) -> np.ndarray:
         """New tokens of prompts of this deployment's lengths, each as likely [token]."""
-        return np.array([shape[0] - sum(shape[2:]) for shape in self.lengths.shapes(self.inputs)], float)
+        shapes = self.lengths.shapes(self.inputs)
+        return np.array([shape[0] - sum(shape[2:]) for shape in shapes], float)
 
     @cached_property
     def first(self) -> tuple[np.ndarray, np.ndarray]:
