@@ -108,7 +108,9 @@ class Deployed:
         """The same as deviations [1]; of a prefill it is that of the first token, of its rate
         the other way about."""
         own = {name: error.parts for name, error in self.own_errors.items()}
-        return own | {"prefill_time": own["ttft"], "input_throughput": own["ttft"][::-1]}
+        down, up, farther_down, farther_up = own["ttft"]
+        return own | {"prefill_time": own["ttft"],
+                      "input_throughput": (up, down, farther_up, farther_down)}
 
     @functools.cached_property
     def answers(self) -> dict[str, Amount]:
@@ -178,7 +180,7 @@ class Deployed:
                 of = uncalibrated(self.seen, name, self.own_deviations,
                                   np.array(self.asked[:1]))
                 answers[name] = Amount(float(of.predicted[0]), float(of.low[0]),
-                                       float(of.high[0]), self.answers[name].unit)
+                                       float(of.high[0]), self.answers[name].unit, name=name)
         return answers
 
     def measured(self, name: str) -> tuple[float, float] | None:
