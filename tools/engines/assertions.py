@@ -9,7 +9,6 @@ and never run, and counted; a check that an assertion names is looked for among 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import functools
 import re
@@ -21,9 +20,9 @@ from typing import Any
 import yaml
 
 from catalogue.engines.assertions import Assertion, asserting, assertions
-from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from tools.engines.checks import Check, checks
+from tools.engines.command import run
 from tools.engines.extract import ENGINES
 from tools.engines.source import ExtractError, Fetch, fetch, find, load
 
@@ -95,22 +94,7 @@ def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
-    parser = argparse.ArgumentParser(prog="python -m tools.engines.assertions",
-                                     description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--only", choices=sorted(CONFIGURATION), help="one engine instead of all")
-    parser.add_argument("--cache", type=Path, help="folder that keeps what was downloaded")
-    args = parser.parse_args(argv)
-    for name in [args.only] if args.only else asserting():
-        try:
-            write_checks(name, target, args.cache, get)
-        except (ExtractError, ParamsError) as error:
-            print(error, file=sys.stderr)
-            return 1
-        except OSError as error:
-            print(f"{error.filename or target}: cannot be written or read "
-                  f"({(error.strerror or 'unknown reason').lower()}).", file=sys.stderr)
-            return 1
-    return 0
+    return run("tools.engines.assertions", __doc__, asserting(), write_checks, argv, target, get)
 
 
 if __name__ == "__main__":

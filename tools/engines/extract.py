@@ -13,7 +13,6 @@ all. To add a release, add its version to ``ENGINES``, oldest first.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from catalogue.reading.files import write_whole
 from tools.engines.arguments import arguments
+from tools.engines.command import run
 from tools.engines.hints import Kwargs
 from tools.engines.merge import Found, count, merge, text
 from tools.engines.metrics import metrics
@@ -183,22 +183,7 @@ def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the catalogue. Returns 0, or 1 after one sentence that says what stopped it."""
-    parser = argparse.ArgumentParser(prog="python -m tools.engines.extract",
-                                     description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--only", choices=sorted(ENGINES), help="one engine instead of all")
-    parser.add_argument("--cache", type=Path, help="folder that keeps what was downloaded")
-    args = parser.parse_args(argv)
-    for name in [args.only] if args.only else ENGINES:
-        try:
-            write_engine(name, target, args.cache, get)
-        except ExtractError as error:
-            print(error, file=sys.stderr)
-            return 1
-        except OSError as error:
-            print(f"{error.filename or target}: cannot be written or read "
-                  f"({(error.strerror or 'unknown reason').lower()}).", file=sys.stderr)
-            return 1
-    return 0
+    return run("tools.engines.extract", __doc__, ENGINES, write_engine, argv, target, get)
 
 
 if __name__ == "__main__":
