@@ -39,7 +39,6 @@ COMMAND_LINE = "given on the command line"
 MAX_LIKE = 16  # entries in a chain of likeness
 OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
-OWN_KEYS = ("defaults", "name", "also", "note", "like")  # of one entry, no other has them
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 KINDS: dict[str, type[Entry]] = {

@@ -1,11 +1,11 @@
-"""A deployment on more and more cards: the best layout of each number, what binds it, two pools.
+"""A deployment on more and more cards: the best layout of each number, and what binds it.
 
 Every valid cut of so many cards is evaluated at every number of requests that is tried: what is
 best here is best of all that the runtime can lay out. Users come independently of each other, and
 limits hold for the means of a steady state in closed form. Where prompts are prefilled beside
 decode, ranks that step together in a pipeline are left out: there the closed form is too fast near
-saturation (by a third, held against the simulation). A decode pool has no prompts, and all cuts.
-A step may draft a token, and overlap two half-batches; redundant experts are not tried.
+saturation (by a third, held against the simulation). A step may draft a token, and overlap two
+half-batches; redundant experts are not tried.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from catalogue.deployments.admission.subject import Cut as Laid
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 STEADY = (HEADROOM, "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
-MOST_BUSY = 0.99  # of a prefill rank, where no TTFT is promised
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
 
 

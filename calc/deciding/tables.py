@@ -11,7 +11,7 @@ import numpy as np
 from calc.choosing.advice import changed
 from calc.choosing.layouts.judge import KINDS, admitted
 from calc.choosing.layouts.ways import Sizes, at, each, every, placed
-from calc.choosing.sweeps import decode_sweep, sweep
+from calc.choosing.sweeps import sweep
 from calc.serving.replay import MOST_SEQUENCES
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
@@ -110,16 +110,14 @@ class Tables:
         return self._inputs[kind]
 
     def sweep(self, devices: int, choices: Sequence[Choice], counts: np.ndarray,
-              names: Sequence[str], steps: Sequence[str] = (), **given: float
-              ) -> dict[str, np.ndarray]:
+              names: Sequence[str], **given: float) -> dict[str, np.ndarray]:
         """Quantities of every choice (rows) at its numbers of requests (columns).
 
         Args:
             devices: cards [1].
             choices: of so many cards.
             counts: requests in flight, shape (choices, numbers) [request].
-            names: quantities; of memory alone, where there are ``steps``.
-            steps: of steps, without all else that follows from them.
+            names: quantities.
             given: inputs in place of the deployment's.
         """
         rows = self.rows(devices, choices)
@@ -130,8 +128,5 @@ class Tables:
                 values, counts.shape[1])
         columns |= given
         columns["concurrency"] = counts.ravel()
-        attention = self.scenario.model.attention
-        found = sweep(columns, attention, names, decode=not steps)
-        if steps:
-            found |= decode_sweep(columns, attention, steps, threads=1)
+        found = sweep(columns, self.scenario.model.attention, names)
         return {name: column.reshape(counts.shape) for name, column in found.items()}
