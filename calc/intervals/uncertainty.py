@@ -105,8 +105,8 @@ def _quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[
     near, beyond = own.reshape(2, 2, -1)
     sides, whole = (NORMAL_90 * size * in_log * [[-1.0], [1.0]]
                     for size in (near, np.hypot(near, beyond)))
-    low, _, high = quantiles(np.concatenate([moves, whole[np.newaxis]]))
-    middle = quantiles(np.concatenate([moves, sides[np.newaxis]]))[1]
+    low, high = _ends(*_moments(np.concatenate([moves, whole[np.newaxis]])))
+    middle = _median(*_moments(np.concatenate([moves, sides[np.newaxis]])))
     moved = low, np.clip(middle, low, high), high
     return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
                      points[0] + move) for move in moved]
@@ -123,7 +123,7 @@ def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     tell: it is that of the largest move as it is, beside the others as a normal variable.
 
     >>> low, middle, high = quantiles(np.array([[[-0.1], [0.1]], [[-0.1], [0.1]]]))
-    >>> round(float(high[0] / 0.1) ** 2, 6), float(middle[0])
+    >>> round(float(high[0] / 0.1) ** 2, 6), abs(round(float(middle[0]), 6))
     (2.0, 0.0)
 
     Args:
@@ -131,24 +131,34 @@ def quantiles(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Returns all three points, shape (rows,).
     """
+    moments = _moments(moves)
+    low, high = _ends(*moments)
+    return low, np.clip(_median(*moments), low, high), high
+
+
+def _moments(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Moves at either standard deviation, shape (inputs, 2, rows), and mean and variance of each,
+    shape (inputs, rows)."""
     size = moves / NORMAL_90
     mean = HALF_MEAN / 2 * size.sum(axis=1)
+    return size, mean, (size * size).sum(axis=1) / 2 - mean * mean
+
+
+def _ends(size: np.ndarray, mean: np.ndarray, variance: np.ndarray
+          ) -> tuple[np.ndarray, np.ndarray]:
+    """10% and 90% points of a sum of moves, shape (rows,) each; arguments as of :func:`_median`."""
     # products: a power of negative numbers takes longer than a whole decode step
-    squares = size * size
-    square = squares.sum(axis=1) / 2
-    cube = HALF_MEAN * (squares * size).sum(axis=1)
-    variance = (square - mean * mean).sum(axis=0)
-    third = (cube - 3 * mean * square + 2 * mean * mean * mean).sum(axis=0)
-    deviation = np.sqrt(variance)
-    skewness = np.divide(third, variance * deviation, out=np.zeros_like(third),
-                         where=variance > 0)
-    whole = mean.sum(axis=0)
+    cube = HALF_MEAN * (size * size * size).sum(axis=1)
+    whole, spread = mean.sum(axis=0), variance.sum(axis=0)
+    third = (cube - 3 * mean * variance - mean * mean * mean).sum(axis=0)
+    deviation = np.sqrt(spread)
+    skewness = np.divide(third, spread * deviation, out=np.zeros_like(third), where=spread > 0)
     centre = whole + deviation * skewness * CURVED
+    moves = size * NORMAL_90
     least = np.minimum(moves, 0).min(axis=1, initial=0).sum(axis=0)
     most = np.maximum(moves, 0).max(axis=1, initial=0).sum(axis=0)
-    low = np.clip(centre - NORMAL_90 * deviation, least, 0)
-    high = np.clip(centre + NORMAL_90 * deviation, 0, most)
-    return low, np.clip(_median(size, mean, square - mean * mean), low, high), high
+    return (np.clip(centre - NORMAL_90 * deviation, least, 0),
+            np.clip(centre + NORMAL_90 * deviation, 0, most))
 
 
 def _median(size: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

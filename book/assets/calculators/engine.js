@@ -7,9 +7,10 @@
   const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
-  /* 10%, 50% and 90% points of a sum of independent moves; as calc/intervals/uncertainty.py, which says
-     why. A move is a pair: at the low end of an input, and at its high end. */
-  const quantiles = (moves, constants) => {
+  /* 10% and 90% points of a sum of independent moves, and what its median takes; as
+     calc/intervals/uncertainty.py, which says why. A move is a pair: at the low end of an input, and at
+     its high end. */
+  const summed = (moves, constants) => {
     const { normal90, halfMean, curved } = constants;
     let mean = 0, variance = 0, third = 0, least = 0, most = 0, largest = { mean: 0, variance: -1 };
     for (const [low, high] of moves) {
@@ -29,11 +30,11 @@
     const centre = mean + deviation * skewness * curved;
     const clip = (number, low, high) => Math.min(Math.max(number, low), high);
     const low = clip(centre - normal90 * deviation, least, 0), high = clip(centre + normal90 * deviation, 0, most);
-    return [low, clip(median(largest, mean, variance, constants), low, high), high];
+    return { low, high, largest, mean, variance };
   };
 
   /* Median of a sum: its largest move as it is, the others as a normal variable. */
-  const median = (largest, mean, variance, { halfMean, cubic, halvings, scores }) => {
+  const median = ({ largest, mean, variance }, { halfMean, cubic, halvings, scores }) => {
     const rest = Math.sqrt(Math.max(variance - largest.variance, 0)), centre = mean - largest.mean;
     if (!(rest > 0)) return centre;
     const moved = scores.map((score) => (score < 0 ? -score * largest.down : score * largest.up));
@@ -55,9 +56,9 @@
     const scale = inLog ? Math.log : (number) => number;
     if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]), central: value };
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
-    const beside = (sides) => quantiles(inLog && sides
+    const beside = (sides) => summed(inLog && sides
       ? [...moves, [-constants.normal90 * sides[0], constants.normal90 * sides[1]]] : moves, constants);
-    const [low, , high] = beside(own), middle = Math.min(Math.max(beside(ofClass)[1], low), high);
+    const { low, high } = beside(own), middle = Math.min(Math.max(median(beside(ofClass), constants), low), high);
     const [least, told, most] = [low, middle, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
     return { low: least, value: told, high: most, central: value };
   };
