@@ -284,5 +284,5 @@
     }
   }
 
-  Object.assign(fit, { Engine, spread, ends });
+  Object.assign(fit, { Engine, spread });
 })();
