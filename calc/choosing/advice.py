@@ -310,15 +310,20 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
         if root == "precision":
             scenario = replace(scenario, precision=library.load("precisions", str(new)))
             continue
-        old = getattr(getattr(scenario.file, root), key) or scenario.file.cluster.nodes
+        group = getattr(scenario.file, root)
+        old = (group.get(key) if isinstance(group, dict) else getattr(group, key)
+               ) or scenario.file.cluster.nodes
         if isinstance(old, str):  # one of a few ways
             groups.setdefault(root, {})[key] = new
             continue
         number = int(new)
         groups.setdefault(root, {})[key] = replace(
             old, value=number, written=str(number), low=number, high=number, note=None, others=())
-    parts = {root: getattr(scenario.file, root).model_copy(update=values)
-             for root, values in groups.items()}
+    parts = {}
+    for root, values in groups.items():
+        group = getattr(scenario.file, root)
+        parts[root] = ({**group, **values} if isinstance(group, dict) else
+                       group.model_copy(update=values))
     return replace(scenario, file=scenario.file.model_copy(update=parts))
 
 

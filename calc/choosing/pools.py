@@ -114,7 +114,7 @@ def balanced(prefill: Columns, decode: Columns, answer: float, ttft: float | Non
     before = prefill["alone"] + np.maximum(prefill["port"], decode["port"])
     after = (answer - 1) * decode["tpot"]
     spare = np.maximum((np.inf if ttft is None else ttft) - before, 0.0)
-    most = np.minimum(MOST_BUSY, spare / (spare + waits) if ttft is not None else MOST_BUSY)
+    most = MOST_BUSY if ttft is None else np.minimum(MOST_BUSY, spare / (spare + waits))
     rates = {"prefill": most * prefill["rate"], "decode": decode["rate"],
              "transfer": decode["received"]}
     rate = np.minimum.reduce(list(rates.values()))

@@ -17,14 +17,13 @@ import numpy as np
 from calc.choosing.advice import changed
 from calc.choosing.pools import balanced
 from calc.deciding.replicas import Limits
-from calc.searching.choices import Choice
+from calc.searching.advice import goal_of
+from calc.searching.choices import Choice, of_pool
 from calc.searching.pairs import FIRST, THEN, Pools, pools
 from calc.searching.space import AXES, Base, Cells, Space, chosen
-from calc.searching.trying import PERCENT, at
 from calc.searching.wishes import wishes
 from catalogue import Scenario, load_node
-from catalogue.planning.goals import CardRange, Demand, Goal, Offer
-from catalogue.planning.goals import Space as Axes
+from catalogue.planning.goals import CardRange, Goal
 
 DRAFTS, HALVES = (0, 1), [1, 2]
 LAID = ("parallelism.", "cluster.nodes", "cluster.devices")  # settings of how cards are cut
@@ -86,17 +85,8 @@ class Pairing:
         settings = {key: value for key, value in choice.settings().items()
                     if key.startswith(LAID)}
         settings["workload.draft_tokens"] = choice.drafts
-        if choice.pool == "prefill":
-            settings |= {"workload.output_tokens": 1, "workload.context_tokens": 1 + int(
-                self.scenario.inputs()["input_tokens"])}
-        made = changed(self.scenario, settings)
-        one = replace(made.file.cluster.nodes, value=1, written="1", low=1, high=1, note=None,
-                      others=())
-        # few requests of many tokens: prefill exchanges in the mode for high throughput
-        of_pool = ({"separate_pools": one} if choice.pool == "decode" else
-                   {"exchange_normal": one} if choice.expert > choice.tensor else {})
-        return replace(made, file=made.file.model_copy(update={
-            "mechanisms": {**made.file.mechanisms, **of_pool}}))
+        prompt = int(self.scenario.inputs()["input_tokens"])
+        return changed(self.scenario, settings | of_pool(choice, prompt))
 
     def _kept(self, base: Base, cells: Cells) -> np.ndarray:
         """Groups of the sizes that are asked for, within a server where that is asked."""
@@ -170,8 +160,7 @@ def _largest(rows: Cells, rates: np.ndarray) -> list[dict[str, Any]]:
         best = int(of_size[rates[of_size].argmax()])
         if rates[best] > 0:
             found.append({"devices": int(devices), "rate": float(rates[best]),
-                          "row": {name: column[best] for name, column in at(
-                              rows, np.arange(len(rates))).items()}})
+                          "row": {name: column[best] for name, column in rows.items()}})
     return found
 
 
@@ -181,19 +170,10 @@ def _finite(limit: float) -> float | None:
 
 def _goal(scenario: Scenario, most: int) -> Goal:
     """What the requests of a deployment ask of two pools of its cards."""
-    file, inputs = scenario.file, scenario.inputs()
     layers = scenario.model.num_nextn_predict_layers
-    own = int(inputs["draft_tokens"])
-    tried = Axes.model_construct(
-        chunks=[int(inputs["max_num_batched_tokens"])], spares=["none"], decode_context=[1],
-        drafts=sorted({own, *(DRAFTS if layers and layers.value else (0,))}),
-        micro_batches=HALVES, pools=["two"],
-        memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
-    return Goal.model_construct(
-        id=scenario.id, title=scenario.title, model=file.model, space=tried,
-        demand=Demand.model_construct(input_tokens=int(inputs["input_tokens"]),
-                                      output_tokens=int(inputs["output_tokens"])),
-        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)],
-        precisions=[scenario.precision.id],
-        engines=[scenario.engine] if scenario.engine else None,
-        cards=CardRange.model_construct(fewest=1, most=most), objectives=["throughput"])
+    own = int(scenario.inputs()["draft_tokens"])
+    return goal_of(scenario, {
+        "drafts": sorted({own, *(DRAFTS if layers and layers.value else (0,))}),
+        "micro_batches": HALVES, "pools": ["two"]},
+        cards=CardRange.model_construct(fewest=1, most=most), objectives=["throughput"],
+        precisions=[scenario.precision.id], engines=[scenario.engine] if scenario.engine else None)

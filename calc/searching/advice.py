@@ -108,21 +108,39 @@ def _rate(advice: Advice) -> float:
     return advice.quantities["output_throughput"]
 
 
+def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, Any] | None = None,
+            **asked: Any) -> Goal:
+    """What the requests of a deployment ask of its kind of cards.
+
+    Args:
+        scenario: the deployment.
+        space: what is tried besides its own chunk and share of memory, without spares and with no
+            cache dealt over ranks.
+        demand: besides the lengths of its requests.
+        asked: fields of the goal besides.
+    """
+    file, inputs = scenario.file, scenario.inputs()
+    tried = {"chunks": [int(inputs["max_num_batched_tokens"])], "spares": ["none"],
+             "decode_context": [1],
+             "memory_utilization": [round(PERCENT * float(inputs["memory_utilization"]))]}
+    return Goal.model_construct(
+        id=scenario.id, title=scenario.title, model=file.model,
+        space=Axes.model_construct(**{**tried, **space}),
+        demand=Demand.model_construct(
+            input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
+            **(demand or {})),
+        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)], **asked)
+
+
 def _goal(scenario: Scenario) -> Goal:
     """The most throughput for the requests of a deployment, on its cards."""
-    file, inputs = scenario.file, scenario.inputs()
-    demand = Demand.model_construct(
-        input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
-        users=int(file.workload.concurrency.value), arrivals="burst")
-    tried = Axes.model_construct(
-        chunks=sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
-        drafts=[int(inputs["draft_tokens"])], staged_drafts=_staged(scenario),
-        spares=["none", "fewest"], decode_context=[1], pools=["one"],
-        micro_batches=[int(inputs["micro_batches"])],
-        memory_utilization=[round(PERCENT * float(inputs["memory_utilization"]))])
-    return Goal.model_construct(
-        id=scenario.id, title=scenario.title, model=file.model, demand=demand, space=tried,
-        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)],
+    inputs = scenario.inputs()
+    return goal_of(scenario, {
+        "chunks": sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
+        "drafts": [int(inputs["draft_tokens"])], "staged_drafts": _staged(scenario),
+        "spares": ["none", "fewest"], "pools": ["one"],
+        "micro_batches": [int(inputs["micro_batches"])]},
+        {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst"},
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
 

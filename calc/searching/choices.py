@@ -170,6 +170,26 @@ def _per_node(node: str) -> int:
     return int(load_node(node).devices_per_node.value)
 
 
+def of_pool(choice: Choice, prompt: int) -> dict[str, str | int]:
+    """What makes a deployment the pool that a choice is: settings by path; none of one that does
+    both.
+
+    Args:
+        choice: the deployment.
+        prompt: tokens of a request's prompt [token].
+    """
+    if choice.pool == "decode":
+        return {"mechanisms.separate_pools": 1}
+    if choice.pool is None:
+        return {}
+    asked: dict[str, str | int] = {"workload.output_tokens": 1,
+                                   "workload.context_tokens": prompt + 1}
+    if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
+        # few requests of many tokens: the mode for high throughput
+        asked["mechanisms.exchange_normal"] = 1
+    return asked
+
+
 def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     """A scenario file of a choice, as plain data.
 
@@ -199,12 +219,9 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     if choice.micro_batches > 1:
         mechanisms["micro_batches"] = choice.micro_batches
     mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
-    if choice.pool == "decode":
-        mechanisms["separate_pools"] = 1
-    elif choice.pool == "prefill":  # few requests of many tokens: the mode for high throughput
-        workload |= {"output_tokens": 1, "context_tokens": demand.input_tokens + 1}
-        if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
-            mechanisms["exchange_normal"] = 1
+    for path, number in of_pool(choice, demand.input_tokens).items():
+        root, _, key = path.partition(".")
+        {"workload": workload, "mechanisms": mechanisms}[root][key] = number
     promised = {name: {at: f"{limit} s" for at, limit in stated.items()}
                 for name, stated in goal.limits.times.items()}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
