@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import Change, Search
-from calc.choosing.lasting import STEADY, Lasting, lasting
+from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting
 from calc.choosing.layouts.judge import MEMORY, Reason, reasons
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
@@ -268,9 +268,14 @@ def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
 
 
 def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
-    """Move the steady quantities, and their intervals with them, to the requests in flight."""
+    """Move the steady quantities, and their intervals with them, to the requests in flight.
+
+    Of independent arrivals that are let out the throughput is what is asked.
+    """
     for name, value in steady.values.items():
-        bounds[name] = bounds[name].scaled(value / bounds[name].central)
+        moved = bounds[name].scaled(value / bounds[name].central)
+        asked = steady.arrivals == "poisson" and name == THROUGHPUT
+        bounds[name] = replace(moved, value=value, low=value, high=value) if asked else moved
 
 
 def _counted(amount: Amount) -> Amount:

@@ -11,8 +11,9 @@ import numpy as np
 
 from calc.quantities.everything import evaluate
 
+THROUGHPUT = "steady_throughput"
 STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
-          "steady_throughput": "output_throughput"}
+          THROUGHPUT: "output_throughput"}
 """Quantities of a steady state, and what each is of a burst."""
 
 CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")

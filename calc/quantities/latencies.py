@@ -24,7 +24,7 @@ from calc.physics.step import Step, step
 from calc.physics.work import Composition
 from calc.quantities.everything import PHASES
 from calc.quantities.planning import pool_ratio, transfer_time
-from calc.quantities.steady import Steady, steady
+from calc.quantities.steady import Steady, steady, steady_pace
 from calc.quantities.waves import (
     Serving,
     chunk,
@@ -36,8 +36,9 @@ from calc.quantities.waves import (
 )
 
 FAST = "decode_tpot"  # TPOT without the stalls for other requests' prompts: decode steps alone
+PACE = "steady_pace"  # the same with no more requests than there are, on every rank
 STEP_NAMES = tuple(entry.name for entry in fields(Step))
-DECODE_NAMES = frozenset({FAST, "draft_time", "tokens_per_step", "decode_tokens", *(
+DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
 _OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time")
@@ -92,6 +93,8 @@ def latencies(attention: str, q: Any, names: Collection[str],
     quantities |= {f"decode_{name}": value for name, value in vars(decode).items()}
     draft, accepted, pace = token_pace(q, decode)
     quantities |= {FAST: pace, "draft_time": draft, "tokens_per_step": accepted}
+    if PACE in names:
+        quantities[PACE] = steady_pace(q, requests, decode)
     if not whole:
         return quantities
     cut = prompts(q, requests)

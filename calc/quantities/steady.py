@@ -73,6 +73,7 @@ class Steady:
     steady_decode: Number
     pool_wait: Number
     lighter_step: Number
+    steady_pace: Number
     steady_queue: Number
     steady_stall: Number
     steady_ttft: Number
@@ -168,22 +169,38 @@ def _shared_pool_wait(q: Any, p: Prompts, s: Pieces, u: Number, prefill: Step, b
     return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
 
 
-def _lighter(q: Any, s: Pieces, c: Number, u: Number, decode: Step, accepted: Number,
-             share: Number) -> Number:
-    """What a token takes less because some requests are not decoding [s].
+def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
+    """What a token takes less with only u others decoding on each rank [s].
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
     request; experts as many as are hit, whose number grows less than the tokens do.
 
     Source: notebooks/serving.md, section A steady state.
     """
-    batch, u = ceil_div(c, q.pipeline_parallel), u * share
+    batch, ranks = ceil_div(c, q.pipeline_parallel), ranks_in_step(q)
     hit = np.clip(decode.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
     growing = -(1 - hit) * np.log1p(-hit) / hit
     cores = (decode.core_time + decode.index_time) * (1 - np.minimum(1, (1 + u) / batch))
     experts = decode.routed_expert_time * (1 - np.minimum(
-        1, (1 + s.ranks * u) / (s.ranks * batch)) ** growing)
+        1, (1 + ranks * u) / (ranks * batch)) ** growing)
     return (cores + experts) / accepted
+
+
+def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
+    """Time per token of decode steps that hold all requests in flight, and no prompt [s].
+
+    No token of a pool that serves both takes less.
+
+    Args:
+        q: input symbols as attributes.
+        requests_per_rank: requests in flight on the fullest data-parallel rank [request].
+        decode: the decode step with as many on every rank.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    _, accepted, pace = token_pace(q, decode)
+    others = np.maximum(0, q.concurrency - 1) / (q.data_parallel * q.pipeline_parallel)
+    return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
 def _short(q: Any, k: Chunks, others: Number, stay: Number) -> Number:
@@ -228,11 +245,11 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     decoding = select(apart, after * pace,
                       (1 - mixing) * t.decode_back + mixing * t.decode_random)
     first = queue + select(apart, sent, q.request_overhead + k.prefill)
-    lighter = _lighter(q, s, c, u, decode, accepted, decoding / (
-        first + decoding))
-    stall = select(after > 0, np.maximum(
-        0, select(apart, 0, decoding / np.maximum(1, after) - pace) - lighter), 0)
-    tpot = pace + stall
+    lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
+    steps = steady_pace(q, c, decode)
+    stall = select((after > 0) & ~apart, np.maximum(
+        0, decoding / np.maximum(1, after) - lighter - steps), 0)
+    tpot = select(apart, pace - lighter, steps + stall)
     short = _short(q, k, others, first + after * tpot)
     ttft = first + short
     e2e = ttft + after * tpot
@@ -247,6 +264,6 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
         r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.busy, k.own, k.least, k.prefill, t.interruption, t.left,
         t.back, t.random, t.decode_back, t.decode_random, mixing, decoding, pool,
-        lighter, queue + short, stall,
+        lighter, steps, queue + short, stall,
         ttft, tpot, e2e, among, 1 + total + among * q.think_time, rate,
         rate * q.output_tokens)

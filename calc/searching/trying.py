@@ -46,7 +46,7 @@ SYMBOLS = {
 STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
           "throughput": "steady_throughput"}
 BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
-PACE = "decode_tpot"
+PACE = "steady_pace"
 KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
 OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
 DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")

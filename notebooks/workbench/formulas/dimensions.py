@@ -47,7 +47,7 @@ COUNTED_ANEW = {
          "random_share", "steady_decode", "chunks_between", "unheld_prompts",
          "rank_busy", "hold_steps", "hold_wait", "group_busy", "fullest_chunk",
          "busy_step", "own_chunk", "least_work", "returned_decode", "random_decode",
-         "lighter_step", "steady_prefill", "steady_users", "prompt_work"),
+         "lighter_step", "steady_pace", "steady_prefill", "steady_users", "prompt_work"),
         "a prompt and an answer are those of one request, of which others are counted"),
     **dict.fromkeys(("pools_rate", "best_prefill_devices", "best_pools_rate"),
                     "a transfer is that of one request"),

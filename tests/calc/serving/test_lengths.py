@@ -235,7 +235,7 @@ class TestCommand:
         varied = scenario.inputs() | {"prompt_variation": prompts.std() / prompts.mean(),
                                       "answer_variation": answers.std() / answers.mean()}
         found = json.loads(out)
-        assert found["quantities"]["steady_tpot"]["value"] == pytest.approx(
+        assert found["quantities"]["steady_tpot"]["central"] == pytest.approx(
             float(evaluate(varied, "mla")["steady_tpot"]))
         assert found["arrivals"]["cache_occupied"] == pytest.approx(
             float(evaluate(varied, "mla")["cache_occupied"]))

@@ -85,7 +85,7 @@ class TestLaws:
         most = replicas / found["prompt_work"]
         decoded = apart["concurrency"] / (
             (inputs["output_tokens"] - 1) * found["steady_tpot"])
-        assert (found["steady_stall"] == 0).all()
+        assert np.all(found["steady_stall"] == 0)
         assert (found["steady_request_throughput"] <= np.minimum(
             decoded, most * apart["concurrency"] / (apart["concurrency"] - 1))).all()
 
