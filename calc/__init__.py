@@ -22,9 +22,10 @@ from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
 
 if TYPE_CHECKING:
-    from calc.searching.asking import load_goal, search
+    from calc.launching.starting import search
+    from calc.searching.asking import load_goal
 
-LATE = {"load_goal": "searching.asking", "search": "searching.asking"}
+LATE = {"load_goal": "searching.asking", "search": "launching.starting"}
 """Name -> module that has it, loaded when it is asked for."""
 
 __all__ = [

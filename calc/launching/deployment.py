@@ -32,6 +32,7 @@ from calc.launching.watching.predictions import predicted, runs
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
 
+POOLS = ("prefill", "decode")  # of two pools, in the order in which a request meets them
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
@@ -45,7 +46,6 @@ class Deployment:
         pools: one, or two that prefill and decode.
         watched: each with its predictions and alerts.
         answers: what is estimated of each, by its name.
-        started: what starts and watches them, texts by path.
     """
 
     reference: str
@@ -53,7 +53,11 @@ class Deployment:
     pools: tuple[Pool, ...]
     watched: tuple[Watched, ...]
     answers: Mapping[str, Estimate]
-    started: Mapping[str, str]
+
+    @functools.cached_property
+    def started(self) -> Mapping[str, str]:
+        """What starts and watches them, texts by path."""
+        return _started(self.pools, self.watched)
 
     @functools.cached_property
     def runs(self) -> tuple[bench.Bench, ...]:
@@ -87,17 +91,33 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
     """
     settings = (*overrides, *((f"engine={engine}",) if engine else ()))
     both = load_pools(reference, overrides=settings)
-    named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
+    named = (dict(zip(POOLS, both, strict=True)) if both
              else {"serve": load_scenario(reference, overrides=settings)})
+    return deployed(named, (reference, settings), hosts, (list(flags), list(variables)))
+
+
+def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
+             hosts: Sequence[str] = (), added: tuple[list[str], list[str]] = ([], [])
+             ) -> Deployment:
+    """Everything that starts and watches scenarios that are loaded.
+
+    Args:
+        named: ``serve``, or ``prefill`` and ``decode``, each naming an engine.
+        about: how they were named, and with which overrides.
+        hosts: names of nodes.
+        added: flags and variables of the operator.
+
+    Raises ParamsError as :func:`deployment` does.
+    """
     releases = {name: _release(scenario) for name, scenario in named.items()}
     answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
         runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"])
             for name, scenario in named.items()}
-    pools = _pools(named, releases, hosts, most, (list(flags), list(variables)))
+    pools = _pools(named, releases, hosts, most, added)
     of = tuple(watched(pool, predicted(pool.scenario, answers[pool.name])) for pool in pools)
-    return Deployment(reference, tuple(settings), pools, of, answers, _started(pools, of))
+    return Deployment(*about, pools, of, answers)
 
 
 def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts: Sequence[str],

@@ -11,6 +11,8 @@ from calc.launching.layout import BOOTSTRAP_PORT, Layout, Part, layout
 from calc.launching.lengths import Longest
 from calc.launching.settings import ASCEND, Release, Setting, comment, nearest, over
 from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission.rules import cut_of, subject_of
+from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
 
 MADE = "Made by python -m calc deploy; ours as long as manifest.json says so."
@@ -84,6 +86,9 @@ def pool_of(name: str, scenario: Scenario, release: Release, hosts: Sequence[str
     if scenario.file.offload is not None:
         raise ParamsError(f"'{scenario.id}': experts that are not on the cards need an engine "
                           "that is not in the catalogue, expected no offload.")
+    if scenario.running and (problem := layout_problem(
+            scenario.running, subject_of(scenario), cut_of(scenario))):
+        raise ParamsError(f"{problem.text['en']}.")
     of = layout(scenario)
     if len(hosts) < of.nodes:
         raise ParamsError(f"--hosts: {len(hosts)} for the {of.nodes} nodes of '{name}', expected "

@@ -7,15 +7,17 @@ import math
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.lengths import Longest
 from calc.launching.settings import TAKEN, Release, Setting, Variable
-from calc.launching.vllm import HEAD, WHOLE_MEMORY, answering, precision, refuse_shared_ranks
+from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
 from catalogue import ParamsError, Scenario
 
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
+             "int4-group128-cutlass": "w4afp8",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
+SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
 BUFFER = 128  # tokens of a rank that DeepEP has room for unless told otherwise, in every release
-CACHED = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
+CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
 
 
 def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: str,
@@ -27,7 +29,8 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     return [*_device(scenario, release), *_cut(of, part, release),
-            *_experts(scenario, of, release), *precision(scenario, release, QUANTIZED, CACHED),
+            *_experts(scenario, of, release),
+            *precision(scenario, release, _methods(scenario, release), _caches(scenario)),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
             *_pool(of, part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
@@ -50,6 +53,20 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
     room = 1 << (tokens - 1).bit_length()
     return [release.take("SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", room,
                          f"a step sends {tokens} tokens of a rank, and there is room for {BUFFER}")]
+
+
+def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
+    """``--quantization`` by format; on Ascend what msModelSlim wrote where the release knows it."""
+    if scenario.device.type == "npu" and release.has("--quantization", SLIM):
+        return QUANTIZED | {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
+    return QUANTIZED
+
+
+def _caches(scenario: Scenario) -> dict[str, str | None]:
+    """``--kv-cache-dtype`` by format; with sparse attention FP8 is stored in rows with scales."""
+    if scenario.model.index_topk is None:
+        return CACHED
+    return CACHED | {ROWS: CACHED["fp8"]}
 
 
 def _sent(scenario: Scenario, of: Layout) -> bool:
@@ -91,11 +108,7 @@ def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
 def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     numbers, spread = scenario.inputs(), scenario.file.parallelism
     found: list[Setting] = []
-    refuse_shared_ranks(scenario, release)
     if of.experts > 1 and of.slices > 1:
-        if not release.has("--moe-a2a-backend", "deepep"):
-            raise ParamsError(f"{release}: experts are whole or cut over all ranks before "
-                              "0.4.10.post2, expected expert_parallel of 1.")
         found.append(release.take("--ep-size", of.experts,
                                   f"experts on {of.experts} ranks, in {of.slices} slices each"))
     elif of.experts > 1:

@@ -18,11 +18,14 @@ RAY_PORT = 6379
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-tensors",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
+             "int4-group128-cutlass": "compressed-tensors",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"
 UNLOCKED, BALANCED = "DYNAMIC_EPLB", "VLLM_ASCEND_BALANCE_SCHEDULING"
-CACHED = {"bf16": None, "fp16": None, "fp8": "fp8", "fp8-latent128": "fp8_ds_mla"}
+CACHED = {"bf16": None, "fp16": None, "fp8": "fp8"}
+ROWS = "fp8-latent128"  # latents in rows with their scales: what kernels of sparse attention read
+IN_CHECKPOINT = ("int8", "int8-latent48")  # scales come with the weights, to ranks that decode
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
 WHOLE_MEMORY = "share of a card's memory that the scenario gives to the engine"
 
@@ -42,7 +45,8 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
-             *precision(scenario, release, _methods(scenario, release), CACHED),
+             *precision(scenario, release, _methods(scenario, release),
+                        _caches(scenario, release, role)),
              *_limits(scenario, release, most), *_steps(scenario, release),
              *_pool(release, role)]
     return [*found, *answering(scenario, part, release)]
@@ -149,14 +153,19 @@ def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
     return QUANTIZED
 
 
+def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | None]:
+    """``--kv-cache-dtype`` by format, of those that the release stores for the model and pool."""
+    found: dict[str, str | None] = dict(CACHED)
+    if scenario.model.index_topk is not None:
+        found[ROWS] = "fp8_ds_mla"
+    if release.name == ASCEND and role == "decode":
+        found |= dict.fromkeys(IN_CHECKPOINT)
+    return found
+
+
 def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     found = []
     spread = scenario.file.parallelism
-    if of.slices > 1 and (of.experts > 1 or (of.joined > 1 and release.name == ASCEND)):
-        ranks = of.experts * of.slices
-        raise ParamsError(f"{release}: no flag cuts experts on {of.experts} of {ranks} ranks into "
-                          f"{of.slices} slices, expected whole experts, expert_parallel of {ranks}"
-                          + ("." if release.name == ASCEND else ", or all in slices, of 1."))
     if of.experts > 1:
         found.append(release.take("--enable-expert-parallel", None,
                                   f"whole experts on {of.experts} ranks"))
@@ -164,7 +173,6 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if (of.joined > 1 and of.experts > 1 and release.name != ASCEND
             and release.has("--all2all-backend", backend)):
         found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
-    refuse_shared_ranks(scenario, release)
     if _dynamic(scenario):
         found += _balanced(_copies(scenario), release)
     if _two_batches(scenario) and release.name != ASCEND:
@@ -207,17 +215,6 @@ def _balanced(copies: int, release: Release) -> list[Setting]:
             found.append(release.take("--num-redundant-experts", copies,
                                       "copies of experts per layer"))
     return found
-
-
-def refuse_shared_ranks(scenario: Scenario, release: Release) -> None:
-    """No engine gives ranks to the shared expert alone.
-
-    Raises ParamsError, one sentence, for a scenario that does.
-    """
-    ranks = scenario.file.parallelism.shared_expert_ranks
-    if ranks and ranks.value:
-        raise ParamsError(f"{release}: no flag gives ranks to the shared expert alone, expected no "
-                          "parallelism.shared_expert_ranks.")
 
 
 def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],

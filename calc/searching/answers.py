@@ -6,8 +6,7 @@ least of a deployment that the reader has, and of what was found of other layout
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,23 +15,24 @@ from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
 from calc.evidence.classes import near
 from calc.evidence.nearness import Nearness
-from calc.searching.choices import Choice, Row, scenario
+from calc.searching.choices import Choice, Row, Start, changes, distance, scenario, unrun
 from calc.searching.percentiles import Simulated, simulated
 from calc.searching.search import MISS, SHORT, Found, search
-from calc.searching.space import Space
 from calc.searching.sure import HOLDS, SURE, Drawn, Sure, apart, drawn, keeps, ranked, surely
 from calc.searching.trying import DEGREES
-from calc.searching.wishes import stated_limits
-from catalogue import load_device, load_precision, load_scenario
-from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
-from catalogue.kernels import Kernel, Quality, kernel_of, published_precision, quality
-from catalogue.planning.goals import OBJECTIVES
+from calc.searching.wishes import left_out, stated_limits
+from catalogue import load_scenario
+from catalogue.kernels import Quality, published_precision, quality
+from catalogue.planning.goals import OBJECTIVES, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
 OF_EACH = 24  # of each precision or device
+MOST_REFUSED = 24  # kinds of deployments that no release starts, before it is said so
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
 NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
+
+Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
 
 
 @dataclass
@@ -42,10 +42,14 @@ class Answer:
     Attributes:
         found: the search.
         told: most deployments of the front that are told.
+        starts: which release starts a deployment, asked before it is told; None to ask none.
     """
 
     found: Found
     told: int = field(default=MOST_TOLD)
+    starts: Starts | None = field(default=None, repr=False)
+    _refused: list[Row] = field(default_factory=list, repr=False)
+    _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict,
                                                                    repr=False)
 
@@ -69,15 +73,26 @@ class Answer:
 
         Where the first of them keeps no limits for sure, with those that are farther from a limit.
         """
+        return self._ranking()
+
+    def _ranking(self) -> list[list[Drawn]]:
+        """The same without the kinds that were found which no release starts."""
         found, goal = self.found, self.found.wishes.goal
-        groups = self._ranked(self.candidates)
+        refused = {row.kind for row in self._refused}
+        rows = [row for row in self.candidates if row.kind not in refused]
+        groups = self._ranked(rows)
         if (groups and self._stands(groups[0][0])) or self.sure or set(
                 stated_limits(goal)) <= set(found.wishes.objectives):
             return groups
-        farther = search(goal, space=found.space, margins=True)
-        known = {row.choices for row in self.candidates}
-        return self._ranked(self.candidates[:MOST_RANKED] + [
-            row for row in self._sorted(farther.rows(farther.front)) if row.choices not in known])
+        known = {row.choices for row in rows}
+        return self._ranked(rows[:MOST_RANKED] + [
+            row for row in self._farther if row.choices not in known and row.kind not in refused])
+
+    @cached_property
+    def _farther(self) -> list[Row]:
+        """Deployments that are farther from a limit, the best at central values first."""
+        found = search(self.found.wishes.goal, space=self.found.space, margins=True)
+        return self._sorted(found.rows(found.front))
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
         return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
@@ -89,20 +104,48 @@ class Answer:
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
-        """What is told: of the ranking those whose users keep the limits in a simulation."""
+        """What is told: of the ranking what a release starts, and whose users keep the limits in a
+        simulation. A kind that none starts gives its place to the next."""
+        while True:
+            groups, kind = self._leading()
+            if kind is None or len(self._refused) == MOST_REFUSED:
+                return groups
+            self._refused.append(kind)
+
+    def _leading(self) -> tuple[list[list[Drawn]], Row | None]:
+        """What is told of a ranking, up to the first that no release starts; and that."""
         groups: list[list[Drawn]] = []
-        for group in self.ranking:
-            leader = self._plain(group[0])
+        for group in self._ranking() if self._refused else self.ranking:
+            leader = next((each for each in (self._plain(group[0]), group[0])
+                           if self.offers(each.row)), None)
+            if leader is None:
+                return groups, group[0].row
             told = self.simulated(leader.row)
             if told is None or told.keeps:
                 groups.append([leader, *group[leader is group[0]:]])
             if len(groups) == self.told:
                 break
-        return groups
+        return groups, None
+
+    def start(self, row: Row) -> Start | None:
+        """Which release starts a deployment; None where that is not asked."""
+        if self.starts is None:
+            return None
+        if row.choices not in self._started:
+            self._started[row.choices] = self.starts(self.found.wishes.goal, row)
+        return self._started[row.choices]
+
+    def offers(self, row: Row) -> bool:
+        """Whether a deployment may be told as one that starts."""
+        told = None if self.found.wishes.goal.space.any_engine else self.start(row)
+        return told is None or told.engine is not None
+
+    def _offered(self, rows: Sequence[Row]) -> Row | None:
+        """The first of some that a release starts; of none, the first."""
+        return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
 
     def _plain(self, each: Drawn) -> Drawn:
-        """A deployment without what wins less than can be told apart: redundant experts, and
-        half-batches."""
+        """A deployment without redundant experts and half-batches that win nothing to be told."""
         choice = each.row.choice
         if each.row.prefill is not None:
             return each
@@ -116,6 +159,12 @@ class Answer:
                     (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
                 return other
         return each
+
+    @property
+    def refused(self) -> list[Row]:
+        """Of the ranking, before the last that is told, one of each kind that no release starts."""
+        assert self.front is not None  # which finds them
+        return self._refused
 
     @property
     def missed(self) -> list[Simulated]:
@@ -146,15 +195,8 @@ class Answer:
     @cached_property
     def left_out(self) -> list[str]:
         """What the goal leaves out: precisions that engines run on its cards, arrangements."""
-        goal = self.found.wishes.goal
-        every = Space(goal.model_copy(update={
-            "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})
-        ) if goal.precisions or goal.limits.quality is not None else None
-        usual = {base.precision for base in every.bases()} if every else set()
-        own = sorted(usual - {base.precision for base in self.found.bases})
-        return [*own, *({"one": "one pool", "two": "two pools"}[pools] for pools in ("one", "two")
-                        if pools not in goal.space.pools or (
-                            pools == "two" and self.found.pairs is None))]
+        return left_out(self.found.wishes.goal, {base.precision for base in self.found.bases},
+                        self.found.pairs is not None)
 
     def keeps(self, each: Drawn) -> float | None:
         """In which share of the draws a deployment keeps all limits [1]; None without limits."""
@@ -166,7 +208,8 @@ class Answer:
         of ten draws where none is; None without limits."""
         share = self.sure.share if self.sure else SURE
         return next((each for group in self.front for each in group
-                     if (often := self.keeps(each)) is not None and often >= share), None)
+                     if (often := self.keeps(each)) is not None and often >= share
+                     and self.offers(each.row)), None)
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
@@ -224,17 +267,6 @@ class Answer:
         return [quality(self.found.space.model, name)
                 for name in dict.fromkeys(choice.precision for choice in row.choices)]
 
-    def kernels(self, row: Row) -> list[Kernel | None]:
-        """Which engine, from which release, runs each pool; None where none is known to."""
-        return [kernel_of(load_precision(choice.precision), load_device(choice.device),
-                          choice.engine, model=self.found.space.model) for choice in row.choices]
-
-    def unstarted(self, row: Row) -> list[str]:
-        """Why no engine runs a deployment, pool by pool; nothing where one does."""
-        made = [scenario(self.found.wishes.goal, choice) for choice in row.choices]
-        return [problem.text["en"] for each in made for problem in problems(
-            subject_of(each), cut_of(each), (KERNEL, "engine"))]
-
     @property
     def official(self) -> Row | None:
         """The best in the published weights."""
@@ -260,40 +292,12 @@ class Answer:
         if goal.have is None:
             return None
         have = load_scenario(goal.have)
-        own = have.inputs()
-        here = {"tensor": own["tensor_parallel"], "pipeline": own["pipeline_parallel"],
-                "data": own["data_parallel"], "expert": own["expert_parallel"],
-                "slices": own["expert_tensor_parallel"],
-                "chunk": own["max_num_batched_tokens"], "devices": have.devices,
-                "drafts": own["draft_tokens"], "micro_batches": own["micro_batches"]}
-
-        def distance(row: Row) -> tuple[float, ...]:
-            choice = row.choice
-            moved = [name for name, value in here.items() if getattr(choice, name) != value]
-            other = (choice.device != have.device.id) + (choice.precision != have.precision.id)
-            return (choice.device != have.device.id, choice.devices != have.devices,
-                    other + len(moved), sum(abs(math.log2((getattr(choice, name) + 1)
-                                                          / (value + 1)))
-                                            for name, value in here.items()))
-
         rows = [row for kept in self.found.kept if kept.front.rows
                 for row in self.found.rows(kept.front)]
         rows += [self.found.row(kept.layouts, number) for kept in self.found.kept if kept.layouts
                  for number in range(len(kept.layouts["base"]))]
-        if not rows:
-            return None
-        nearest = min(rows, key=distance)
-        old = {"device": have.device.id, "precision": have.precision.id,
-               **{f"parallelism.{name}_parallel": here[name] for name in DEGREES},
-               "parallelism.expert_tensor_parallel": here["slices"],
-               "workload.max_num_batched_tokens": here["chunk"],
-               "cluster.nodes": have.file.cluster.nodes.value,
-               "cluster.node": have.node.id, "workload.concurrency": own["concurrency"]}
-        changed = {key: value for key, value in nearest.choice.settings().items()
-                   if old.get(key) != value and key != "workload.memory_utilization"}
-        if here["slices"] and not nearest.choice.slices:
-            changed["parallelism.expert_tensor_parallel"] = 0
-        return nearest, changed
+        nearest = self._offered(sorted(rows, key=lambda row: distance(have, row)))
+        return (nearest, changes(have, nearest.choice)) if nearest else None
 
     @property
     def nearest_miss(self) -> Row | None:
@@ -321,16 +325,20 @@ class Answer:
 
     def _best(self, rows: Sequence[Row]) -> Row | None:
         """The first of some deployments by what they can stand for."""
-        some = self._sorted(rows)[:OF_EACH]
-        return ranked(self.found, drawn(self.found, some), 1)[0][0].row if some else None
+        some = first = self._sorted(rows)[:OF_EACH]
+        while some:
+            best = ranked(self.found, drawn(self.found, some), 1)[0][0].row
+            if self.offers(best):
+                return best
+            some = [row for row in some if row.kind != best.kind]
+        return next(iter(first), None)
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         objectives = self.found.wishes.objectives
         return sorted(rows, key=lambda row: row.worth(objectives), reverse=True)
 
     def _first(self, rows: Sequence[Row]) -> Row | None:
-        ordered = self._sorted(rows)
-        return ordered[0] if ordered else None
+        return self._offered(self._sorted(rows))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -353,28 +361,36 @@ class Answer:
                 "nearest_miss": None if miss is None else
                 miss.as_json() | {"binds": self.binds(miss)}}
         change = self.least_change
-        rows = {"official": self.official, "runner_up": self.runner_up}
+        rows = {name: row and self.beside(row) for name, row in (
+            ("official", self.official), ("runner_up", self.runner_up))}
         return answer | {
             "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
                       for group in self.front], "front_size": self.front_size,
             "missed": [each.row.as_json() | {"simulated": each.as_json()} for each in self.missed],
             "first_sure": self._told(self.first_sure) if self.first_sure else None,
-            **{name: row.as_json() if row else None for name, row in rows.items()},
+            **rows, "refused": [self.beside(row) for row in self.refused],
             "official_precision": self.official_precision,
-            "by_precision": [row.as_json() for row in self.precisions],
-            "by_device": [row.as_json() for row in self.devices],
+            "by_precision": [self.beside(row) for row in self.precisions],
+            "by_device": [self.beside(row) for row in self.devices],
             **({"pairs_tried": list(self.found.pairs.tried)} if self.found.pairs else {}),
             **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
+
+    def beside(self, row: Row) -> dict[str, Any]:
+        """A deployment with what its format costs and runs on, and how it starts; plain data."""
+        start = self.start(row)
+        return row.as_json() | {
+            "quality": [known.told[0] for known in self.quality(row)],
+            "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
+            **({"start": start.as_json()} if start else {})}
 
     def _told(self, each: Drawn) -> dict[str, Any]:
         """A deployment with its intervals and how often it keeps its limits, as plain data."""
         seen = self.simulated(each.row)
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
-        return each.row.as_json() | loop | {
+        return self.beside(each.row) | loop | {
             "binds": self.binds(each.row), "intervals": each.intervals, "keeps": self.keeps(each),
-            "quality": [known.told[0] for known in self.quality(each.row)],
-            "runs": [kernel and kernel.told for kernel in self.kernels(each.row)],
-            "unstarted": self.unstarted(each.row), "near": self.near(each.row).as_json(),
+            "unstarted": unrun(self.found.wishes.goal, each.row),
+            "near": self.near(each.row).as_json(),
             "simulated": seen.as_json() if seen else None}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from calc.searching.answers import Answer
+from calc.searching.answers import Answer, Starts
 from calc.searching.search import search as found_of
 from catalogue import ParamsError, load
 from catalogue.library import Override
@@ -45,7 +45,8 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     return goal
 
 
-def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
+def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
+           starts: Starts | None = None) -> Answer:
     """What meets a goal: every deployment that it allows is tried.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
@@ -56,11 +57,12 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
         goal: one that is loaded, its identifier, or the path of its file.
         settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
         workers: processes that share the work; the answer is the same.
+        starts: which release starts a deployment; None to tell also what none starts.
 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
     asked = goal if isinstance(goal, Goal) else load_goal(goal, settings)
-    return Answer(found_of(asked, workers=workers))
+    return Answer(found_of(asked, workers=workers), starts=starts)
 
 
 def _setting(text: str) -> tuple[str, Override]:

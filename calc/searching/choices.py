@@ -11,11 +11,16 @@ from typing import Any
 import yaml
 
 from calc.choosing.advice import set_line
-from catalogue import Scenario, load_device, load_node, made_scenario
+from catalogue import Scenario, load_device, load_node, load_precision, made_scenario
 from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
+from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
+from catalogue.entries.models import Model
+from catalogue.kernels import Kernel, kernel_of
 from catalogue.planning.goals import Goal
 
+CUT = ("tensor", "pipeline", "data", "expert")
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
@@ -140,6 +145,12 @@ class Row:
         return tuple(replace(choice, concurrency=0) for choice in self.choices)
 
     @property
+    def kind(self) -> tuple[Choice, ...]:
+        """What it is but for sizes that no flag is refused for: requests, chunks, memory."""
+        return tuple(replace(choice, concurrency=0, chunk=0, utilization=0)
+                     for choice in self.choices)
+
+    @property
     def extras(self) -> int:
         """How many things it does that a plain deployment does not [1]."""
         return sum(bool(extra) for choice in self.choices for extra in (
@@ -156,6 +167,16 @@ class Row:
         known = self.quantities | {"cards": float(self.devices)}
         return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
 
+    def kernels(self, model: Model) -> list[Kernel | None]:
+        """Which engine, from which release, runs the format of each pool; None where none is known
+        to.
+
+        Args:
+            model: that they serve.
+        """
+        return [kernel_of(load_precision(choice.precision), load_device(choice.device),
+                          choice.engine, model=model) for choice in self.choices]
+
     def as_json(self) -> dict[str, Any]:
         """Plain data; a deployment of two pools names each."""
         if self.prefill is None:
@@ -164,6 +185,77 @@ class Row:
             own = {"prefill": self.prefill.as_json(), "decode": self.choice.as_json(),
                    "binds_pools": self.binds}
         return own | {"quantities": self.quantities, **({"over": self.over} if self.over else {})}
+
+
+@dataclass(frozen=True)
+class Start:
+    """Whether ``deploy`` writes a deployment for some release of an engine.
+
+    Attributes:
+        engine: ``NAME@RELEASE`` that starts it; None where none does.
+        why: what the release said that was asked first; empty where one starts it.
+    """
+
+    engine: str | None
+    why: str = ""
+
+    @property
+    def told(self) -> str:
+        """As an answer says it."""
+        return (f"start with: deploy --engine {self.engine}" if self.engine
+                else f"NO RELEASE STARTS IT: {self.why}")
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def distance(have: Scenario, row: Row) -> tuple[float, ...]:
+    """How far a deployment is from one that the reader has, what matters most first.
+
+    Args:
+        have: the reader's.
+        row: the other.
+    """
+    choice, here = row.choice, _here(have)
+    moved = [name for name, value in here.items() if getattr(choice, name) != value]
+    other = (choice.device != have.device.id) + (choice.precision != have.precision.id)
+    return (choice.device != have.device.id, choice.devices != have.devices, other + len(moved),
+            sum(abs(math.log2((getattr(choice, name) + 1) / (value + 1)))
+                for name, value in here.items()))
+
+
+def changes(have: Scenario, choice: Choice) -> dict[str, str | int]:
+    """What ``--set`` says to make a deployment of a reader's another.
+
+    Args:
+        have: the reader's.
+        choice: the other.
+    """
+    here = _here(have)
+    old = {"device": have.device.id, "precision": have.precision.id,
+           **{f"parallelism.{name}_parallel": here[name] for name in CUT},
+           "parallelism.expert_tensor_parallel": here["slices"],
+           "parallelism.decode_context_parallel": here["context"],
+           "workload.max_num_batched_tokens": here["chunk"],
+           "cluster.nodes": have.file.cluster.nodes.value,
+           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"]}
+    found = {key: value for key, value in choice.settings().items()
+             if old.get(key) != value and key != "workload.memory_utilization"}
+    if here["slices"] and not choice.slices:
+        found["parallelism.expert_tensor_parallel"] = 0
+    if here["context"] > 1 == choice.context:
+        found["parallelism.decode_context_parallel"] = 1
+    return found
+
+
+def _here(have: Scenario) -> dict[str, Any]:
+    own = have.inputs()
+    return {**{name: own[f"{name}_parallel"] for name in CUT},
+            "slices": own["expert_tensor_parallel"],
+            "context": own["decode_context_parallel"], "chunk": own["max_num_batched_tokens"],
+            "devices": have.devices, "drafts": own["draft_tokens"],
+            "micro_batches": own["micro_batches"]}
 
 
 def _per_node(node: str) -> int:
@@ -285,3 +377,15 @@ def scenario(goal: Goal, choice: Choice) -> Scenario:
     Raises ParamsError for a choice that no file can hold.
     """
     return made_scenario(contents(goal, choice), Path(f"{goal.id}.yml"))
+
+
+def unrun(goal: Goal, row: Row) -> list[str]:
+    """Why no engine runs a deployment, pool by pool; nothing where one does.
+
+    Args:
+        goal: whose model and demand it serves.
+        row: the deployment.
+    """
+    made = [scenario(goal, choice) for choice in row.choices]
+    return [problem.text["en"] for each in made for problem in problems(
+        subject_of(each), cut_of(each), (KERNEL, ENGINE))]

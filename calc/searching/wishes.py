@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,6 +169,23 @@ class Wishes:
             over = limit / value if OBJECTIVES[name] > 0 else value / limit
             found[name] = over - 1
         return found
+
+
+def left_out(goal: Goal, tried: Set[str], paired: bool) -> list[str]:
+    """What a goal leaves out: precisions that engines run on its cards, and arrangements.
+
+    Args:
+        goal: the goal.
+        tried: precisions that were.
+        paired: whether pairs of pools were compared.
+    """
+    asked = goal.precisions or goal.limits.quality is not None
+    usual = {base.precision for base in Space(goal.model_copy(update={
+        "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})).bases()
+        } if asked else set()
+    return [*sorted(usual - tried), *({"one": "one pool", "two": "two pools"}[pools]
+            for pools in ("one", "two")
+            if pools not in goal.space.pools or (pools == "two" and not paired))]
 
 
 def stated_limits(goal: Goal) -> dict[str, float]:

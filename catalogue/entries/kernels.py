@@ -22,7 +22,7 @@ class Cell(Entry):
     Attributes:
         cards: architectures of which it holds.
         since, until: first and last release; absent, from the first and up to the newest known.
-        attention: of which models it holds; absent, of all.
+        attention: of which models it holds, ``sparse`` of those with an indexer; absent, of all.
         kernel: what runs it, as the engine's source names it.
         source, kind, date: where that is stated.
     """
@@ -30,7 +30,7 @@ class Cell(Entry):
     cards: Annotated[list[Architecture], Field(min_length=1)]
     since: Version | None = None
     until: Version | None = None
-    attention: Literal["mla", "gqa"] | None = None
+    attention: Literal["mla", "gqa", "sparse"] | None = None
     kernel: Words
     source: SourceKey
     kind: Kind

@@ -18,12 +18,14 @@ from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Profile
+from catalogue.entries.profiles import Profile, in_order
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
+SPARSE = "sparse"  # attention over tokens that an indexer chose
+Kinds = tuple[str, ...]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 
 
@@ -67,6 +69,11 @@ class Kernel:
         if self.until == newest:
             return f"{name} {self.since} and later"
         return f"{name} {self.since}" + (f" to {self.until}" if self.until != self.since else "")
+
+    def holds(self, release: str) -> bool:
+        """Whether a release is one of those."""
+        return (self.since is not None and self.until is not None
+                and in_order(self.since) <= in_order(release) <= in_order(self.until))
 
     @property
     def told(self) -> str:
@@ -129,9 +136,16 @@ def parts_of(precision: Precision, model: Model | None = None,
         Part("cache", precision.kv_cache, precision.multiply.core)]
 
 
-def _speaks(cell: Cell, part: Part, attention: str | None) -> bool:
+def _attention(model: Model | None) -> Kinds | None:
+    """Kinds of attention of which cells speak that hold of a model; None without one."""
+    if model is None:
+        return None
+    return (model.attention, SPARSE) if model.index_topk is not None else (model.attention,)
+
+
+def _speaks(cell: Cell, part: Part, attention: Kinds | None) -> bool:
     """Whether a cell speaks of a part, whatever it says of it."""
-    if attention is not None and cell.attention not in (None, attention):
+    if attention is not None and cell.attention not in (None, *attention):
         return False
     if isinstance(cell, Cache):
         return (part.name == "cache" and part.stored in cell.formats
@@ -141,7 +155,7 @@ def _speaks(cell: Cell, part: Part, attention: str | None) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _cells(found: Kernels, architecture: str | None, part: Part, attention: str | None
+def _cells(found: Kernels, architecture: str | None, part: Part, attention: Kinds | None
            ) -> list[Cell]:
     """Cells of a table that say a part runs on an architecture."""
     every: tuple[Cell, ...] = (*found.products, *found.caches)
@@ -161,7 +175,7 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
     return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
 
 
-def _running(name: str, device: Device, parts: list[Part], attention: str | None,
+def _running(name: str, device: Device, parts: list[Part], attention: Kinds | None,
              release: str | None) -> Kernel | None:
     """How an engine runs all parts on a card, in a release or, without one, its newest that does.
     """
@@ -199,7 +213,8 @@ def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | N
 
 def kernels_of(precision: Precision, device: Device, model: Model | None = None,
                classes: Collection[str] | None = None) -> list[Kernel]:
-    """Every engine that runs a precision on a card, each in its newest release that does.
+    """Every engine that runs a precision on a card, each in its newest release that does; native
+    kernels first.
 
     Args:
         precision: an entry of ``params/precisions/``.
@@ -207,9 +222,9 @@ def kernels_of(precision: Precision, device: Device, model: Model | None = None,
         model: whose classes of tensors and whose attention are asked for; all without one.
         classes: of tensors that the card multiplies; absent, all.
     """
-    parts, attention = parts_of(precision, model, classes), model.attention if model else None
+    parts, attention = parts_of(precision, model, classes), _attention(model)
     found = (_running(name, device, parts, attention, None) for name in tables())
-    return [kernel for kernel in found if kernel is not None]
+    return sorted((kernel for kernel in found if kernel is not None), key=_order)
 
 
 def kernel_of(precision: Precision, device: Device, engine: str | None = None,
@@ -222,10 +237,10 @@ def kernel_of(precision: Precision, device: Device, engine: str | None = None,
     """
     name, meant = _meant(engine, release)
     if name is None:
-        return min(kernels_of(precision, device, model, classes), key=_order, default=None)
+        return next(iter(kernels_of(precision, device, model, classes)), None)
     table = _table_of(name)
     return None if table is None else _running(
-        table, device, parts_of(precision, model, classes), model.attention if model else None,
+        table, device, parts_of(precision, model, classes), _attention(model),
         meant)
 
 
@@ -282,7 +297,7 @@ def _elsewhere(precision: Precision, device: Device, engine: str | None, model: 
     here = kernels_of(precision, device, model, classes)
     told = [f"; {' or '.join(kernel.releases for kernel in here)} {_be(here)}"] if here else []
     if not here:
-        parts, attention = parts_of(precision, model, classes), model.attention if model else None
+        parts, attention = parts_of(precision, model, classes), _attention(model)
         cards = {str(found.name["en"]): on for found in tables().values() if (on := [
             card for card in ARCHITECTURES
             if all(_cells(found, card, part, attention) for part in parts)])}

@@ -11,10 +11,10 @@ from typing import Any
 
 import catalogue
 from calc.choosing.sweeps import latency
+from calc.launching import starting
 from calc.physics.breakdown import bottleneck
 from calc.quantities.latencies import DECODE_NAMES
 from calc.searching.answers import MEMORY, Answer
-from calc.searching.asking import load_goal
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.search import search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
@@ -74,7 +74,7 @@ def page_of(goal: str) -> Page:
     Raises ParamsError for one that cannot be used, or contradicts itself.
     """
     names = GOALS if goal in GOALS else (goal,)
-    answers = [Answer(search(load_goal(name))) for name in names]
+    answers = [starting.search(name) for name in names]
     return Page(answers, answers[names.index(goal)])
 
 
@@ -226,8 +226,8 @@ def _stacked(line: dict[str, Any]) -> dict[str, Any]:
         return "<br>".join(pair[0] for pair in pairs), "<br>".join(pair[1] for pair in pairs)
 
     kept = line.get("kept")
-    return {"which": line["which"], "deployment": lines(line.get("cards"), line.get("plan"),
-                                                           line.get("near")),
+    return {"which": line["which"], "deployment": lines(*(line.get(name) for name in (
+        "cards", "plan", "quality", "starts", "near"))),
             "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
                              if name in line)),
             "rates": lines(line.get("throughput_per_card"), line.get("cost")),
@@ -309,12 +309,29 @@ def beside(answer: Answer, row: Row) -> Text:
             "超出实测范围：" + "、".join(each[1] for each in outside))
 
 
+def starts(answer: Answer, row: Row) -> Text:
+    """Which release of an engine starts a deployment."""
+    start = answer.start(row)
+    if start is None:
+        return "", ""
+    if start.engine is None:
+        return "**no release starts it**", "**没有引擎版本能启动**"
+    return f"starts under `{start.engine}`", f"可用 `{start.engine}` 启动"
+
+
+def costs(answer: Answer, row: Row) -> Text:
+    """What the formats of a deployment cost in quality."""
+    told = [known.told for known in answer.quality(row)]
+    return "; ".join(each[0] for each in told), "；".join(each[1] for each in told)
+
+
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
     share = answer.keeps(each)
     row = each.row
     pools = POOLS[row.binds] if row.binds else None
     return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
-            "near": beside(answer, row),
+            "near": beside(answer, row), "starts": starts(answer, row),
+            "quality": costs(answer, row),
             **{name: cell(each, name) for name in TOLD},
             "limited": pools or limited(answer, row),
             **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),

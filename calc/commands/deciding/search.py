@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from calc.choosing.advice import set_line
+from calc.commands.deciding.answered import (
+    HEADS,
+    UNITS,
+    amount,
+    brief,
+    interval,
+    named,
+    near,
+    runs,
+    starts,
+)
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
@@ -18,18 +29,10 @@ from catalogue.reading.files import write_whole
 if TYPE_CHECKING:
     from calc.searching.advice import Relaxed
     from calc.searching.answers import Answer
-    from calc.searching.choices import Choice, Row
+    from calc.searching.choices import Row
     from calc.searching.sure import Drawn
 
 UNMET = 3  # exit code of a goal that nothing meets
-UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
-         "throughput_per_card": "token/s", "power": "W", "energy": "J/token",
-         "longest_context": "token"}
-HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
-         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
-         "power": "power", "energy": "energy", "longest_context": "longest context"}
-AXES = {"requests": "requests a card", "tensor": "TP", "pipeline": "PP", "expert": "EP",
-        "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have", "sure": "limits.sure"}
@@ -59,10 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
+    from calc.launching.starting import search
     from calc.searching.advice import relaxed
-    from calc.searching.answers import Answer
     from calc.searching.asking import load_goal
-    from calc.searching.search import search
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
              if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             [*stated] != ["mean"] for stated in goal.limits.times.values())):
         raise ParamsError("--relax: widens limits of means at central values in one pool, expected "
                           "no percentile, no limits.sure and no second pool.")
-    answer = Answer(search(goal, workers=args.workers))
+    answer = search(goal, workers=args.workers)
     wider = relaxed(goal, args.workers) if args.relax else []
     files = _written(answer, Path(args.out)) if args.out and answer.met else []
     if args.json:
@@ -121,10 +123,12 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:
-        _print_front(screen, answer)
+        _print_front(screen, answer, files)
         _print_others(screen, answer)
     elif answer.missed:
         _print_missed(screen, answer)
+    elif answer.refused:
+        _print_refused(screen, answer)
     else:
         _print_miss(screen, answer)
     if answer.left_out:
@@ -149,26 +153,35 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
                      soft_wrap=True)
     for path in files:
         screen.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    if files:
-        screen.print(f"To start one: python -m calc deploy {files[0]} --engine NAME -o DIR",
-                     highlight=False, soft_wrap=True)
+    if answer.met and not files:
+        screen.print("-o DIR writes the files.", highlight=False)
 
 
-def _print_front(screen: Console, answer: Answer) -> None:
+def _file(answer: Answer, number: int, files: list[Path]) -> str:
+    """Where the file of a deployment that is told is, or would be."""
+    return str(files[number - 1]) if files else f"{answer.found.wishes.goal.id}-{number}.yml"
+
+
+def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     """What is told, the first that can stand for most: what it is, comes to, and rests on."""
     wishes = answer.found.wishes
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
     names = [name for name in HEADS if name in asked]
     for number, group in enumerate(answer.front, 1):
         each = group[0]
-        seen = ", ".join(_interval(each, name, wishes.goal.currency) for name in names
+        seen = ", ".join(interval(each, name, wishes.goal.currency) for name in names
                          if name in each.row.quantities)
-        of = [_named(each.row), *(known.told[0] for known in answer.quality(each.row))]
+        of = [named(each.row), *(known.told[0] for known in answer.quality(each.row))]
         screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)
-        for line in ("; ".join([seen, *_beside(answer, group)]), _runs(answer, each.row),
-                     _near(answer, each.row)):
+        for line in ("; ".join([seen, *_beside(answer, group)]), runs(answer, each.row),
+                     starts(answer, each.row, _file(answer, number, files)),
+                     near(answer, each.row)):
             screen.print(f"     {line}", highlight=False, soft_wrap=True)
     _print_sure(screen, answer)
+    for row in answer.refused:
+        start = answer.start(row)
+        screen.print(f"Left out, no release starts it: {named(row)}: {start.why if start else ''}.",
+                     highlight=False, soft_wrap=True)
     if answer.missed:
         screen.print(f"{len(answer.missed)} before one of these are left out: simulated, they do "
                      "not keep the limits.", highlight=False, soft_wrap=True)
@@ -203,35 +216,13 @@ def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
     return found + [f"{other} more that cannot be told apart"] * bool(other)
 
 
-def _runs(answer: Answer, row: Row) -> str:
-    """Which engine runs a deployment, or why none does."""
-    why, kernels = answer.unstarted(row), answer.kernels(row)
-    told = [f"its format {kernel.told}" for kernel in kernels if kernel]
-    return "; ".join(dict.fromkeys([f"NO ENGINE RUNS IT: {each}" for each in why] or told))
-
-
-def _near(answer: Answer, row: Row) -> str:
-    """What was measured near a deployment, in one sentence."""
-    near = answer.near(row)
-    if near.nearest is None:
-        return "Nothing was measured of its kind."
-    inside = [AXES[axis.name] for axis in near.axes if axis.inside]
-    outside = [f"{AXES[axis.name]} ({_amount_of(axis.value)}; measured "
-               f"{_ends(axis)})" for axis in near.outside]
-    said = f"outside of what was measured: {', '.join(outside)}" if outside else (
-        "on every axis inside of what was measured")
-    return (f"Measured nearest: {near.nearest}; {said}"
-            + (f"; inside: {', '.join(inside)}" if outside and inside else "") + ".")
-
-
-def _amount_of(value: Any) -> str:
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
-
-
-def _ends(axis: Any) -> str:
-    if axis.name in ("precision", "device", "pools"):
-        return " ".join(map(str, axis.covered))
-    return " to ".join(dict.fromkeys(_amount_of(each) for each in axis.covered))
+def _print_refused(screen: Console, answer: Answer) -> None:
+    """That no release starts what meets the goal, and why not the first."""
+    first = answer.refused[0]
+    start = answer.start(first)
+    screen.print(f"Nothing that meets the goal is started by a release of an engine. The first: "
+                 f"{named(first)}: {start.why if start else ''}. --any-engine tells it all the "
+                 "same.", highlight=False, soft_wrap=True)
 
 
 def _print_missed(screen: Console, answer: Answer) -> None:
@@ -241,7 +232,7 @@ def _print_missed(screen: Console, answer: Answer) -> None:
                      f"{human(answer.found.wishes.goal.limits.times[name][at], 's')}"
                      for name, stated in first.seen.items() for at, value in stated.items())
     screen.print(f"Nothing keeps its limits in a simulation; {len(answer.missed)} were simulated "
-                 f"that do in the mean of the closed form. The first: {_named(first.row)}: {seen}.",
+                 f"that do in the mean of the closed form. The first: {named(first.row)}: {seen}.",
                  highlight=False, soft_wrap=True)
 
 
@@ -263,7 +254,7 @@ def _print_sure(screen: Console, answer: Answer) -> None:
                      f"all inputs; --sure {SURE:g} looks further.", highlight=False,
                      soft_wrap=True)
     elif first.row.choices != answer.front[0][0].row.choices:
-        screen.print(f"First in {SURE:.0%} of draws: {_named(first.row)} "
+        screen.print(f"First in {SURE:.0%} of draws: {named(first.row)} "
                      f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
                      highlight=False, soft_wrap=True)
 
@@ -272,7 +263,7 @@ def _relaxed(answer: Answer, wider: Relaxed) -> str:
     """What one limit that is wider changes of the first objective, in one sentence."""
     name = next(iter(answer.found.wishes.chosen))
     said = (f"{HEADS[wider.limit]} limit {wider.factor - 1:.0%} wider "
-            f"({_amount(wider.limit, wider.to)})")
+            f"({amount(wider.limit, wider.to)})")
     if wider.row is None:
         return f"{said}: still nothing."
     objective = {name: answer.found.wishes.chosen[name]}
@@ -280,66 +271,21 @@ def _relaxed(answer: Answer, wider: Relaxed) -> str:
     best = answer.central.worth(objective)[0] if answer.central else None
     change = ("" if best is None else ", as before" if value == best
               else f", {abs(value) / abs(best) - 1:+.1%}")
-    return (f"{said}: {HEADS.get(name, name)} {_amount(name, abs(value))}{change}, with "
-            f"{_named(wider.row)}.")
-
-
-def _amount(name: str, value: float) -> str:
-    unit = UNITS.get(name)
-    return f"{value:.4g}" if unit is None else human(value, unit)
+    return (f"{said}: {HEADS.get(name, name)} {amount(name, abs(value))}{change}, with "
+            f"{named(wider.row)}.")
 
 
 def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
     """That nothing is so sure, and what is surest."""
     assert answer.sure
     screen.print(f"Nothing keeps its limits in {answer.sure.share:.0%} of draws. The surest of "
-                 f"{answer.sure.tried} drawn: {_named(nearest.row)}: "
+                 f"{answer.sure.tried} drawn: {named(nearest.row)}: "
                  f"{answer.keeps(nearest) or 0:.0%}.", highlight=False, soft_wrap=True)
     screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
-def _named(row: Row) -> str:
-    """A deployment, as engines are told it; of two pools each."""
-    if row.prefill is not None:
-        return (f"{row.devices} cards in two pools: prefill {_brief_pool(row.prefill)}; decode "
-                f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight")
-    choice = row.choice
-    engine = f" under {choice.engine}" if choice.engine else ""
-    drafts = f", {choice.drafts} drafts" if choice.drafts else ""
-    halves = ", two half-batches" if choice.micro_batches > 1 else ""
-    return (f"{choice.devices} × {choice.device}{engine}, {choice.precision}, {choice.layout}, "
-            f"chunks of {choice.chunk:,}{drafts}{halves}, {choice.concurrency:,} in flight")
-
-
-def _interval(each: Drawn, name: str, currency: str) -> str:
-    """A quantity with its 80% interval, if it has one."""
-    if name not in each.intervals:
-        return f"{HEADS[name]} {_amount(name, each.row.quantities[name])}"
-    low, high = each.intervals[name]
-    value = each.row.quantities[name]
-    if name == "cost":
-        return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
-    unit = UNITS[name]
-    return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
-
-
-def _brief(row: Row, currency: str) -> str:
-    choice, seen = row.choice, row.quantities
-    cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
-    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
-            f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
-            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}")
-
-
-def _brief_pool(choice: Choice) -> str:
-    halves = ", two half-batches" if choice.micro_batches > 1 else ""
-    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "
-            f"{choice.chunk:,}{halves}")
-
-
 def _print_others(screen: Console, answer: Answer) -> None:
     """The best in the published weights, another layout, the least change, other precisions."""
-    currency = answer.found.wishes.goal.currency
     lines: list[str] = []
     if answer.official_precision is None:
         lines.append("Published weights: none is known of this model that these cards multiply.")
@@ -347,19 +293,19 @@ def _print_others(screen: Console, answer: Answer) -> None:
         lines.append(f"Published weights ({answer.official_precision}): none of these deployments "
                      "meets the goal in them.")
     else:
-        lines.append(f"Published weights: {_brief(answer.official, currency)}")
+        lines.append(f"Published weights: {brief(answer, answer.official)}")
     if answer.runner_up is not None:
-        lines.append(f"Another layout: {_brief(answer.runner_up, currency)}")
+        lines.append(f"Another layout: {brief(answer, answer.runner_up)}")
     if answer.least_change is not None:
         row, changed = answer.least_change
-        lines += [f"Least change: {_brief(row, currency)}", f"    {set_line(changed)}"]
+        lines += [f"Least change: {brief(answer, row)}", f"    {set_line(changed)}"]
     wishes, last = answer.found.wishes, ""
     if wishes.unpriced and "cost" in wishes.objectives:
         others = [HEADS.get(name, name) for name in wishes.objectives if name != "cost"]
         last = f", those without a price last, by {' then '.join(others) or 'nothing'}"
     for title, rows in (("By precision", answer.precisions), ("By device" + last, answer.devices)):
         if len(rows) > 1:
-            lines += [f"{title}:", *(f"    {_brief(row, currency)}" for row in rows)]
+            lines += [f"{title}:", *(f"    {brief(answer, row)}" for row in rows)]
     for line in lines:
         screen.print(line, highlight=False, soft_wrap=True)
 
@@ -379,7 +325,7 @@ def _print_miss(screen: Console, answer: Answer) -> None:
         told = ((f"{value:.3g}", f"{limit:.3g}") if unit is None
                 else (human(value, unit), human(limit, unit)))
         how = f"{HEADS[at]} {told[0]}, the limit is {told[1]}, off by {miss.over[at]:.1%}"
-    screen.print(f"Nothing meets the goal. Nearest: {_named(miss)}: {how}.", highlight=False,
+    screen.print(f"Nothing meets the goal. Nearest: {named(miss)}: {how}.", highlight=False,
                  soft_wrap=True)
     screen.print(f"    {set_line(miss.choice.settings())}", highlight=False, soft_wrap=True)
 

@@ -4,6 +4,7 @@ import pytest
 
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal, search
+from calc.searching.choices import unrun
 from catalogue import ParamsError
 from catalogue.kernels import quality
 
@@ -42,9 +43,9 @@ def test_a_bound_that_is_none(bad):
 def test_only_what_no_engine_runs_is_marked():
     usual = asked("precisions=fp8-block")
     assert usual.best
-    assert not usual.unstarted(usual.best)
-    assert all(usual.kernels(usual.best))
+    assert not unrun(usual.found.wishes.goal, usual.best)
+    assert all(usual.best.kernels(usual.found.space.model))
     lifted = asked("precisions=w4a8-int8", "space.any_engine=true")
     assert lifted.best
-    assert lifted.unstarted(lifted.best)
-    assert not any(lifted.kernels(lifted.best))
+    assert unrun(lifted.found.wishes.goal, lifted.best)
+    assert not any(lifted.best.kernels(lifted.found.space.model))

@@ -1,0 +1,114 @@
+"""An answer of ``search`` in words: a deployment, its quantities, what runs and starts it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from catalogue.reading.amounts import human
+
+if TYPE_CHECKING:
+    from calc.searching.answers import Answer
+    from calc.searching.choices import Choice, Row
+    from calc.searching.sure import Drawn
+
+UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
+         "throughput_per_card": "token/s", "power": "W", "energy": "J/token",
+         "longest_context": "token"}
+HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
+         "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
+         "power": "power", "energy": "energy", "longest_context": "longest context"}
+AXES = {"requests": "requests a card", "tensor": "TP", "pipeline": "PP", "expert": "EP",
+        "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
+
+
+def named(row: Row) -> str:
+    """A deployment, as engines are told it; of two pools each."""
+    if row.prefill is not None:
+        return (f"{row.devices} cards in two pools: prefill {_brief_pool(row.prefill)}; decode "
+                f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight")
+    choice = row.choice
+    engine = f" under {choice.engine}" if choice.engine else ""
+    drafts = f", {choice.drafts} drafts" if choice.drafts else ""
+    halves = ", two half-batches" if choice.micro_batches > 1 else ""
+    return (f"{choice.devices} × {choice.device}{engine}, {choice.precision}, {choice.layout}, "
+            f"chunks of {choice.chunk:,}{drafts}{halves}, {choice.concurrency:,} in flight")
+
+
+def interval(each: Drawn, name: str, currency: str) -> str:
+    """A quantity with its 80% interval, if it has one."""
+    if name not in each.intervals:
+        return f"{HEADS[name]} {amount(name, each.row.quantities[name])}"
+    low, high = each.intervals[name]
+    value = each.row.quantities[name]
+    if name == "cost":
+        return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
+    unit = UNITS[name]
+    return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
+
+
+def brief(answer: Answer, row: Row) -> str:
+    """A deployment beside the first: what it comes to, what its format costs, what starts it."""
+    choice, seen, currency = row.choice, row.quantities, answer.found.wishes.goal.currency
+    cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
+    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
+            f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
+            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}; "
+            f"{'; '.join([*(known.told[0] for known in answer.quality(row)), starts(answer, row)])}"
+            )
+
+
+def starts(answer: Answer, row: Row, file: str = "") -> str:
+    """Which release starts a deployment, and with which command if its file has a name."""
+    start = answer.start(row)
+    if start is None:
+        return ""
+    if start.engine is None:
+        return f"no release starts it: {start.why}"
+    return (f"start with: python -m calc deploy {file} --engine {start.engine} -o DIR" if file
+            else f"starts under {start.engine}")
+
+
+def _brief_pool(choice: Choice) -> str:
+    halves = ", two half-batches" if choice.micro_batches > 1 else ""
+    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "
+            f"{choice.chunk:,}{halves}")
+
+
+def amount(name: str, value: float) -> str:
+    """A quantity by its name, with its unit."""
+    unit = UNITS.get(name)
+    return f"{value:.4g}" if unit is None else human(value, unit)
+
+
+def runs(answer: Answer, row: Row) -> str:
+    """Which engine runs a deployment, or why none does."""
+    from calc.searching.choices import unrun
+
+    why = unrun(answer.found.wishes.goal, row)
+    kernels = row.kernels(answer.found.space.model)
+    told = [f"its format {kernel.told}" for kernel in kernels if kernel]
+    return "; ".join(dict.fromkeys([f"NO ENGINE RUNS IT: {each}" for each in why] or told))
+
+
+def near(answer: Answer, row: Row) -> str:
+    """What was measured near a deployment, in one sentence."""
+    found = answer.near(row)
+    if found.nearest is None:
+        return "Nothing was measured of its kind."
+    inside = [AXES[axis.name] for axis in found.axes if axis.inside]
+    outside = [f"{AXES[axis.name]} ({_amount_of(axis.value)}; measured "
+               f"{_ends(axis)})" for axis in found.outside]
+    said = f"outside of what was measured: {', '.join(outside)}" if outside else (
+        "on every axis inside of what was measured")
+    return (f"Measured nearest: {found.nearest}; {said}"
+            + (f"; inside: {', '.join(inside)}" if outside and inside else "") + ".")
+
+
+def _amount_of(value: Any) -> str:
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def _ends(axis: Any) -> str:
+    if axis.name in ("precision", "device", "pools"):
+        return " ".join(map(str, axis.covered))
+    return " to ".join(dict.fromkeys(_amount_of(each) for each in axis.covered))

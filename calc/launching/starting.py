@@ -1,0 +1,79 @@
+"""Which release of an engine starts what a search tells: what ``deploy`` says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from calc.launching.deployment import POOLS, deployed
+from calc.launching.scripts import ENGINES, router_files
+from calc.searching import asking
+from calc.searching.answers import Answer
+from calc.searching.choices import Row, Start, contents
+from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
+from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.engines.engine import load_engine
+from catalogue.engines.released import AT, CANDIDATE
+from catalogue.kernels import kernels_of, tables
+from catalogue.planning.goals import Goal
+
+
+def start(goal: Goal, row: Row) -> Start:
+    """The newest release that starts a deployment, as ``deploy`` writes it for a file of it.
+
+    Each release is asked in turn whether it runs the formats, loads the layout, takes every flag
+    and asserts nothing against them together; candidates of a release after all others.
+
+    Args:
+        goal: whose requests it serves.
+        row: the deployment, of one pool or two.
+    """
+    why = ""
+    for engine in _releases(goal, row):
+        try:
+            named = dict(zip(POOLS if row.prefill else ("serve",), _scenarios(goal, row, engine),
+                             strict=True))
+            made = deployed(named, (goal.id, ()))
+            router_files(made.pools)
+        except ParamsError as error:
+            why = why or str(error).rstrip(".")
+        else:
+            return Start(engine)
+    return Start(None, why or f"no engine whose flags are known runs {row.choice.precision} on "
+                              f"'{row.choice.device}'")
+
+
+def _scenarios(goal: Goal, row: Row, engine: str) -> Iterator[Scenario]:
+    """The pools under an engine. Raises ParamsError for what it is known not to load."""
+    for choice in row.choices:
+        found = made_scenario(contents(goal, choice) | {"engine": engine}, Path(f"{goal.id}.yml"))
+        for problem in problems(subject_of(found), cut_of(found)):
+            raise ParamsError(f"{problem.text['en']}.")
+        yield found
+
+
+def _releases(goal: Goal, row: Row) -> Iterator[str]:
+    """Releases that may start it: the one that it names, or those of each engine that have kernels
+    of its formats, engines with native ones first, the newest release first."""
+    if row.choice.engine is not None:
+        yield row.choice.engine
+        return
+    model = load_model(goal.model)
+    runs = [{tables()[kernel.engine].engine: kernel for kernel in kernels_of(
+        load_precision(choice.precision), load_device(choice.device), model)}
+        for choice in row.choices]
+    for name in (name for name in runs[0] if name in ENGINES and all(name in of for of in runs)):
+        versions = [version for version in load_engine(name).versions[::-1]
+                    if all(of[name].holds(version) for of in runs)]
+        yield from (f"{name}{AT}{version}" for version in sorted(
+            versions, key=lambda version: CANDIDATE in version))
+
+
+def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
+    """What meets a goal and is started by a release: as ``calc.searching.asking.search``.
+
+    >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
+    >>> answer.start(answer.best).told
+    'start with: deploy --engine sglang@0.5.23'
+    """
+    return asking.search(goal, settings, workers, start)
