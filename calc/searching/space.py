@@ -33,7 +33,7 @@ from catalogue import names as entries
 from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
-from catalogue.engines.released import AT, fitting
+from catalogue.engines.released import AT, engine_meant, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
@@ -156,10 +156,15 @@ class Space:
             staged_groups=space.staged_groups or pool is not None)
 
     def _engines(self, device: Device) -> list[str | None]:
-        """Engines that are tried on a device; those that do not run on it are left out."""
+        """Engines that are tried on a device; those that do not run on it are left out.
+
+        Raises ParamsError for one that is not known, or not in that release.
+        """
         if self.goal.engines is None:
             return [None]
         running = fitting(device)
+        for name in self.goal.engines:
+            engine_meant(name)
         return [name for name in self.goal.engines if name.partition(AT)[0] in running]
 
     def cells(self, base: Base) -> list[Cells]:

@@ -18,6 +18,19 @@ def fitting(device: Device) -> list[str]:
             if device.software in library.load("profiles", name).stacks]
 
 
+def engine_meant(reference: str) -> tuple[Profile, str]:
+    """The profile and the release that are meant by a name such as vllm or vllm@0.13.0.
+
+    Raises ParamsError for an engine, or a release of it, that is not known.
+    """
+    name, _, written = (part.strip() for part in reference.partition(AT))
+    if name not in library.names("profiles"):
+        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
+                          f"{', '.join(library.names('profiles'))}.")
+    profile: Profile = library.load("profiles", name)
+    return profile, release_of(profile, written or None)
+
+
 def releases(profile: Profile) -> list[str]:
     """Every release of which a profile speaks, the oldest first."""
     known = set(profile.releases)
@@ -34,11 +47,11 @@ def release_of(profile: Profile, written: str | None) -> str:
 
     Raises ParamsError for a release that is not known.
     """
-    known = releases(profile)
-    meant = known if written is None else (
-        [version for version in known if version == written]
-        or [version for version in known if version.startswith((f"{written}.", f"{written}rc"))])
+    every = releases(profile)
+    meant = every if written is None else (
+        [version for version in every if version == written]
+        or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])
     if written is not None and not (written and meant):
         raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
-                          f"{', '.join(known)}.")
+                          f"{', '.join(every)}.")
     return ([version for version in meant if CANDIDATE not in version] or meant)[-1]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from catalogue import library
-from catalogue.engines.released import AT, release_of, releases
+from catalogue.engines.released import engine_meant, release_of, releases
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Profile, in_order
+from catalogue.entries.profiles import in_order
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 
@@ -203,12 +203,8 @@ def _meant(engine: str | None, release: str | None) -> tuple[str | None, str | N
     """Engine and release that are meant; the newest release where none is said."""
     if engine is None:
         return None, None
-    name, _, written = (part.strip() for part in engine.partition(AT))
-    if name not in library.names("profiles"):
-        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
-                          f"{', '.join(library.names('profiles'))}.")
-    profile: Profile = library.load("profiles", name)
-    return name, release_of(profile, release or written or None)
+    profile, meant = engine_meant(engine)
+    return profile.id, release_of(profile, release) if release else meant
 
 
 def kernels_of(precision: Precision, device: Device, model: Model | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -32,6 +33,17 @@ USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
 MEAN = "mean"
 PUBLISHED = "published"  # weights: nothing may be lost
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
+ENGINE = re.compile(r"[\w-]{1,60}(@[\w.+-]{1,40})?")  # a name, and a release if one is meant
+
+
+def _engine(name: str) -> str:
+    """A name of an engine, as it is looked up: never hidden as a text for a page is."""
+    if not ENGINE.fullmatch(name):
+        raise ValueError("not the name of an engine, expected one such as vllm or vllm@0.13.0")
+    return name
+
+
+EngineName = Annotated[str, AfterValidator(_engine)]
 
 
 @dataclass(frozen=True)
@@ -349,7 +361,7 @@ class Goal(Entry):
     demand: Demand
     limits: Limits = Limits()
     precisions: list[PrecisionName] | None = None
-    engines: list[Words] | None = None
+    engines: list[EngineName] | None = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     have: Words | None = None
     space: Space = Space()

@@ -83,15 +83,16 @@ def forecast(name: str) -> Predicted:
 
 
 @cache
-def planned(users: int) -> Plan:
-    """The plan of all 32 cards with so many users."""
-    return plan_of("s1-phases-3", [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
+def planned(users: int, name: str = "3") -> Plan:
+    """The plan of all 32 cards with so many users, set up as a stage is."""
+    return plan_of(f"s1-phases-{name}",
+                   [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
 
 
 @cache
-def rates(users: int) -> np.ndarray:
+def rates(users: int, name: str = "3") -> np.ndarray:
     """Throughput over all that is not known, formulas' own error included, sorted [token/s]."""
-    plan = planned(users)
+    plan = planned(users, name)
     found = priors([plan], WAVE)
     scores = scores_of(len(found.names), DRAWS)
     return np.sort(drawn(plan, found.knobs[0], found.own[0], scores, RATE))
@@ -103,9 +104,9 @@ def goals() -> tuple[float, ...]:
     return tuple(_printed(name).value for name in GOALS)
 
 
-def reached(users: int, goal: float) -> float:
-    """Probability that the plan reaches a throughput [1]."""
-    return float((rates(users) >= goal).mean())
+def reached(users: int, goal: float, name: str = "3") -> float:
+    """Probability that the plan, set up as a stage is, reaches a throughput [1]."""
+    return float((rates(users, name) >= goal).mean())
 
 
 def server() -> Amount:
@@ -156,7 +157,7 @@ def answer() -> None:
     number("ri-plan", goals()[-1])
     number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
     number("ri-first", goals()[0])
-    number("ri-goal", reached(80, goals()[0]), fmt_percent, digits=0)
+    number("ri-goal", reached(80, goals()[0], "2"), fmt_percent, digits=0)
     number("ri-fail", failing(), fmt_percent, digits=1)
     number("ri-up", fleet().share, fmt_percent, digits=1)
     spares = spares_for(PROMISE, fleet())
@@ -184,8 +185,9 @@ def _drawn(lang: str) -> Figure:
     at = int(lang == "zh")
     drawing, axes = figures.axes(height=3.5)
     shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
-    for colour, users in zip(figures.PALETTE[:3], (80, 320, MOST_USERS), strict=True):
-        found = rates(users)
+    drawn_of = ((80, "2"), (320, "3"), (MOST_USERS, "3"))
+    for colour, (users, name) in zip(figures.PALETTE[:3], drawn_of, strict=True):
+        found = rates(users, name)
         axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour, label=(
             f"{fmt_int(users)} users", f"{fmt_int(users)} 个用户")[at])
     for goal, (en, zh) in zip(goals(), (("goal of the stages", "阶段目标"),

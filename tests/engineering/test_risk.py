@@ -12,7 +12,7 @@ from engineering import risk
 
 @pytest.mark.parametrize(("stage", "users"), [("2", 80), ("3", 320)])
 def test_the_draws_and_the_interval_say_the_same(stage: str, users: int) -> None:
-    of, found = risk.forecast(stage).throughput, risk.rates(users)
+    of, found = risk.forecast(stage).throughput, risk.rates(users, stage)
     low, high = np.quantile(found, [0.1, 0.9])
     assert low == pytest.approx(of.low, rel=0.1)
     assert high == pytest.approx(of.high, rel=0.1)

@@ -172,8 +172,8 @@ def test_files_of_the_readers_own_are_written_and_used(cli, written):
     assert files[1] in out
     code, out, _ = cli("estimate", files[1], "--calibration", files[2], "--json")
     assert code == 0
-    fitted = json.loads(out)["quantities"]["tpot"]["value"]
-    plain = json.loads(cli("estimate", files[1], "--json")[1])["quantities"]["tpot"]["value"]
+    fitted = json.loads(out)["quantities"]["tpot"]["central"]
+    plain = json.loads(cli("estimate", files[1], "--json")[1])["quantities"]["tpot"]["central"]
     assert fitted > plain
     measured = catalogue.load_scenario(files[1]).measured
     assert measured is not None

@@ -20,7 +20,7 @@ def test_twenty_two_rows_within_a_quarter_at_the_median():
 
 def test_power_alone_is_nearer_than_energy():
     summary = energy.summary(FOUND)
-    assert summary["power"]["median"] <= 0.1
+    assert summary["power"]["median"] < min(0.11, summary["energy_per_token"]["median"])
     assert summary["power"]["worst"] < 0.3
 
 

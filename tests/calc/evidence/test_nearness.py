@@ -84,7 +84,7 @@ def test_the_interval_of_an_estimate_is_that_at_its_distance():
     ends = [interval(scenario.inputs(), scenario.knobs(), "mla", ["tpot"], {"tpot": sides})["tpot"]
             for sides in (own["tpot"].of_class, own["tpot"].sides)]
     value = evaluate(scenario.inputs(), "mla")["tpot"]
-    assert ends[1][1] > ends[0][1] > value
+    assert ends[1].high > ends[0].high > value
 
 
 # --- the fit ------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from _fleet import ATTENTIONS, run, sampled, where
 
 import calc
 import catalogue
-from calc.choosing import layouts
 from calc.quantities.everything import PHASES
+from catalogue.deployments.layout import SHARED_CACHE
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 LONG = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1, "concurrency": 1}
@@ -106,7 +106,7 @@ class TestDeployments:
             "workload.input_tokens=131000 token", "workload.output_tokens=72 token",
             "workload.concurrency=30 request", "model.n_routed_experts=252"])
         answer = calc.estimate(scenario)
-        key = f"parallelism.{layouts.SHARED}"
+        key = f"parallelism.{SHARED_CACHE}"
         offered = [change for change in answer.changes if set(change.settings) == {key}]
         cut = [change for change in answer.changes if change.settings and all(
             name.startswith("parallelism.") and name != key for name in change.settings)
