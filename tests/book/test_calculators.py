@@ -101,7 +101,7 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
         if name in values and np.ndim(number) == 0 and far(
                 values[name], float(number), usable if name in of_memory else None):
             yield name
-    own = {name: error.sides for name, error in own_errors(scenario).items()}
+    own = {name: error.parts for name, error in own_errors(scenario).items()}
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
     for name, made in bounds.items():
         scale = usable if name in of_memory else None
