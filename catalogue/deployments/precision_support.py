@@ -8,7 +8,7 @@ from catalogue import library
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.kernels import kernel_problem
+from catalogue.kernels import kernel_of
 from catalogue.kernels.table import expert_bytes
 from catalogue.reading.values import Value
 
@@ -77,7 +77,7 @@ def missing_dtypes(precision: Precision, device: Device,
 
     A dtype is lacking where the device states no dense peak for it: FP8 on an Ascend 910B is an
     answer, not an error. A host processor without a matrix unit multiplies on its vector unit. A
-    kernel of some engine must exist besides: ``catalogue.kernels.kernel_problem``.
+    kernel of some engine must exist besides: ``catalogue.kernels.kernel_of``.
 
     Args:
         precision: an entry of ``params/precisions/``.
@@ -117,6 +117,6 @@ def nearest(device: Device, precision: Precision | None = None,
     sizes = {entry.id: (entry, expert_bytes(entry)) for entry in possible
              if not missing_dtypes(entry, device, classes) and (
                  any_engine or device.type == "host"
-                 or not kernel_problem(entry, device, engine, model=model, classes=classes))}
+                 or kernel_of(entry, device, engine, model=model, classes=classes))}
     order = sorted(sizes, key=lambda name: (abs(sizes[name][1] - wanted), sizes[name][1], name))
     return [sizes[name][0] for name in order]

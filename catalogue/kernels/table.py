@@ -167,7 +167,9 @@ def _known(found: Kernels) -> list[str | None]:
     """Releases of a table's engine, the oldest first; one without a name where none is known."""
     if found.engine is None:
         return [None]
-    return list(releases(library.load("profiles", found.engine)))
+    path = library.locate("profiles", found.engine)
+    return yamlfile.remembered("releases", path.absolute(),
+                               lambda: list(releases(library.load("profiles", path))))
 
 
 def _at(cells: list[Cell], release: str | None) -> Cell | None:
@@ -175,14 +177,16 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
     return next((cell for cell in reversed(cells) if release is None or cell.holds(release)), None)
 
 
-def _running(name: str, device: Device, parts: list[Part], attention: Kinds | None,
+def _running(name: str, found: Kernels, device: Device, parts: list[Part],
+             attention: Kinds | None,
              release: str | None) -> Kernel | None:
     """How an engine runs all parts on a card, in a release or, without one, its newest that does.
     """
-    found = tables()[name]
-    cells = {part.name: _cells(found, device.architecture, part, attention) for part in parts}
-    if not all(cells.values()):
-        return None
+    cells: dict[str, list[Cell]] = {}
+    for part in parts:
+        cells[part.name] = _cells(found, device.architecture, part, attention)
+        if not cells[part.name]:
+            return None
     known = _known(found)
     runs = [each for each in known if all(_at(of, each) for of in cells.values())]
     if not runs or (release is not None and release not in runs):
@@ -219,7 +223,8 @@ def kernels_of(precision: Precision, device: Device, model: Model | None = None,
         classes: of tensors that the card multiplies; absent, all.
     """
     parts, attention = parts_of(precision, model, classes), _attention(model)
-    found = (_running(name, device, parts, attention, None) for name in tables())
+    found = (_running(name, known, device, parts, attention, None)
+             for name, known in tables().items())
     return sorted((kernel for kernel in found if kernel is not None), key=_order)
 
 
@@ -234,10 +239,9 @@ def kernel_of(precision: Precision, device: Device, engine: str | None = None,
     name, meant = _meant(engine, release)
     if name is None:
         return next(iter(kernels_of(precision, device, model, classes)), None)
-    table = _table_of(name)
-    return None if table is None else _running(
-        table, device, parts_of(precision, model, classes), _attention(model),
-        meant)
+    parts, attention = parts_of(precision, model, classes), _attention(model)
+    return next((_running(table, found, device, parts, attention, meant)
+                 for table, found in tables().items() if found.engine == name), None)
 
 
 def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
@@ -245,11 +249,6 @@ def _order(kernel: Kernel) -> tuple[bool, bool, bool]:
     engine = tables()[kernel.engine].engine
     started = engine is not None and library.load("profiles", engine).flags is not None
     return kernel.weight_only, engine is None, not started
-
-
-def _table_of(engine: str) -> str | None:
-    """The table of an engine, if there is one."""
-    return next((name for name, found in tables().items() if found.engine == engine), None)
 
 
 def kernel_problem(precision: Precision, device: Device, engine: str | None = None,

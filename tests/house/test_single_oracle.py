@@ -15,7 +15,7 @@ SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page
     "notebooks/workbench/entries/formats.py": {"missing_dtypes"},
     "notebooks/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/engineering/operating/around.py": {"drafts_in_stages"},
-    "catalogue/deployments/precision_support.py": {"missing_dtypes", "kernel_problem"},
+    "catalogue/deployments/precision_support.py": {"missing_dtypes"},
     "catalogue/kernels/table.py": {"kernel_problem"},
     "catalogue/kernels/__init__.py": {"kernel_problem"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},

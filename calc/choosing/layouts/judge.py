@@ -146,7 +146,9 @@ def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray]) -> np.
     count = len(next(iter(rows.values())))
     if not names or not count:
         return np.full(count, rule.problem(subject, Cut()) is not None)
-    first, which = distinct([rows[name] for name in names])
+    looked_at = [rows[name] for name in names] if rule.alike is None else [
+        np.broadcast_to(column, count) for column in rule.alike(subject, rows)]
+    first, which = distinct(looked_at)
     alike = [rows[name][first].tolist() for name in names]
     bad = [rule.problem(subject, Cut(**dict(zip(names, values, strict=True)))) is not None
            for values in zip(*alike, strict=True)]

@@ -9,7 +9,12 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments.admission.blocks import block_problem
 from catalogue.deployments.admission.cuts import context_problem, cut_problem
-from catalogue.deployments.admission.starting import draft_problem, engine_problem, server_problem
+from catalogue.deployments.admission.starting import (
+    draft_problem,
+    engine_kinds,
+    engine_problem,
+    server_problem,
+)
 from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, told
 from catalogue.deployments.layout import DEGREES, SHARED_CACHE, SHARED_RANKS, SLICES
 from catalogue.deployments.precision_support import missing_dtypes, nearest
@@ -157,7 +162,7 @@ RULES = (
     Rule("blocks", ("tensor", "expert", "slices"), ("model", "precision"), block_problem),
     Rule("servers", (*_EXPERTS, "pipeline"), ("node",), server_problem),
     Rule("engine", (*_EXPERTS, "pipeline", "spares", "shared_ranks", "context"),
-         ("model", "device", "node", "engine", "engines_own"), engine_problem),
+         ("model", "device", "node", "engine", "engines_own"), engine_problem, engine_kinds),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
     Rule("drafts", ("pipeline", "drafts"),
          ("device", "model", "engine", "staged_drafts"), draft_problem),

@@ -48,6 +48,26 @@ def engine_problem(subject: Subject, cut: Cut) -> Problem | None:
     return found[0] if found and all(found) else None
 
 
+def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What :func:`engine_problem` looks at: cuts that are equal in it are started alike.
+
+    Args:
+        subject: the model on its cards.
+        cuts: attributes of cuts, numbers or arrays.
+
+    Returns numbers or arrays of 0 and 1.
+    """
+    tensor, expert, slices = cuts["tensor"], cuts["expert"], cuts.get("slices", 0)
+    left = tensor // expert
+    each = slices + (slices == 0) * (left + (left == 0))
+    joined = expert * each // tensor
+    per_node = int(subject.node.devices_per_node.value)
+    replica = tensor * cuts.get("pipeline", 1)
+    return tuple(1 * looked_at for looked_at in (
+        tensor > 1, expert > 1, each > 1, joined > 1, replica > per_node,
+        cuts.get("shared_ranks", 0) > 0, cuts.get("spares", 0) > 0, cuts.get("context", 1) > 1))
+
+
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     """Why drafts are not made in a pipeline; None if they are."""
     if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:

@@ -129,12 +129,14 @@ class Rule:
         of: attributes of a cut; none where the cut does not matter.
         by: attributes of a subject.
         problem: what is wrong, if anything.
+        alike: what it looks at, as columns that are made of those of ``of``, where that is less.
     """
 
     kind: str
     of: tuple[str, ...]
     by: tuple[str, ...]
     problem: Callable[[Subject, Cut], Problem | None]
+    alike: Callable[[Subject, Mapping[str, Any]], tuple[Any, ...]] | None = None
 
 
 def told(kind: str, key: str, en: str, zh: str, **numbers: Any) -> Problem:
