@@ -178,8 +178,7 @@ def _at(cells: list[Cell], release: str | None) -> Cell | None:
 
 
 def _running(name: str, found: Kernels, device: Device, parts: list[Part],
-             attention: Kinds | None,
-             release: str | None) -> Kernel | None:
+             attention: Kinds | None, release: str | None) -> Kernel | None:
     """How an engine runs all parts on a card, in a release or, without one, its newest that does.
     """
     cells: dict[str, list[Cell]] = {}
