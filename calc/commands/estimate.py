@@ -16,7 +16,7 @@ from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, plain, print_json
-from calc.evidence.classes import named
+from calc.evidence.classes import named, stand_ins
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
@@ -67,7 +67,9 @@ def run(args: argparse.Namespace) -> int:
     pair = together(*(listed(pool, lengths) for pool in both)) if both else None
     searched = alternatives(scenario)
     if args.json:
+        borrowed = stand_ins(scenario)
         print_json(result.as_json() | {"searched": searched.as_json()}
+                   | ({"stand_ins": borrowed[0]} if borrowed else {})
                    | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK
@@ -118,7 +120,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
                  f"per device {'to spare' if spare else 'short'}, every request at its longest "
                  f"({scenario.inputs()['context_tokens']:,.0f} tokens).", soft_wrap=True)
     screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
-    for line in _explained(result):
+    for line in [*(stand_ins(scenario) or ())[:1], *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)
     known = symbols()
     table = Table()

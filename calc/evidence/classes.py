@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
@@ -18,11 +18,12 @@ from typing import Any, Protocol, cast, get_args
 from calc.evidence.nearness import Nearness, nearness, place, widened
 from calc.intervals.uncertainty import Sides
 from catalogue import Scenario, library
+from catalogue.deployments.physics_inputs import USUAL
 from catalogue.entries.calibrations import Covered, Discrepancy, Growth, Metric
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
-ENGINE_LEVEL = 3  # parts of the name of a class that knows its engine
+MAKER_LEVEL, ENGINE_LEVEL = 2, 3  # parts of the name of a class that knows its maker, its engine
 NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in deviations [1]
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
@@ -140,7 +141,8 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
     """What a deployment of a class gets: of which class, of which quantity, and how much.
 
     A class that does not know its engine is as much wider as engines of it differ: by their
-    median distance from it, so that one that is far from all others widens none of these.
+    median distance from it, so that one that is far from all others widens none of these. So is
+    the class of a maker of whose cards nothing was measured, as much as makers of servers differ.
 
     Args:
         classes: own errors by class and quantity.
@@ -155,17 +157,64 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
     if not at:
         return None
     entry = classes[at][of]
-    engines = [each[of] for step, each in classes.items()
-               if of in each and at != HOSTS and step.startswith(f"{at}/")
-               and step.count("/") + 1 == ENGINE_LEVEL]
+
+    def apart(above: str, level: int, which: str) -> float:
+        size = getattr(classes[above][of], which)
+        others = [abs(getattr(each[of], which) - size) for step, each in classes.items()
+                  if of in each and step.startswith(f"{above}/") and step.count("/") + 1 == level]
+        return median(others) / NORMAL_MIDDLE if len(others) > 1 else 0.0
+
+    # two makers of servers were measured; of kinds with one, makers are taken to differ as there
+    makers = unmeasured(classes, name, at) and of in classes.get(SERVERS, {})
 
     def side(which: str) -> float:
-        size: float = getattr(entry, which)
-        others = [abs(getattr(engine, which) - size) for engine in engines]
-        spread = median(others) / NORMAL_MIDDLE if len(others) > 1 else 0.0
-        return math.hypot(size, spread, entry.within)
+        return math.hypot(getattr(entry, which), entry.within,
+                          apart(at, ENGINE_LEVEL, which) if at != HOSTS else 0.0,
+                          apart(SERVERS, MAKER_LEVEL, which) if makers else 0.0)
 
     return at, of, (side("down"), side("up"))
+
+
+def unmeasured(classes: Iterable[str], name: str, at: str) -> bool:
+    """Whether a class is of a maker of whose cards nothing was measured, but for hosts' experts.
+
+    Args:
+        classes: that were measured.
+        name: of the class.
+        at: that its error is taken from.
+    """
+    maker = "/".join(name.split("/")[:MAKER_LEVEL])
+    return (at.count("/") + 1 < MAKER_LEVEL <= name.count("/") + 1 and maker not in classes
+            and not name.startswith(HOSTS))
+
+
+def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
+    """What is taken of other cards since nothing is known of a deployment's own: one sentence in
+    English and in Chinese; None where nothing is.
+
+    Args:
+        scenario: the deployment.
+    """
+    device, classes = scenario.device, discrepancy().classes
+    borrowed = USUAL.get(device.type) if device.mechanisms is None else None
+    name = class_of(scenario)
+    kind = KINDS[name.split("/", maxsplit=1)[0]]
+    alone = unmeasured(classes, name, ladder(name)[-2])
+    if borrowed is None and not alone:
+        return None
+    en, zh = [], []
+    if borrowed is not None:
+        en.append(f"'{device.id}' names no mechanisms, so efficiencies and overheads are those of "
+                  f"'{borrowed}' (mechanisms: NAME in its file says which)")
+        zh.append(f"'{device.id}' 没有给出 mechanisms，效率与开销取自 '{borrowed}'"
+                  "（可在设备文件中写 mechanisms: 名称）")
+    if alone:
+        en.append(f"no {kind[0]} on cards of {device.vendor} were measured, so the "
+                  "interval is that of other makers, wider by as much as makers differ")
+        zh.append(f"{device.vendor} 的卡没有{kind[1]}的实测，"
+                  "区间取自其他厂商，并按厂商间的差异加宽")
+    text = "; ".join(en)
+    return f"{text[0].upper()}{text[1:]}.", f"{'；'.join(zh)}。"
 
 
 def own_errors(scenario: Scenario, requests: Any = None) -> dict[str, Own]:

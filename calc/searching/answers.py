@@ -13,7 +13,7 @@ from typing import Any
 
 from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
-from calc.evidence.classes import near
+from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness
 from calc.searching.choices import Choice, Row, Start, changes, distance, scenario, unrun
 from calc.searching.percentiles import Simulated, simulated
@@ -99,8 +99,8 @@ class Answer:
 
     def _stands(self, each: Drawn) -> bool:
         """Whether a deployment keeps its limits in most draws, and simulated."""
-        told = self.simulated(each.row)
-        return (self.keeps(each) or 0.0) >= HOLDS and (told is None or told.keeps)
+        return (self.keeps(each) or 0.0) >= HOLDS and (
+            (told := self.simulated(each.row)) is None or told.keeps)
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
@@ -168,7 +168,7 @@ class Answer:
 
     @property
     def missed(self) -> list[Simulated]:
-        """Of the ranking, before the last that is told, what did not keep its limits simulated."""
+        """Of the ranking, before the last that is told, what simulated keeps no limits."""
         return [each for each in self._simulated.values() if each and not each.keeps]
 
     def simulated(self, row: Row) -> Simulated | None:
@@ -179,7 +179,7 @@ class Answer:
 
     @property
     def front_size(self) -> int:
-        """Deployments on the front, of which some are told [1]."""
+        """Deployments on the front [1]."""
         return len(self.candidates)
 
     @cached_property
@@ -187,6 +187,10 @@ class Answer:
         """Those that keep the limits in the share that is asked; None where none is."""
         share = self.found.wishes.goal.limits.sure
         return None if share is None else surely(self.found, share)
+
+    def stand_ins(self, row: Row) -> tuple[str, str] | None:
+        """What is taken of other cards for a deployment; of two pools for the one that decodes."""
+        return stand_ins(scenario(self.found.wishes.goal, row.choice))
 
     def near(self, row: Row) -> Nearness:
         """What was measured near a deployment; of two pools near the one that decodes."""
@@ -199,7 +203,7 @@ class Answer:
                         self.found.pairs is not None)
 
     def keeps(self, each: Drawn) -> float | None:
-        """In which share of the draws a deployment keeps all limits [1]; None without limits."""
+        """In which share of draws a deployment keeps all limits [1]; None without limits."""
         return keeps(self.found, each)
 
     @cached_property
@@ -213,19 +217,18 @@ class Answer:
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
-        goal = self.found.wishes.goal
-        prefill, decode = (scenario(goal, choice) for choice in row.choices)
-        return together(prefill, decode, users=row.quantities["users"])
+        pools = (scenario(self.found.wishes.goal, choice) for choice in row.choices)
+        return together(*pools, users=row.quantities["users"])
 
     @property
     def best(self) -> Row | None:
         """The first that is told."""
-        return self.front[0][0].row if self.front else None
+        return next((group[0].row for group in self.front), None)
 
     @property
     def central(self) -> Row | None:
         """The best in the first objective at central values, whatever it can stand for."""
-        return self.candidates[0] if self.candidates else None
+        return next(iter(self.candidates), None)
 
     def central_of(self, precision: str | None) -> Row | None:
         """The best of all offers in one precision at central values."""
@@ -244,8 +247,8 @@ class Answer:
     @property
     def precisions(self) -> list[Row]:
         """The best of each precision, the best first."""
-        names = dict.fromkeys(base.precision for base in self.found.bases)
-        return self._sorted([row for name in names if (row := self.of_precision(name))])
+        return self._sorted([row for name in dict.fromkeys(
+            base.precision for base in self.found.bases) if (row := self.of_precision(name))])
 
     @property
     def devices(self) -> list[Row]:
@@ -288,10 +291,9 @@ class Answer:
     @cached_property
     def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
         """Of what meets the goal the nearest to what the reader has, and what changes."""
-        goal = self.found.wishes.goal
-        if goal.have is None:
+        if (name := self.found.wishes.goal.have) is None:
             return None
-        have = load_scenario(goal.have)
+        have = load_scenario(name)
         rows = [row for kept in self.found.kept if kept.front.rows
                 for row in self.found.rows(kept.front)]
         rows += [self.found.row(kept.layouts, number) for kept in self.found.kept if kept.layouts
@@ -303,8 +305,7 @@ class Answer:
     def nearest_miss(self) -> Row | None:
         """Where nothing meets the goal: what is least over a limit, else least short of memory."""
         for name in (MISS, SHORT):
-            every = [rows for kept in self.found.kept if (rows := getattr(kept, name).rows)]
-            if every:
+            if every := [rows for kept in self.found.kept if (rows := getattr(kept, name).rows)]:
                 return self.found.row(min(every, key=lambda rows: float(rows[name][0])), 0)
         return None
 
@@ -334,8 +335,7 @@ class Answer:
         return next(iter(first), None)
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
-        objectives = self.found.wishes.objectives
-        return sorted(rows, key=lambda row: row.worth(objectives), reverse=True)
+        return sorted(rows, key=lambda row: row.worth(self.found.wishes.objectives), reverse=True)
 
     def _first(self, rows: Sequence[Row]) -> Row | None:
         return self._offered(self._sorted(rows))
@@ -377,8 +377,8 @@ class Answer:
 
     def beside(self, row: Row) -> dict[str, Any]:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""
-        start = self.start(row)
-        return row.as_json() | {
+        start, taken = self.start(row), self.stand_ins(row)
+        return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
             "quality": [known.told[0] for known in self.quality(row)],
             "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
             **({"start": start.as_json()} if start else {})}

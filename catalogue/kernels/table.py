@@ -77,9 +77,11 @@ class Kernel:
 
     @property
     def told(self) -> str:
-        """As an answer says it: engine, releases, and the kernel of the experts."""
+        """As an answer says it: engine, releases, kernel of the experts, notes on it."""
         how = ", weights widened to 16 bits" if self.weight_only else ""
-        return f"runs on {self.releases}, {self.experts.kernel}{how}"
+        known = self.experts.note
+        note = f"; {known['en'].rstrip('.')} [{self.experts.source}]" if known else ""
+        return f"runs on {self.releases}, {self.experts.kernel}{how}{note}"
 
 
 def tables() -> dict[str, Kernels]:

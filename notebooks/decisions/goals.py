@@ -227,7 +227,7 @@ def _stacked(line: dict[str, Any]) -> dict[str, Any]:
 
     kept = line.get("kept")
     return {"which": line["which"], "deployment": lines(*(line.get(name) for name in (
-        "cards", "plan", "quality", "starts", "near"))),
+        "cards", "plan", "quality", "starts", "near", "stand_ins"))),
             "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
                              if name in line)),
             "rates": lines(line.get("throughput_per_card"), line.get("cost")),
@@ -331,7 +331,7 @@ def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
     pools = POOLS[row.binds] if row.binds else None
     return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
             "near": beside(answer, row), "starts": starts(answer, row),
-            "quality": costs(answer, row),
+            "quality": costs(answer, row), "stand_ins": answer.stand_ins(row),
             **{name: cell(each, name) for name in TOLD},
             "limited": pools or limited(answer, row),
             **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),

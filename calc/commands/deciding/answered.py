@@ -104,6 +104,12 @@ def near(answer: Answer, row: Row) -> str:
             + (f"; inside: {', '.join(inside)}" if outside and inside else "") + ".")
 
 
+def stood_in(answer: Answer) -> list[str]:
+    """What is taken of other cards for those that are told, a sentence for each."""
+    rows = (group[0].row for group in answer.front)
+    return list(dict.fromkeys(told[0] for row in rows if (told := answer.stand_ins(row))))
+
+
 def _amount_of(value: Any) -> str:
     return f"{value:,.4g}" if isinstance(value, float) else str(value)
 

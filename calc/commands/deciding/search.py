@@ -20,6 +20,7 @@ from calc.commands.deciding.answered import (
     near,
     runs,
     starts,
+    stood_in,
 )
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
@@ -144,9 +145,7 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
     if funnel.deployments:
         screen.print(_funnel(answer), highlight=False, soft_wrap=True)
     if funnel.counts["drafts"]:
-        screen.print(f"Pipeline stages without drafts ({funnel.counts['drafts']:,} layouts): "
-                     "engines draft none there; --set space.staged_drafts=true tries them.",
-                     highlight=False, soft_wrap=True)
+        screen.print(_undrafted(answer), highlight=False, soft_wrap=True)
     if answer.found.wishes.unpriced and funnel.deployments:
         screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
                      "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
@@ -155,6 +154,16 @@ def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
         screen.print(f"wrote {path}", highlight=False, soft_wrap=True)
     if answer.met and not files:
         screen.print("-o DIR writes the files.", highlight=False)
+
+
+def _undrafted(answer: Answer) -> str:
+    """Which layouts are tried without drafts, and why."""
+    count, model = answer.found.funnel.counts["drafts"], answer.found.space.model
+    if not model.drafts:
+        return (f"Without drafts ({count:,} layouts): no layer that drafts is published with "
+                f"'{model.id}'; --any-engine tries them.")
+    return (f"Pipeline stages without drafts ({count:,} layouts): engines draft none there; "
+            "--set space.staged_drafts=true tries them.")
 
 
 def _file(answer: Answer, number: int, files: list[Path]) -> str:
@@ -177,6 +186,8 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
                      starts(answer, each.row, _file(answer, number, files)),
                      near(answer, each.row)):
             screen.print(f"     {line}", highlight=False, soft_wrap=True)
+    for line in stood_in(answer):
+        screen.print(line, highlight=False, soft_wrap=True)
     _print_sure(screen, answer)
     for row in answer.refused:
         start = answer.start(row)

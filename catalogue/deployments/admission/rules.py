@@ -46,8 +46,9 @@ KINDS = {
     STAGES: ("layouts with pipeline stages of ranks that share experts, for whose steady state "
              "the closed form does not hold",
              "流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）"),
-    "drafts": ("layouts with pipeline stages tried without drafts, as engines draft none there",
-               "只在不起草时尝试的流水线切分（引擎不跨流水线级起草）"),
+    "drafts": ("layouts tried without drafts: in pipeline stages, where engines draft none, or of "
+               "models without a published layer that drafts",
+               "只在不起草时尝试的切分（引擎不跨流水线级起草，或模型没有发布起草层）"),
 }
 """Why nothing loads it, in both languages, in the order in which it is asked."""
 
@@ -165,7 +166,7 @@ RULES = (
          ("model", "device", "node", "engine", "engines_own"), engine_problem, engine_kinds),
     Rule(STAGES, ("tensor", "pipeline", "expert", "slices"), ("staged_groups",), staged_problem),
     Rule("drafts", ("pipeline", "drafts"),
-         ("device", "model", "engine", "staged_drafts"), draft_problem),
+         ("device", "model", "engine", "staged_drafts", "engines_own"), draft_problem),
 )
 OF_PRECISION = (DTYPE, HOST_FORMAT, KERNEL)
 LAID_OUT = ("division", "dealt", "blocks")  # without which there is no deployment to compute

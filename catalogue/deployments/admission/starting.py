@@ -70,7 +70,14 @@ def engine_kinds(subject: Subject, cuts: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
-    """Why drafts are not made in a pipeline; None if they are."""
+    """Why drafts are not made: no layer that drafts is published, or no engine drafts in stages;
+    None if they are."""
+    if cut.drafts and subject.engines_own and not subject.model.drafts:
+        return told(DRAFTS, "draft_tokens",
+                    f"{cut.drafts} drafted tokens: no layer that drafts is published with "
+                    f"'{subject.model.id}', expected 0",
+                    f"起草 {cut.drafts} 个 token：'{subject.model.id}' 没有发布起草层，应为 0",
+                    drafts=cut.drafts)
     if cut.pipeline == 1 or not cut.drafts or subject.stages_draft:
         return None
     engine = subject.engine or "、".join(fitting(subject.device))
