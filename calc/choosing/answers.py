@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters
 from calc.quantities.everything import evaluate
 from catalogue import Scenario, model_inputs
+from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
@@ -238,8 +239,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     values = {name: _number(everything[name]) for name in stated
               if name not in ADDED or everything[name] > 0}
     own = _with_steady(own_errors(scenario))
-    bounds = interval(inputs, knobs, attention, values,
-                      {name: error.parts for name, error in own.items()})
+    bounds = predicted(scenario, values, own, inputs, knobs)
     if steady is not None:
         _at_arrivals(steady, bounds)
     if applied is not None:
@@ -260,6 +260,22 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
                     _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
                     applied, steady, scenario.engine,
                     bool(inputs["prompt_variation"] or inputs["answer_variation"]))
+
+
+def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
+              inputs: Mapping[str, Any] | None = None, knobs: Sequence[Knob] | None = None
+              ) -> dict[str, Amount]:
+    """Quantities of a deployment as they are told: medians with their 80% intervals.
+
+    Args:
+        scenario: the deployment.
+        names: quantities.
+        own: errors of the formulas, inputs and what has a range; the deployment's, if absent.
+    """
+    own = _with_steady(own_errors(scenario)) if own is None else own
+    return interval(scenario.inputs() if inputs is None else inputs,
+                    scenario.knobs() if knobs is None else knobs, scenario.model.attention, names,
+                    {name: error.parts for name, error in own.items()})
 
 
 def _with_steady(own: dict[str, Own]) -> dict[str, Own]:

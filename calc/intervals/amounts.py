@@ -6,6 +6,7 @@ predicted. What follows from such values is an :class:`Amount`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,7 +135,8 @@ class Amount:
         return self.text if self.exact else f"{self.text} (80%: {self.reach})"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, SI; without what is not known of it."""
-        data = {key: item for key, item in vars(self).items()
+        """Plain data, SI; without what is not known of it. An end that has none is None."""
+        data = {key: None if isinstance(item, float) and not math.isfinite(item) else item
+                for key, item in vars(self).items()
                 if key != "name" and item is not None and not (isinstance(item, str) and not item)}
         return data if self.own_error is None else data | {"own_error": self.own_error.as_json()}

@@ -15,6 +15,7 @@ from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness
+from calc.intervals.amounts import Amount
 from calc.searching.choices import Choice, Row, Start, changes, distance, scenario, unrun
 from calc.searching.percentiles import Simulated, simulated
 from calc.searching.search import MISS, SHORT, Found, search
@@ -202,14 +203,17 @@ class Answer:
         return left_out(self.found.wishes.goal, {base.precision for base in self.found.bases},
                         self.found.pairs is not None)
 
+    def amounts(self, row: Row) -> dict[str, Amount]:
+        """What is told of a deployment, by name: medians with their 80% intervals."""
+        return drawn(self.found, [row])[0].amounts
+
     def keeps(self, each: Drawn) -> float | None:
         """In which share of draws a deployment keeps all limits [1]; None without limits."""
         return keeps(self.found, each)
 
     @cached_property
     def first_sure(self) -> Drawn | None:
-        """The first told on the front that keeps all limits in the share that is asked, or in nine
-        of ten draws where none is; None without limits."""
+        """The first told that keeps all limits in the share asked, or in nine of ten draws."""
         share = self.sure.share if self.sure else SURE
         return next((each for group in self.front for each in group
                      if (often := self.keeps(each)) is not None and often >= share
@@ -352,21 +356,17 @@ class Answer:
                 {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
             if not self.met:
                 return answer
-        answer |= {"left_out": self.left_out}
+        answer |= {"left_out": self.left_out, "missed": [
+            each.row.as_json() | {"simulated": each.as_json()} for each in self.missed]}
         if not self.met:
             miss = self.nearest_miss
-            return answer | {
-                "missed": [each.row.as_json() | {"simulated": each.as_json()}
-                           for each in self.missed],
-                "nearest_miss": None if miss is None else
-                miss.as_json() | {"binds": self.binds(miss)}}
+            return answer | {"nearest_miss": miss and miss.as_json() | {"binds": self.binds(miss)}}
         change = self.least_change
         rows = {name: row and self.beside(row) for name, row in (
             ("official", self.official), ("runner_up", self.runner_up))}
         return answer | {
             "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
                       for group in self.front], "front_size": self.front_size,
-            "missed": [each.row.as_json() | {"simulated": each.as_json()} for each in self.missed],
             "first_sure": self._told(self.first_sure) if self.first_sure else None,
             **rows, "refused": [self.beside(row) for row in self.refused],
             "official_precision": self.official_precision,
@@ -379,6 +379,7 @@ class Answer:
         """A deployment with what its format costs and runs on, and how it starts; plain data."""
         start, taken = self.start(row), self.stand_ins(row)
         return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
+            "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
             "quality": [known.told[0] for known in self.quality(row)],
             "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
             **({"start": start.as_json()} if start else {})}
@@ -388,10 +389,9 @@ class Answer:
         seen = self.simulated(each.row)
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return self.beside(each.row) | loop | {
-            "binds": self.binds(each.row), "intervals": each.intervals, "keeps": self.keeps(each),
+            "binds": self.binds(each.row), "keeps": self.keeps(each),
             "unstarted": unrun(self.found.wishes.goal, each.row),
-            "near": self.near(each.row).as_json(),
-            "simulated": seen.as_json() if seen else None}
+            "near": self.near(each.row).as_json(), "simulated": seen and seen.as_json()}
 
 
 def _cut(row: Row) -> tuple[int, ...]:

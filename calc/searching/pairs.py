@@ -242,19 +242,47 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
             "received": received}
 
 
-def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes
-             ) -> dict[str, np.ndarray]:
+def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes,
+             limited: bool = True) -> dict[str, np.ndarray]:
     """The steady state of pairs of pools, shape (n,) each.
 
     Args:
         first, then: what :func:`rated` gives of each.
         asked: limits and demand.
+        limited: whether what is asked is served only within the limit on the TTFT; where nothing
+            is asked, the limit says how busy the prefill pool may be.
     """
     demand = asked.goal.demand
+    given = demand.users is not None or demand.arrival_rate is not None
+    limit = asked.limits.get("ttft") if limited or not given else None
     found: dict[str, np.ndarray] = balanced(
-        first, then, demand.output_tokens, asked.limits.get("ttft"), demand.users,
+        first, then, demand.output_tokens, limit, demand.users,
         demand.think_time or 0.0, demand.arrival_rate)
     return found
+
+
+def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.ndarray]:
+    """What users see of pairs of pools that cannot serve what is asked, shape (n,) each.
+
+    Users who ask again wait until the pair is done with the others: the rate is the most that both
+    finish, and by Little's law a turn takes the users over it. Of requests that come on their own
+    ever more wait.
+
+    Args:
+        pairs: what :func:`combined` gives of them, whatever the limit on the TTFT.
+        demand: of the goal.
+    """
+    never, users = pairs["throughput"] <= 0, demand.users
+    if demand.arrival_rate is not None or users is None:
+        late = {name: np.where(never, np.inf, pairs[name]) for name in ("ttft", "e2e")}
+        return {**pairs, **late}
+    rate = np.minimum.reduce([pairs[f"{name} rate"] for name in ("prefill", "decode", "transfer")])
+    turn = users / rate - (demand.think_time or 0.0)
+    found = {"ttft": turn - (demand.output_tokens - 1) * pairs["tpot"], "e2e": turn,
+             "throughput": rate * demand.output_tokens, "users": np.full(rate.shape, float(users)),
+             "prefill_busy": np.minimum(rate / pairs["prefill rate"], 1.0)}
+    return {**pairs, **{name: np.where(never, value, pairs[name])
+                        for name, value in found.items()}}
 
 
 def _residual(service: Number, variation: Number) -> Number:

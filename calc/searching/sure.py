@@ -10,22 +10,27 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr
 
+from calc.choosing.answers import predicted
 from calc.choosing.sweeps import decode_sweep
 from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import class_of, own_errors
+from calc.intervals.amounts import Amount
 from calc.searching.choices import Row, scenario
-from calc.searching.pairs import RATED, combined, rated
+from calc.searching.pairs import RATED, as_served, combined, rated
 from calc.searching.search import Found
 from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
+from calc.searching.wishes import Wishes
 from catalogue import Scenario
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.planning.goals import UNITS, Goal
+from catalogue.reading.units import DIMENSIONLESS
 
 DRAWS = 400  # of everything that is known within a range only
 SEED = 20_260_101
@@ -33,6 +38,8 @@ SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
+OBSERVED: Literal["closest_observation"] = "closest_observation"
+"""What is not served costs without end: a point is never between two draws."""
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
@@ -45,14 +52,18 @@ class Drawn:
     """A deployment under many draws of what is uncertain.
 
     Attributes:
+        goal: that it serves.
         row: it.
         quantities: name -> draws, shape (DRAWS,), SI units.
+        near: the same draws without what distance from what was measured adds.
         scatter: name -> deviation of the logarithm of one deployment about what all of its class
             share, and which is drawn with the rest [1].
     """
 
+    goal: Goal
     row: Row
     quantities: dict[str, np.ndarray]
+    near: dict[str, np.ndarray] = field(default_factory=dict)
     scatter: Mapping[str, float] = field(default_factory=dict)
 
     def stands_for(self, name: str, sign: int) -> float:
@@ -69,14 +80,20 @@ class Drawn:
         return float(np.quantile(sign * self.quantities[name], 1 - HOLDS))
 
     @cached_property
-    def intervals(self) -> dict[str, tuple[float, float]]:
-        """80% intervals by name; the value is never outside."""
+    def amounts(self) -> dict[str, Amount]:
+        """What is told of it, by name: medians with their 80% intervals, of one deployment those
+        that an estimate of it tells. What follows from more than that, as a cost or anything of
+        two pools, is told by its draws; there, too, what distance from what was measured adds
+        moves the ends and not the median."""
         found = {}
         for name, draws in self.quantities.items():
-            low, high = map(float, np.quantile(draws, (LOW, HIGH)))
-            value = self.row.quantities[name]
-            found[name] = min(low, value), max(high, value)
-        return found
+            low, high = map(float, np.quantile(draws, (LOW, HIGH), method=OBSERVED))
+            middle = min(max(float(np.quantile(self.near[name], 1 / 2, method=OBSERVED)), low),
+                         high)
+            unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
+            found[name] = Amount(middle, low, high, unit, central=self.row.quantities[name],
+                                 name=name)
+        return found | (_estimated(self.goal, self.row) if self.row.prefill is None else {})
 
 
 @dataclass(frozen=True)
@@ -163,8 +180,27 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
     for row in rows:
         if row.choices not in draws:
             draws[row.choices] = _drawn(found, row)
-    return [Drawn(row, {name: made for name, made in draws[row.choices].items()
-                        if name in row.quantities}, _scatter(found, row)) for row in rows]
+    result = []
+    for row in rows:
+        far, near = ({name: made for name, made in each.items() if name in row.quantities}
+                     for each in draws[row.choices])
+        result.append(Drawn(found.wishes.goal, row, far, near, _scatter(found, row)))
+    return result
+
+
+def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
+    """Times and rates of a deployment as an estimate tells them."""
+    demand, names = goal.demand, BURST if goal.demand.arrivals == "burst" else STEADY
+    seen = predicted(scenario(goal, row.choice), names.values())
+    found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
+    if demand.arrival_rate is not None or demand.think_time:
+        whole = found["e2e"]
+        value, low, high, central = as_asked(demand, {"e2e": np.array([
+            whole.value, whole.high, whole.low, whole.central])})["throughput"].tolist()
+        found["throughput"] = replace(found["throughput"], value=value, low=low, high=high,
+                                      central=central)
+    per_card = found["throughput"].scaled(1 / row.devices)
+    return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 
 
 def _scatter(found: Found, row: Row) -> dict[str, float]:
@@ -175,8 +211,9 @@ def _scatter(found: Found, row: Row) -> dict[str, float]:
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
-def _drawn(found: Found, row: Row) -> dict[str, np.ndarray]:
-    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units."""
+def _drawn(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
+    distance from what was measured adds, and without."""
     goal, wishes = found.wishes.goal, found.wishes
     pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
     if row.prefill is None:
@@ -187,10 +224,17 @@ def _drawn(found: Found, row: Row) -> dict[str, np.ndarray]:
         (first, _), (then, deployed) = pools
         whole = ({name: np.broadcast_to(value, DRAWS) for name, value in pool.items()}
                  for pool in (first, then))
-        quantities = dict(combined(next(whole), next(whole), wishes))
+        quantities = as_served(combined(next(whole), next(whole), wishes, False), goal.demand)
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
-    quantities = quantities | _own_errors(deployed, quantities)
+    far, near = ({**quantities, **_own_errors(deployed, quantities, beyond)}
+                 for beyond in (True, False))
+    return _priced(wishes, row, far), _priced(wishes, row, near)
+
+
+def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
+            ) -> dict[str, np.ndarray]:
+    """Draws with what follows from them, and what an hour of a card costs."""
     columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
     if row.prefill is None:
         columns = wishes.with_derived(columns, row.choice.device)
@@ -234,14 +278,14 @@ def _pool(found: Found, deployed: Scenario, pool: str | None
     return quantities, deployed
 
 
-def _own_errors(deployed: Scenario, quantities: Mapping[str, np.ndarray]
+def _own_errors(deployed: Scenario, quantities: Mapping[str, np.ndarray], far: bool
                 ) -> dict[str, np.ndarray]:
-    """Draws with the formulas' own error: that which a class shares, and that of the distance from
-    what was measured of it."""
+    """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
+    drawn, that of the distance from what was measured of it."""
     own, of, found = own_errors(deployed), class_of(deployed), {}
     for name, metric in OWN.items():
         error = own.get(metric)
-        sides = ((error.of_class, ""), (error.beyond, " beyond")) if error else ()
+        sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
         logs = np.zeros(DRAWS)
         for (down, up), which in sides:
             scores = _scores(f"{of} {metric}{which}")

@@ -27,6 +27,9 @@ OBJECTIVES: dict[str, int] = {
     "throughput_per_card": 1, "throughput": 1, "tpot": -1, "ttft": -1, "e2e": -1, "cards": -1,
     "cost": -1, "energy": -1, "power": -1, "context": 1}
 """What may be asked to be best: +1 to have it large, -1 to have it small."""
+UNITS = {"throughput_per_card": "token/s", "throughput": "token/s", "tpot": "s", "ttft": "s",
+         "e2e": "s", "energy": "J/token", "power": "W", "longest_context": "token"}
+"""Of what a search finds of a deployment; a cost is in the currency of its goal."""
 Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", "cards", "cost",
                     "energy", "power", "context"]
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")

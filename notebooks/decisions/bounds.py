@@ -214,9 +214,9 @@ def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[Drawn, Drawn]]:
     for answer in answers:
         firsts = [group[0] for group in answer.front] if answer.found.front.rows else []
         for one, other in pairwise(firsts):
-            (_, left), (right, _) = sorted((one.intervals["tpot"], other.intervals["tpot"]))
+            (_, left), (right, _) = sorted((one.amounts["tpot"].ends, other.amounts["tpot"].ends))
             first, second = one.row.choice, other.row.choice
-            slow, fast = sorted((one, other), key=lambda each: -each.row.quantities["tpot"])
+            slow, fast = sorted((one, other), key=lambda each: -each.amounts["tpot"].value)
             if (left > right and cards(first) == cards(second) and plan(first) != plan(second)
                     and _faster(fast, slow) >= SURE):
                 yield slow, fast

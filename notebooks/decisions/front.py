@@ -9,6 +9,7 @@ from IPython.display import HTML
 from myst_nb import glue
 
 from calc.evidence.classes import own_errors
+from calc.intervals.amounts import Amount
 from calc.searching.asking import load_goal
 from calc.searching.choices import scenario
 from decisions.goals import named
@@ -47,14 +48,14 @@ def answer(matrix: Sequence[Cell]) -> None:
 def _row(cell: Cell, lang: int) -> str:
     """A card: fewest cards, weights and cut, times with intervals, how such did, money."""
     assert cell.best is not None
-    choice, found, ends = cell.best.row.choice, cell.best.row.quantities, cell.best.intervals
+    choice, told = cell.best.row.choice, cell.best.amounts
     own = own_errors(scenario(load_goal(GOAL), choice))["tpot"]
     cut = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data, "EP": choice.expert}
     weights = "FP8" if cell.precision == PUBLISHED else "INT8"
-    times = (_time(found[name], ends[name], digits) for name, digits in DIGITS.items())
-    cost = (f"<strong>{fmt_sig(found['cost'], 2)}</strong> "
-            f"({'–'.join(fmt_sig(end, 2) for end in ends['cost'])}) {html.escape(cell.currency)}"
-            if "cost" in found else NOTHING)
+    times = (_time(told[name], digits) for name, digits in DIGITS.items())
+    cost = (f"<strong>{fmt_sig(told['cost'].value, 2)}</strong> "
+            f"({'–'.join(fmt_sig(end, 2) for end in told['cost'].ends)}) "
+            f"{html.escape(cell.currency)}" if "cost" in told else NOTHING)
     texts = (f'<a href="chapters/devices/{cell.device}.html">'
              f"{html.escape(named(cell.device)[lang])}</a>", fmt_int(choice.devices),
              f"{weights}, {'×'.join(f'{name}{size}' for name, size in cut.items() if size > 1)}",
@@ -62,8 +63,8 @@ def _row(cell: Cell, lang: int) -> str:
     return "".join(f"<td>{text}</td>" for text in texts)
 
 
-def _time(value: float, ends: tuple[float, float], digits: int) -> str:
+def _time(told: Amount, digits: int) -> str:
     """A time and its interval in one unit, the time's: ``232 ms (172–671 ms)``."""
-    factor, unit = (1e3, "ms") if value < 1 else (1, "s")
-    shown, *span = (fmt_sig(each * factor, digits) for each in (value, *ends))
+    factor, unit = (1e3, "ms") if told.value < 1 else (1, "s")
+    shown, *span = (fmt_sig(each * factor, digits) for each in told.points)
     return f"<strong>{shown} {unit}</strong> ({'–'.join(span)} {unit})"

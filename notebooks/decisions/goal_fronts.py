@@ -55,9 +55,9 @@ def lines_of(answer: Answer) -> list[goal_figures.Line]:
         some = drawn(answer.found, _thinned(rows))
         alike = ranked(answer.found, some, len(some))
         marks = [goal_figures.Mark(
-            group[0].row.quantities["tpot"], group[0].row.quantities["throughput_per_card"],
-            binding(answer, group[0].row), len(group), group[0].intervals["tpot"],
-            group[0].intervals["throughput_per_card"]) for group in alike]
+            group[0].amounts["tpot"].value, group[0].amounts["throughput_per_card"].value,
+            binding(answer, group[0].row), len(group), group[0].amounts["tpot"].ends,
+            group[0].amounts["throughput_per_card"].ends) for group in alike]
         every = [(each.quantities["tpot"], each.quantities["throughput_per_card"])
                  for each in rows]
         device = catalogue.load_device(row.choice.device)

@@ -18,8 +18,8 @@ from calc.searching.answers import MEMORY, Answer
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.search import search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
-from catalogue.planning.goals import OBJECTIVES, Goal
-from catalogue.reading.amounts import human, span
+from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
+from catalogue.reading.amounts import human
 from workbench.entries.deployments import RESOURCES
 from workbench.showing.display import number, show, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
@@ -27,8 +27,6 @@ from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_si
 Text = tuple[str, str]
 GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
          "million-tokens")
-UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
-         "throughput_per_card": "token/s", "power": "W"}
 LIMITS: dict[str, Text] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": ("latency", "端到端延迟"),
     "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
@@ -131,16 +129,13 @@ def official(answer: Answer) -> Drawn | None:
 
 def cell(each: Drawn, name: str) -> str:
     """A quantity with its 80% interval: ``47.9 ms (44.1–87.3)``."""
-    value, unit = each.row.quantities.get(name), UNITS.get(name, "")
-    if value is None:
+    if name not in each.amounts:
         return "–"
-    low, high = each.intervals[name]
-    if name == "cost":
-        return f"{fmt_sig(value)} ({fmt_sig(low)}–{fmt_sig(high)})"
-    text, ends = human(value, unit), span(low, high, unit)
-    if " – " not in ends:  # both ends in one unit, which stands before them if it is the same
-        ends = ends.removesuffix(" " + text.rpartition(" ")[2])
-    return f"{text} ({ends})"
+    told = each.amounts[name]
+    if name == "cost":  # in the currency of the heading
+        return f"{fmt_sig(told.value)} ({'–'.join(fmt_sig(end) for end in told.ends)})"
+    # the ends have one unit, which stands before them if it is the same
+    return f"{told.text} ({told.reach.removesuffix(' ' + told.text.rpartition(' ')[2])})"
 
 
 def summary(page: Page) -> None:

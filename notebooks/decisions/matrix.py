@@ -57,7 +57,7 @@ class Cell:
     def pace(self) -> float:
         """Its time per token [s]."""
         assert self.best is not None
-        return self.best.row.quantities["tpot"]
+        return float(self.best.amounts["tpot"].value)
 
 
 def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Cell]:
@@ -210,13 +210,13 @@ def _told(cell: Cell) -> dict[str, str | Text]:
     row: dict[str, str | Text] = {"device": (english, chinese)}
     if cell.best is None:
         return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")
-    choice, quantities = cell.best.row.choice, cell.best.row.quantities
-    low, high = (fmt_fixed(MILLI * end, 1) for end in cell.best.intervals["tpot"])
+    choice, told = cell.best.row.choice, cell.best.amounts
+    low, high = (fmt_fixed(MILLI * end, 1) for end in told["tpot"].ends)
     english, chinese = plan(choice)
     return row | {
         "pace": f"{fmt_fixed(MILLI * cell.pace, 1)}<br>({low}–{high})",
         "cards": fmt_int(choice.devices),
-        "cost": f"{fmt_sig(quantities['cost'])} {cell.currency}" if "cost" in quantities else "–",
+        "cost": told["cost"].text if "cost" in told else "–",
         "layout": (english.partition(", ")[2], chinese.partition("，")[2])}
 
 
@@ -226,14 +226,14 @@ def _plain(cell: Cell) -> dict[str, str | float]:
         "device": cell.device, "precision": cell.precision, "users": cell.users}
     if cell.best is None:
         return row
-    choice, quantities, ends = cell.best.row.choice, cell.best.row.quantities, cell.best.intervals
+    choice, told = cell.best.row.choice, cell.best.amounts
     row |= {
         "servers": choice.nodes, "cards": choice.devices, "tensor_parallel": choice.tensor,
         "pipeline_parallel": choice.pipeline, "data_parallel": choice.data,
         "expert_parallel": choice.expert, "redundant_experts": choice.spares,
         "draft_tokens": choice.drafts, "tpot_ms": MILLI * cell.pace,
-        "tpot_low_ms": MILLI * ends["tpot"][0], "tpot_high_ms": MILLI * ends["tpot"][1]}
-    if "cost" in quantities:
-        row |= {"cost_per_million_output": quantities["cost"], "cost_low": ends["cost"][0],
-                "cost_high": ends["cost"][1], "currency": cell.currency}
+        "tpot_low_ms": MILLI * told["tpot"].low, "tpot_high_ms": MILLI * told["tpot"].high}
+    if "cost" in told:
+        row |= {"cost_per_million_output": told["cost"].value, "cost_low": told["cost"].low,
+                "cost_high": told["cost"].high, "currency": cell.currency}
     return row

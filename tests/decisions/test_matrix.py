@@ -42,7 +42,7 @@ def test_a_field_is_the_fewest_whole_servers_and_the_fastest_on_them(cells, devi
             f"cards.fewest={per_node}", "demand.users=64"])))
         assert cell.best.row.choice == alone.best.choice
         assert cell.best.row.choice.devices % per_node == 0
-        low, high = cell.best.intervals["tpot"]
+        low, high = cell.best.amounts["tpot"].ends
         assert low <= cell.pace <= high
 
 

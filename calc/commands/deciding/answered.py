@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from catalogue.planning.goals import UNITS
 from catalogue.reading.amounts import human
 
 if TYPE_CHECKING:
@@ -11,9 +12,6 @@ if TYPE_CHECKING:
     from calc.searching.choices import Choice, Row
     from calc.searching.sure import Drawn
 
-UNITS = {"ttft": "s", "tpot": "s", "e2e": "s", "throughput": "token/s",
-         "throughput_per_card": "token/s", "power": "W", "energy": "J/token",
-         "longest_context": "token"}
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
          "power": "power", "energy": "energy", "longest_context": "longest context"}
@@ -34,25 +32,20 @@ def named(row: Row) -> str:
             f"chunks of {choice.chunk:,}{drafts}{halves}, {choice.concurrency:,} in flight")
 
 
-def interval(each: Drawn, name: str, currency: str) -> str:
+def interval(each: Drawn, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
-    if name not in each.intervals:
+    if name not in each.amounts:
         return f"{HEADS[name]} {amount(name, each.row.quantities[name])}"
-    low, high = each.intervals[name]
-    value = each.row.quantities[name]
-    if name == "cost":
-        return f"{value:.3g} {currency} per million ({low:.3g}–{high:.3g})"
-    unit = UNITS[name]
-    return (f"{HEADS[name]} {human(value, unit)} ({human(low, unit)}–{human(high, unit)})")
+    return f"{HEADS[name]} {each.amounts[name].said('en')}"
 
 
 def brief(answer: Answer, row: Row) -> str:
     """A deployment beside the first: what it comes to, what its format costs, what starts it."""
-    choice, seen, currency = row.choice, row.quantities, answer.found.wishes.goal.currency
-    cost = f", {seen['cost']:.3g} {currency} per million" if "cost" in seen else ""
+    choice, seen = row.choice, answer.amounts(row)
+    cost = f", {seen['cost'].text} per million" if "cost" in seen else ""
     return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
-            f"TPOT {human(seen['tpot'], 's')}, TTFT {human(seen['ttft'], 's')}, "
-            f"{human(seen['throughput_per_card'], 'token/s')} per card{cost}; "
+            f"TPOT {seen['tpot'].text}, TTFT {seen['ttft'].text}, "
+            f"{seen['throughput_per_card'].text} per card{cost}; "
             f"{'; '.join([*(known.told[0] for known in answer.quality(row)), starts(answer, row)])}"
             )
 

@@ -12,7 +12,6 @@ from rich.console import Console
 from calc.choosing.advice import set_line
 from calc.commands.deciding.answered import (
     HEADS,
-    UNITS,
     amount,
     brief,
     interval,
@@ -24,6 +23,7 @@ from calc.commands.deciding.answered import (
 )
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
+from catalogue.planning.goals import UNITS
 from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
@@ -178,7 +178,7 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     names = [name for name in HEADS if name in asked]
     for number, group in enumerate(answer.front, 1):
         each = group[0]
-        seen = ", ".join(interval(each, name, wishes.goal.currency) for name in names
+        seen = ", ".join(interval(each, name) for name in names
                          if name in each.row.quantities)
         of = [named(each.row), *(known.told[0] for known in answer.quality(each.row))]
         screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)

@@ -97,8 +97,8 @@ def test_what_holds_in_eight_of_ten_draws_decides_not_the_centre():
     from calc.searching.sure import Drawn
 
     row = Row(None, {"tpot": 1.0})
-    wide = Drawn(row, {"tpot": np.linspace(0.5, 3.0, 400)})
-    narrow = Drawn(row, {"tpot": np.linspace(1.1, 1.3, 400)})
+    wide = Drawn(None, row, {"tpot": np.linspace(0.5, 3.0, 400)})
+    narrow = Drawn(None, row, {"tpot": np.linspace(1.1, 1.3, 400)})
     assert wide.stands_for("tpot", -1) == pytest.approx(-2.5, rel=0.01)
     assert narrow.stands_for("tpot", -1) > wide.stands_for("tpot", -1)
 

@@ -246,7 +246,7 @@ def test_scenario_files_that_are_written_give_what_was_told(tmp_path, cli):
         deployed = catalogue.load_scenario(path)
         quantities = evaluate(deployed.inputs(), deployed.model.attention)
         assert float(quantities["steady_tpot"]) == pytest.approx(each["quantities"]["tpot"])
-        low, high = each["intervals"]["tpot"]
+        low, high = (each["amounts"]["tpot"][end] for end in ("low", "high"))
         assert low <= each["quantities"]["tpot"] <= high
 
 
