@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting
 from calc.choosing.layouts.judge import MEMORY, Reason, reasons
+from calc.choosing.simulated import system_of
+from calc.choosing.users import Seen, users_see
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 from calc.intervals.uncertainty import interval
@@ -18,6 +20,7 @@ from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters
 from calc.quantities.everything import evaluate
+from calc.quantities.validity import DOUBTS
 from catalogue import Scenario, model_inputs
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.deployments import Claim
@@ -95,6 +98,8 @@ class Estimate:
         lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
         engine: that the scenario names, with its release; None if it names none.
         varied: whether its requests have many lengths.
+        seen: the simulation whose means are those of the steady state, where the closed form does
+            not hold (:func:`as_simulated`).
     """
 
     scenario: str
@@ -110,6 +115,7 @@ class Estimate:
     lasting: Lasting | None = None
     engine: str | None = None
     varied: bool = False
+    seen: Seen | None = None
 
     @property
     def suffices_steadily(self) -> bool:
@@ -144,7 +150,11 @@ class Estimate:
             answer["arrivals"] = {"named": self.lasting.arrivals,
                                   "steady_in_flight": self.lasting.in_flight,
                                   "keeps_up": self.lasting.keeps_up, **self.lasting.cache,
-                                  "suffices_steadily": self.suffices_steadily}
+                                  "suffices_steadily": self.suffices_steadily,
+                                  "closed_form_holds": not self.lasting.doubts,
+                                  "doubts": {name: DOUBTS[name][0]
+                                             for name in self.lasting.doubts},
+                                  "simulated": self.seen.as_json() if self.seen else None}
         return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: quantity.as_json()
@@ -233,7 +243,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
     everything = evaluate(inputs, attention)
     steady = (None if scenario.file.workload.output_tokens is None
-              else lasting(scenario.file.workload, inputs, attention, everything))
+              else lasting(scenario, inputs, everything))
     left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
     stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
     values = {name: _number(everything[name]) for name in stated
@@ -276,6 +286,34 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
     return interval(scenario.inputs() if inputs is None else inputs,
                     scenario.knobs() if knobs is None else knobs, scenario.model.attention, names,
                     {name: error.parts for name, error in own.items()})
+
+
+def as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
+    """An answer whose steady state is that of a simulation, where the closed form does not hold.
+
+    Intervals move along: they are those of the inputs and of the formulas of steps. What does not
+    run is not simulated, nor what leaves nothing of a steady state in a run of seconds.
+
+    Args:
+        scenario: the deployment.
+        answer: its estimate.
+
+    Raises ParamsError for a deployment that cannot be simulated.
+    """
+    steady = answer.lasting
+    if steady is None or not steady.doubts or not answer.fits:
+        return answer
+    given = answer.applied.inputs if answer.applied is not None else None
+    seen = users_see(scenario, system=system_of(scenario, found=given))
+    if not seen.summary.steady or not seen.keeps_up:
+        return answer
+    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
+             "steady_e2e": seen.e2e.mean,
+             THROUGHPUT: seen.summary.output_throughput / seen.share}
+    told = {name: answer.quantities[name].scaled(mean / steady.values[name])
+            for name, mean in means.items()
+            if mean > 0 and not answer.quantities[name].exact}
+    return replace(answer, quantities=answer.quantities | told, seen=seen)
 
 
 def _with_steady(own: dict[str, Own]) -> dict[str, Own]:

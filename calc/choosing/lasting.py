@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
 from calc.quantities.everything import evaluate
+from calc.quantities.validity import doubts
+from catalogue import Scenario
 
 THROUGHPUT = "steady_throughput"
 STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
@@ -31,12 +35,15 @@ class Lasting:
         in_flight: requests, of a burst and without thinking all of them [request].
         values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
         cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
+        doubts: why a simulation may give others, by name of ``calc.quantities.validity.DOUBTS``;
+            empty where the closed form holds.
     """
 
     arrivals: str | None
     in_flight: float
     values: dict[str, float]
     cache: dict[str, float]
+    doubts: tuple[str, ...] = ()
 
     @property
     def keeps_up(self) -> bool:
@@ -44,33 +51,50 @@ class Lasting:
         return bool(self.values)
 
 
-def lasting(workload: Any, inputs: Mapping[str, Any], attention: str,
-            everything: Mapping[str, Any]) -> Lasting:
+def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[str, Any]
+            ) -> Lasting:
     """The steady state of a deployment.
 
     Of users who think, and of independent arrivals, only some are in flight: so many that as many
     users, or as high a rate, belong to them. Both grow with the requests in flight.
 
     Args:
-        workload: of the scenario: ``arrivals``, ``think_time``, ``arrival_rate``.
+        scenario: the deployment, for what its workload says of arrivals.
         inputs: every input symbol, scalars in SI units.
-        attention: ``mla`` or ``gqa``.
         everything: what ``calc.evaluate`` gives for them.
     """
+    workload, attention = scenario.file.workload, scenario.model.attention
     most = float(inputs["concurrency"])
     if not inputs["open_arrivals"] and not inputs["think_time"]:
-        return Lasting(workload.arrivals, most, *(
-            {name: float(everything[name]) for name in names} for names in (STEADY, CACHE)))
+        values, cache = ({name: float(everything[name]) for name in names}
+                         for names in (STEADY, CACHE))
+        return Lasting(workload.arrivals, most, values, cache,
+                       _doubts(scenario, inputs, everything, 0))
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, most - 1), POINTS))
     found = evaluate({**inputs, "concurrency": counts}, attention)
-    wanted, name = ((workload.arrival_rate.value, "steady_request_throughput")
-                    if inputs["open_arrivals"] else (most, "steady_users"))
+    rate = workload.arrival_rate
+    wanted, name = ((float(rate.value), "steady_request_throughput")
+                    if rate is not None and inputs["open_arrivals"] else (most, "steady_users"))
     rates, stays = (np.broadcast_to(found[key], counts.shape) for key in (
         "steady_request_throughput", "steady_e2e"))
     in_flight = rates * stays  # Little's law
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
     if wanted > np.interp(most, in_flight, reached):
         return Lasting(workload.arrivals, most, {}, {})
-    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), *(
+    values, cache = (
         {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
-         for key in names} for names in (STEADY, CACHE)))
+         for key in names} for names in (STEADY, CACHE))
+    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), values, cache,
+                   _doubts(scenario, {**inputs, "concurrency": counts}, found,
+                           int(np.argmax(reached >= wanted))))
+
+
+def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, Any], at: int
+            ) -> tuple[str, ...]:
+    """Names of the doubts at one of the numbers of requests in flight."""
+    q = Inputs({name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()})
+    met = {name: bool(np.ravel(each)[min(at, np.size(each) - 1)])
+           for name, each in doubts(q, found).items()}
+    met["balanced"] = bool(scenario.file.prefill_coordination == "balance"
+                           and ranks_in_step(q) > 1)
+    return tuple(name for name, is_met in met.items() if is_met)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from calc.choosing.simulated import Lengths, System, system_of
 from calc.quantities.everything import evaluate
@@ -36,7 +37,8 @@ class Asked:
 
     Attributes:
         users: who each wait for an answer and ask again; None for independent arrivals.
-        think_time: from an answer to the next question [s].
+        think_time: from an answer to the next question, on average; exponentially distributed, as
+            users who all think equally long would meet again and again [s].
         rate: of independent arrivals; None for users [request/s].
         together: whether users all begin at once; else each at any moment of one cycle, from a
             question to the next.
@@ -79,6 +81,12 @@ class Seen:
     precise: bool
     share: float
     seed: int
+
+    def as_json(self) -> dict[str, Any]:
+        """What was simulated; its means are told elsewhere. Plain data."""
+        return {"requests": self.summary.requests, "seed": self.seed, "precise": self.precise,
+                "share": self.share, "lengths": str(self.lengths) if self.lengths else None,
+                "ttft_half_width": self.ttft.half_width, "tpot_half_width": self.tpot.half_width}
 
     @property
     def ttft(self) -> Latency:
@@ -170,7 +178,7 @@ def workload_of(system: System, asked: Asked, count: int, ramp: float, seed: int
         open_arrivals = poisson(asked.rate or 0.0, count, system.shapes, seed)
         return sharing(open_arrivals, prefixes, seed) if prefixes else open_arrivals
     return ClosedLoop(asked.users, max(count, asked.users), system.shapes,
-                      asked.think_time + system.overhead,
+                      asked.think_time + system.overhead, exponential=asked.think_time > 0,
                       ramp=0.0 if asked.together else ramp, seed=seed, prefixes=prefixes)
 
 

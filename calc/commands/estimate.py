@@ -10,13 +10,14 @@ from rich.table import Table
 
 import calc
 from calc.choosing.advice import set_line
-from calc.choosing.answers import CAPACITY, Comparison, Estimate
+from calc.choosing.answers import CAPACITY, Comparison, Estimate, as_simulated
 from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, plain, print_json
 from calc.evidence.classes import named, stand_ins
+from calc.quantities.validity import DOUBTS
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
 
         applied = apply(scenario, args.calibration)
-    result = calc.estimate(scenario, applied)
+    result = as_simulated(scenario, calc.estimate(scenario, applied))
     taken = taken_from_document(scenario) if args.documented else {}
     both = load_pools(args.scenario, overrides=settings)
     pair = together(*(listed(pool, lengths) for pool in both)) if both else None
@@ -132,7 +133,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
                       quantity.kind.replace("_", " "))
     screen.print(table)
     if result.lasting is not None:
-        for line in [*arrivals(scenario, result.lasting), *_cache(result)]:
+        for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
             screen.print(line, highlight=False, soft_wrap=True)
     for line in _measured(result):
         screen.print(line, highlight=False, soft_wrap=True)
@@ -185,6 +186,20 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
     named = (f"The scenario's arrivals are those of {answer}." if steady.arrivals
              else "The scenario names no arrivals: the steady state is what its users see.")
     return [*lines, f"Steady state: {asked}; {human(steady.in_flight)} in flight.", named]
+
+
+def _doubted(result: Estimate) -> list[str]:
+    """Why the steady state is simulated, where the closed form does not hold; a sentence."""
+    names = result.lasting.doubts if result.lasting else ()
+    if not names:
+        return []
+    why = "; ".join(DOUBTS[name][0] for name in names)
+    if result.seen is None:
+        return [f"The closed form of the steady state does not hold here: {why}. It could not be "
+                "simulated in a few seconds; `simulate` takes longer."]
+    return [f"The closed form of the steady state does not hold here: {why}. Its numbers are the "
+            f"means of {result.seen.summary.requests:,} simulated requests, lengths "
+            f"{result.seen.lengths or 'as listed'}."]
 
 
 def _cache(result: Estimate) -> list[str]:

@@ -197,8 +197,26 @@ class Chunks:
     least: Number
 
 
-def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, span: Number, riding: Number, pace: Number
-            ) -> Chunks:
+def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
+    """Time of a chunk that a prompt takes where as many share it as a rank has in flight [s].
+
+    The known chunk lacks the first request's prompt, unless it is full without, or one of several.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are packed.
+        c: requests in flight of the fullest data-parallel rank [request].
+        burst: the chunk of all but the first of them.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    share = select(p.burst_chunks > 1, 1, np.maximum(
+        (c - 1) / c, p.burst_tokens / q.max_num_batched_tokens))
+    return share * burst.step_time * p.new_tokens / p.burst_tokens
+
+
+def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, burst: Step,
+              riding: Number, pace: Number) -> Chunks:
     """Steps with prompts: of others, with one's own chunk, and full ones.
 
     Source: notebooks/serving.md, section A steady state.
@@ -222,6 +240,7 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, span: Number, riding: Num
     chunk = busy_time(s, p, own, p.prefill_tokens + among, riding)
     stages = q.pipeline_parallel
     filling = (p.prompt_chunks + stages - 1) / (stages * p.prompt_chunks)
-    least = span / s.ranks * busy_time(s, p, budget, s.ranks * budget, riding)
+    least = np.maximum(packed_time(q, p, c, burst),
+                       span * busy_time(s, p, budget, s.ranks * budget, riding)) / s.ranks
     return Chunks(np.maximum(1, everywhere / new), fullest, busy, chunk,
                    r.chunks * (chunk * filling + r.held * pace), least)

@@ -27,6 +27,7 @@ from calc.quantities.bunches import (
     Pieces,
     Rates,
     chunks_of,
+    packed_time,
     pieces,
     rates_of,
 )
@@ -148,24 +149,38 @@ def pool_queue(load: Number, service: Number, base: Number) -> Number:
     return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
 
 
-def _shared_pool_wait(q: Any, p: Prompts, s: Pieces, u: Number, prefill: Step, before: Number,
-                      decoding: Number, ratio: Number) -> Number:
+@dataclass(frozen=True)
+class _PrefillPool:
+    """Replicas that prefill [1]; a prompt's time of one, what it makes a chunk longer, and what it
+    takes at least [s]."""
+
+    replicas: Number
+    service: Number
+    growth: Number
+    least: Number
+
+
+def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst: Step,
+                  ratio: Number) -> _PrefillPool:
+    service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+    return _PrefillPool(
+        s.ranks * np.maximum(1, np.ceil(ratio * q.data_parallel / s.ranks * (1 - ROUNDING))),
+        service, np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
+        np.minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
+
+
+def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
     """Mean wait for a prefill replica, whose chunks prompts share where there is room [s].
 
     Prompts are dealt to r replicas in turn, so that they come more regularly than at random.
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ranks = s.ranks
-    replicas = ranks * np.maximum(1, np.ceil(
-        ratio * q.data_parallel / ranks * (1 - ROUNDING)))
-    service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
     sharing = np.maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
-    growth = np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel)
-    load, base = u * service / replicas, before + decoding
-    gap = base - load + sharing * u * (service - growth) / replicas
-    found = load * service * base / (base + load * sharing) * (
-        1 / replicas + q.prompt_variation**2) / 2
+    load = u * a.service / a.replicas
+    gap = base - load + sharing * u * (a.service - a.growth) / a.replicas
+    found = load * a.service * base / (base + load * sharing) * (
+        1 / a.replicas + q.prompt_variation**2) / 2
     return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
 
 
@@ -203,11 +218,10 @@ def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
     return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
-def _short(q: Any, k: Chunks, others: Number, stay: Number) -> Number:
+def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
     """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
-    fits = np.maximum(q.concurrency / q.front_end_rate, select(
-        q.separate_pools > 0, 0, (1 + others) * k.least))
-    return np.maximum(0, fits - stay)
+    each = select(q.separate_pools > 0, a.least / a.replicas, k.least)
+    return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (1 + others) * each) - stay)
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -235,12 +249,13 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = select(s.mixed, u * (core / c + s.token), 0)
     r = rates_of(q, p, s, u, span)
-    k = chunks_of(q, p, s, r, span, riding, pace)
+    k = chunks_of(q, p, s, r, c, span, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = select(q.open_arrivals > 0, 1, np.minimum(
         1, (q.think_time + q.request_overhead) / (pace + k.prefill)))
     sent = q.request_overhead + served.prefill_time + transfer
-    pool = _shared_pool_wait(q, p, s, others, prefill, sent, after * pace, pool_ratio)
+    a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
+    pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
     queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)
     decoding = select(apart, after * pace,
                       (1 - mixing) * t.decode_back + mixing * t.decode_random)
@@ -250,7 +265,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     stall = select((after > 0) & ~apart, np.maximum(
         0, decoding / np.maximum(1, after) - lighter - steps), 0)
     tpot = select(apart, pace - lighter, steps + stall)
-    short = _short(q, k, others, first + after * tpot)
+    short = _short(q, k, a, others, first + after * tpot)
     ttft = first + short
     e2e = ttft + after * tpot
     total = np.maximum(0, q.concurrency - 1)
