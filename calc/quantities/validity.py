@@ -18,7 +18,7 @@ from calc.physics.experts import ranks_in_step
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
 STALLED_ALONE = 2 / 5  # the same with no more requests than ranks, of which some are empty
 STALLED_PREFILL_FIRST = 3 / 5  # of the steps with a prompt on some rank, where decoding waits
-IN_TURN = 3 / 20  # of a token's time, prompts that come at random and are dealt to replicas in turn
+IN_TURN = 1 / 6  # of a token's time, prompts that come at random and are dealt to replicas in turn
 IN_TURN_AGAIN = 2 / 5  # the same of prompts that come back after their answers
 OFTEN = 1 / 2  # of the requests, those that come at random
 OVER_STEPS = 3 / 5  # of a token's time, prompts of several chunks on one of several replicas
