@@ -224,7 +224,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0798)
+    (True, 'l2_bandwidth', 0.0864)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
@@ -266,8 +266,9 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     apart = {whole: {name: float(part) for name, part in pieces.items()}
              for whole, pieces in parts.items()}
     changes = Search(scenario, everything).changes() if why else []
+    known = inputs | everything | {name: told.value for name, told in quantities.items()}
     return Estimate(scenario.id, not why, binding, quantities, apart,
-                    _comparisons(scenario, inputs | everything), everything, why, tuple(changes),
+                    _comparisons(scenario, known), everything, why, tuple(changes),
                     applied, steady, scenario.engine,
                     bool(inputs["prompt_variation"] or inputs["answer_variation"]))
 

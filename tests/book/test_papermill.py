@@ -141,7 +141,8 @@ def test_a_goal_of_the_readers_own(tmp_path):
 def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path, goal, says):
     (tmp_path / "twice.yml").write_text(
         MY_GOAL.replace("users: 20", "users: 80").replace(
-            "{tpot: 30 ms}", "{tpot: 50 ms, throughput: 50000 token/s}"), encoding="utf-8")
+            "{tpot: 30 ms}", "{tpot: 50 ms, throughput: 50000 token/s}").replace(
+            "drafts: [0, 1]", "drafts: [0, 1], pools: [one]"), encoding="utf-8")
     done, notebook = run(tmp_path, ("goal", goal), template="search.ipynb")
     assert done.returncode != 0
     sentence, = ["\n".join(output.traceback) for cell in notebook.cells

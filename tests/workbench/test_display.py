@@ -39,7 +39,7 @@ from workbench.showing.fonts.subset import TARGET, characters
     (numbers.fmt_quantity(353.9e12, "FLOP/s"), "354 TFLOPS"),
     (numbers.fmt_quantity(207, "request"), "207"),
     (numbers.fmt_quantity(None, "B"), "–"),
-    (numbers.fmt_like(169.560714e9, "20.97 GB"), "170 GB"),
+    (numbers.fmt_like(169.560714e9, "20.97 GB"), "169.6 GB"),
     (numbers.fmt_like(169.560714e9, "5.77GiB"), "158 GiB"),
     (numbers.fmt_like(3.675e9, "3.68 GB"), "3.68 GB"),
     (numbers.fmt_like(70272, "0.070 MiB/token"), "0.067 MiB/token"),

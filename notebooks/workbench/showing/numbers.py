@@ -68,13 +68,15 @@ def fmt_written(written: str) -> str:
 
 
 def fmt_like(value: float | None, written: str) -> str:
-    """A number (SI) in the unit in which a document wrote another, so that the two compare."""
+    """A number (SI) in the unit in which a document wrote another, so that the two compare, and
+    with no fewer digits than it has."""
     if value is None:
         return NONE
-    unit = units.split(written)[1]
+    number, unit = units.split(written)
     if unit in units.COUNTING:
         return fmt_int(round(value))
-    shown = plain(value / units.factor(unit))
+    scaled, of_theirs = value / units.factor(unit), sum(map(str.isdigit, number.lstrip("0.")))
+    shown = max(plain(scaled), plain(scaled, of_theirs or None), key=len)
     return shown if unit == units.DIMENSIONLESS else f"{shown} {_SIGNS.get(unit, unit)}"
 
 
