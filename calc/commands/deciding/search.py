@@ -335,7 +335,8 @@ def _print_miss(screen: Console, answer: Answer) -> None:
         unit = UNITS.get(at)
         told = ((f"{value:.3g}", f"{limit:.3g}") if unit is None
                 else (human(value, unit), human(limit, unit)))
-        how = f"{HEADS[at]} {told[0]}, the limit is {told[1]}, off by {miss.over[at]:.1%}"
+        how = (f"{HEADS[at]} {told[0]}, the limit is {told[1]}, "
+               f"off by a factor of {human(1 + miss.over[at])}")
     screen.print(f"Nothing meets the goal. Nearest: {named(miss)}: {how}.", highlight=False,
                  soft_wrap=True)
     screen.print(f"    {set_line(miss.choice.settings())}", highlight=False, soft_wrap=True)
