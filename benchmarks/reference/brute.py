@@ -105,10 +105,18 @@ def deployments(goal: Goal) -> Iterator[Choice]:
                          CHUNK, halves, drafts, SHARE, int(goal.demand.users or 1))
 
 
+def compared(goal: Goal) -> list[str]:
+    """In what a front is the best: objectives, and the time per token that is limited, since of two
+    that are as good the faster one keeps the limit more surely."""
+    asked = list(goal.objectives or ())
+    return asked + ["tpot"] * (goal.limits.tpot is not None and "tpot" not in asked)
+
+
 def found(goal: Goal) -> tuple[set[tuple[float, ...]], int]:
     """Objectives of the front by plain loops, and how many deployments were computed."""
     rows: list[tuple[tuple[float, ...], tuple[float, ...]]] = []
-    signs = [OBJECTIVES[name] for name in goal.objectives or ()]
+    names = compared(goal)
+    signs = [OBJECTIVES[name] for name in names]
     count = 0
     for choice in deployments(goal):
         try:
@@ -121,7 +129,7 @@ def found(goal: Goal) -> tuple[set[tuple[float, ...]], int]:
             continue
         known = {"tpot": q["tpot"], "ttft": q["ttft"], "cards": choice.devices,
                  "throughput_per_card": q["output_throughput"] / choice.devices}
-        row = tuple(float(known[name]) for name in goal.objectives or ())
+        row = tuple(float(known[name]) for name in names)
         rows.append((row, tuple(sign * value for sign, value in zip(signs, row, strict=True))))
     best = {row for row, worth in rows if not any(
         all(a >= b * (1 - CLOSE * (1 if b > 0 else -1)) for a, b in zip(other, worth, strict=True))
@@ -136,7 +144,7 @@ def agrees(seed: int) -> tuple[bool, int]:
     theirs, count = found(goal)
     answer = search(goal)
     ours = [tuple(row.quantities.get(name, float(row.choice.devices))
-                  for name in goal.objectives or ()) for row in answer.rows(answer.front)]
+                  for name in compared(goal)) for row in answer.rows(answer.front)]
 
     def near(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
         return all(abs(a - b) <= CLOSE * abs(b) for a, b in zip(one, other, strict=True))

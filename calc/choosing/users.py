@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ from calc.serving.simulation import Run, simulate
 from catalogue import ParamsError, Scenario
 
 SHARES = (0.5, 0.9, 0.99)  # percentiles whose errors are looked at
-PRECISION = 0.1  # of a percentile, relative: the most that its interval's end may be off
+EVERY = dict.fromkeys(("ttft", "tpot", "e2e"), SHARES)  # of every time
+PRECISION = 0.1  # of a time, relative: the most that its interval's end may be off
 COUNTED, FEWEST = 1000, 200  # requests of a run besides those of its warm-up; where they are dear
 CYCLES = GENERATIONS + 1  # of requests until a run is steady: those that finish, and those after
 DEAREST = 2.0  # run beyond the shortest one [s]
@@ -69,7 +70,7 @@ class Seen:
             ``tpot`` and ``e2e`` have means, percentiles and ``at(share)``, each with its interval.
         lengths: how those of requests vary; None where they are listed.
         keeps_up: whether the queue has a bound; of users it always has.
-        precise: whether every percentile looked at is known to ``PRECISION``.
+        precise: whether every time looked at is known to ``PRECISION``.
         share: of the deployment's equal replicas that were simulated, with their part of the load.
         seed: of the random numbers.
     """
@@ -121,19 +122,20 @@ def asked_of(scenario: Scenario) -> Asked:
 
 
 def users_see(scenario: Scenario, asked: Asked | None = None, *, system: System | None = None,
-              shares: Sequence[float] = SHARES, seed: int = 0) -> Seen:
-    """Simulate a deployment at a load until its percentiles are known.
+              wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0) -> Seen:
+    """Simulate a deployment at a load until what is wanted of its times is known.
 
     A run is long enough for a steady state and ``COUNTED`` requests besides, fewer where they are
-    dear; where that leaves one of the percentiles further off than ``PRECISION``, another run has
-    as many as that takes, as far as they are simulated in ``DEAREST``. Of equal replicas only as
-    many are simulated as that needs.
+    dear; where that leaves one of the times further off than ``PRECISION``, another run has as many
+    as that takes, as far as they are simulated in ``DEAREST``. Of equal replicas only as many are
+    simulated as that needs.
 
     Args:
         scenario: the deployment; its lengths of requests hold, without them the usual ones.
         asked: the load; absent, that of the scenario.
         system: the deployment as it is simulated; absent, ``system_of`` the scenario.
-        shares: percentiles that have to be known, each 0 to 1 [1].
+        wanted: of ``ttft``, ``tpot`` and ``e2e`` the percentiles that have to be known, each 0 to
+            1 [1]; None is the mean.
         seed: of the random numbers; the same gives the same.
 
     Raises ParamsError for a deployment that cannot be simulated.
@@ -150,14 +152,14 @@ def users_see(scenario: Scenario, asked: Asked | None = None, *, system: System 
     count = load.requests or warm + counted
     try:
         run, summary = _run(part, load, count, ramp, seed)
-        needed = _factor(summary, shares)
+        needed = _factor(summary, wanted)
         if needed > 1 and load.requests is None and count < most:
             count = int(min(most, warm + counted * needed))
             run, summary = _run(part, load, count, ramp, seed)
     except ValueError as error:
         raise ParamsError(f"'{scenario.id}': {str(error).rstrip('.')}.") from None
     bounded = asked.rate is None or keeps_up(run)
-    return Seen(asked, summary, system.lengths, bounded, _factor(summary, shares) <= 1, share, seed)
+    return Seen(asked, summary, system.lengths, bounded, _factor(summary, wanted) <= 1, share, seed)
 
 
 def workload_of(system: System, asked: Asked, count: int, ramp: float, seed: int = 0,
@@ -215,11 +217,19 @@ def _run(system: System, asked: Asked, count: int, ramp: float, seed: int) -> tu
     return run, seen_by_users(summarise(run), system.overhead)
 
 
-def _factor(summary: Summary, shares: Sequence[float]) -> float:
-    """How many times as many requests the percentiles need to be known well enough [1]."""
-    errors = [times.at(share).error for times in (summary.ttft, summary.tpot, summary.e2e)
-              for share in shares if times.values.size]
-    return (max(errors) / PRECISION) ** 2
+def _factor(summary: Summary, wanted: Mapping[str, Sequence[float | None]]) -> float:
+    """How many times as many requests the times need to be known well enough [1]."""
+    errors = [_error(times, share) for name, shares in wanted.items() for share in shares
+              if (times := getattr(summary, name)).values.size]
+    return (max(errors, default=0.0) / PRECISION) ** 2
+
+
+def _error(times: Latency, share: float | None) -> float:
+    """How far off a percentile may be, or the mean, relative [1]."""
+    if share is not None:
+        return times.at(share).error
+    error = times.half_width / times.mean
+    return error if math.isfinite(error) else math.inf
 
 
 def cost(system: System, asked: Asked, ramp: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.choosing.users import SHARES, Asked, users_see
+from calc.choosing.users import Asked, users_see
 from calc.searching.choices import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
 
@@ -53,8 +53,9 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     asked = (Asked(rate=demand.arrival_rate) if demand.arrival_rate is not None else
              Asked(users, together=True, requests=users) if together else
              Asked(users, demand.think_time or 0.0))
-    shares = sorted({percentile(at) for stated in limits.values() for at in stated if at != MEAN})
-    told = users_see(scenario(goal, row.choice), asked, shares=shares or SHARES)
+    wanted = {name: [None if at == MEAN else percentile(at) for at in stated]
+              for name, stated in limits.items()}
+    told = users_see(scenario(goal, row.choice), asked, wanted=wanted)
     seen = {name: {at: getattr(told, name).mean if at == MEAN
                    else getattr(told, name).at(percentile(at)).value for at in stated}
             for name, stated in limits.items()}

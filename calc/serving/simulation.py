@@ -158,10 +158,13 @@ class _Group:
         self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
         self.steps: list[float] = []  # begin and end of each, one after the other [s]
         self.delayed = 0  # steps in a row for which prompts were held back
+        self.planned = (0.0, 0.0)  # begin and end of the step that is on its way [s]
+        self.taken, self.left = 0.0, 0  # its time [s], and such steps after it, unless someone asks
         self.wake = env.event()
         env.process(self._serve())
 
     def submit(self, engine: Engine, job: Job) -> None:
+        self._catch_up()
         engine.submit(job)
         if not self.wake.triggered:
             self.wake.succeed()
@@ -184,13 +187,35 @@ class _Group:
                     finished += engine.complete(end)
                 if not finished:
                     start, end = take(end, others)
-            yield from _until(env, end)
+            self.planned = start, end
+            yield from self._pass()
             if not finished:
-                self.steps += start, end
+                self.steps += self.planned
                 for engine in engines:
-                    finished += engine.complete(end)
+                    finished += engine.complete(self.planned[1])
             for job in finished:
                 self.done(job)
+
+    def _pass(self) -> Events:
+        """Wait for the end of the planned step, or of all that are like it, until someone asks."""
+        env, last = self.env, self.planned[1]
+        for _ in range(self.left):
+            last += self.taken
+        if self.left and last <= 2 * env.now:  # so that the difference does not round
+            self.wake = env.event()
+            yield env.timeout(last - env.now) | self.wake
+        self._catch_up()
+        yield from _until(env, self.planned[1])
+
+    def _catch_up(self) -> None:
+        """Take the steps like the planned one that are over, and plan no further ones."""
+        (start, end), steps = self.planned, 0
+        while steps < self.left and end < self.env.now:
+            self.steps += start, end
+            start, end, steps = end, end + self.taken, steps + 1
+        if steps:
+            self.engines[0].repeat(steps)
+        self.planned, self.left = (start, end), 0
 
     def _alone(self, start: float, others: float) -> tuple[float, float]:
         """Plan the next step of the only engine; returns its begin and end [s].
@@ -199,7 +224,7 @@ class _Group:
         """
         (engine,), pool = self.engines, self.pool
         step = engine.plan(start)
-        taken = duration(step, pool.step_time, pool.gap)
+        taken = self.taken = duration(step, pool.step_time, pool.gap)
         end, repeats = start + taken, 0
         if engine.still and not engine.planned:  # nobody but those who go on
             most = min(engine.still, pool.alike(step))
@@ -207,6 +232,7 @@ class _Group:
                 self.steps += start, end
                 start, end, repeats = end, end + taken, repeats + 1
             engine.repeat(repeats)
+            self.left = most - repeats
         return start, end
 
     def _together(self, start: float, others: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import pytest
 import catalogue
 from calc.choosing import users
 from calc.choosing.simulated import USUAL_LENGTHS, lengths_of, system_of
-from calc.choosing.users import FEWEST, PRECISION, SHARES, Asked, asked_of, users_see
+from calc.choosing.users import EVERY, FEWEST, PRECISION, SHARES, Asked, asked_of, users_see
 
 SETTINGS = ["workload.input_tokens=500 token", "workload.output_tokens=60 token"]
 
@@ -43,12 +43,20 @@ class TestSeen:
             assert all(each.low <= each.value <= each.high for each in found)
 
     def test_a_run_is_as_long_as_its_percentiles_need(self, scenario):
-        found = users_see(scenario, Asked(users=16, think_time=2.0), shares=(0.9,))
+        found = users_see(scenario, Asked(users=16, think_time=2.0),
+                          wanted=dict.fromkeys(EVERY, (0.9,)))
         assert found.precise
         for times in (found.ttft, found.tpot, found.e2e):
             assert times.at(0.9).error <= PRECISION
-        harder = users_see(scenario, Asked(users=16, think_time=2.0), shares=(0.9, 0.999))
+        harder = users_see(scenario, Asked(users=16, think_time=2.0),
+                           wanted=dict.fromkeys(EVERY, (0.9, 0.999)))
         assert harder.summary.requests > found.summary.requests
+
+    def test_a_mean_needs_fewer_requests_than_a_percentile(self, scenario, seen):
+        found = users_see(scenario, Asked(users=16, think_time=2.0), wanted={"tpot": (None,)})
+        assert found.precise
+        assert found.tpot.half_width <= PRECISION * found.tpot.mean
+        assert found.summary.requests < seen.summary.requests
 
     def test_another_seed_lies_within_the_intervals(self, scenario, seen):
         other = users_see(scenario, Asked(users=16, think_time=2.0), seed=1)
