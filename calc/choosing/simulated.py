@@ -13,7 +13,8 @@ from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_o
 from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
-from calc.serving.simulation import Pool, Transfer
+from calc.serving.scheduling import Transfer
+from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.resolved import DELAY_STEPS

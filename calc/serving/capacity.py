@@ -9,7 +9,8 @@ import numpy as np
 from calc.serving.arrivals import Shape, bursts, poisson
 from calc.serving.metrics import Objective, covered, summarise
 from calc.serving.requests import Request
-from calc.serving.simulation import Pool, Run, Transfer, simulate
+from calc.serving.scheduling import Transfer
+from calc.serving.simulation import Pool, Run, simulate
 
 WAVES = 10
 MOST_RUNS = 5

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calc.serving.batching import Engine, Job
@@ -61,6 +61,19 @@ class Schedule:
     def preemptions(self) -> int:
         """How often a cache was dropped and computed again."""
         return sum(outcome.preemptions for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """How the cache of a prompt gets from a prefill to a decode replica.
+
+    Attributes:
+        time: of so many tokens [s].
+        at_once: transfers that run side by side, the others queue; None for any number.
+    """
+
+    time: Callable[[int], float]
+    at_once: int | None = None
 
 
 def duration(step: Step, step_time: StepTime, gap: float) -> float:

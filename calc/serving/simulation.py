@@ -39,7 +39,7 @@ from simpy.core import EventPriority
 from calc.serving.arrivals import ClosedLoop, Conversation
 from calc.serving.batching import Engine, Job
 from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
-from calc.serving.scheduling import duration, group_duration
+from calc.serving.scheduling import Transfer, duration, group_duration
 from catalogue.deployments.resolved import DELAY_STEPS
 
 Routing = Literal["round-robin", "least-loaded"]
@@ -105,19 +105,6 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Transfer:
-    """How the cache of a prompt gets from a prefill to a decode replica.
-
-    Attributes:
-        time: of so many tokens [s].
-        at_once: transfers that run side by side, the others queue; None for any number.
-    """
-
-    time: Callable[[int], float]
-    at_once: int | None = None
-
-
-@dataclass(frozen=True)
 class Run:
     """What happened.
 
@@ -158,8 +145,8 @@ class _Group:
         self.engines = [Engine(pool.limits) for _ in range(pool.ranks)]
         self.steps: list[float] = []  # begin and end of each, one after the other [s]
         self.delayed = 0  # steps in a row for which prompts were held back
-        self.planned = (0.0, 0.0)  # begin and end of the step that is on its way [s]
-        self.taken, self.left = 0.0, 0  # its time [s], and such steps after it, unless someone asks
+        self.planned = (0.0, 0.0)  # begin and end of the step on its way [s]
+        self.taken, self.left = 0.0, 0  # its time [s], and such steps after it if nobody asks
         self.wake = env.event()
         env.process(self._serve())
 
@@ -178,23 +165,18 @@ class _Group:
                 yield self.wake
             if env.peek() <= env.now:
                 yield _AfterAll(env)
-            finished: list[Job] = []
-            others = env.peek()  # nobody else does anything meanwhile
-            start, end = take(env.now, others)
-            while end < others and not finished:
-                self.steps += start, end
-                for engine in engines:
-                    finished += engine.complete(end)
-                if not finished:
-                    start, end = take(end, others)
-            self.planned = start, end
+            finished, others = list[Job](), env.peek()  # nobody else does anything meanwhile
+            self.planned = take(env.now, others)
+            while self.planned[1] < others and not (finished := self._complete()):
+                self.planned = take(self.planned[1], others)
             yield from self._pass()
-            if not finished:
-                self.steps += self.planned
-                for engine in engines:
-                    finished += engine.complete(self.planned[1])
-            for job in finished:
+            for job in finished or self._complete():
                 self.done(job)
+
+    def _complete(self) -> list[Job]:
+        """Book the planned step; returns the requests that it finishes."""
+        self.steps += self.planned
+        return [job for engine in self.engines for job in engine.complete(self.planned[1])]
 
     def _pass(self) -> Events:
         """Wait for the end of the planned step, or of all that are like it, until someone asks."""

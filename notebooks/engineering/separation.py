@@ -23,7 +23,8 @@ from calc.deciding.replicas import Limits
 from calc.deciding.tables import Tables
 from calc.quantities.everything import evaluate
 from calc.serving.arrivals import poisson
-from calc.serving.simulation import Transfer, simulate
+from calc.serving.scheduling import Transfer
+from calc.serving.simulation import simulate
 from decisions.goals import named
 from engineering import layouts
 from engineering.layouts import LIMIT, MOST, PACE, RATE, plan

@@ -18,15 +18,13 @@ def test_what_is_told_keeps_its_limits_at_their_percentiles_simulated(cli):
                        *itertools.chain(*(("--set", text) for text in (
                            "devices=nvidia-h20-141gb", "precisions=fp8-block",
                            "space.chunks=8192", "space.drafts=0", "space.spares=none",
-                           "space.pools=one", "limits.ttft.p90=2s", "limits.ttft.p50=1s",
-                           "limits.tpot=80ms"))))
+                           "space.pools=one", "limits.ttft.p90=2s", "limits.tpot=80ms"))))
     answer = json.loads(out)
     assert code == 0
     for each, *_ in answer["front"]:
         seen = each["simulated"]["seen"]
         assert each["simulated"]["keeps"]
-        assert seen["ttft"]["p50"] <= 1
-        assert seen["ttft"]["p50"] < seen["ttft"]["p90"] <= 2
+        assert seen["ttft"]["p90"] <= 2
         assert seen["tpot"]["mean"] <= 0.08
     assert not any(each["simulated"]["keeps"] for each in answer["missed"])
 

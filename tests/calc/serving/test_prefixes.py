@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from calc.serving.arrivals import ClosedLoop, Prefixes, bursts, poisson, sharing
 from calc.serving.batching import Engine, Job
 from calc.serving.metrics import summarise
-from calc.serving.scheduling import Request, schedule
-from calc.serving.simulation import Pool, Transfer, simulate
+from calc.serving.scheduling import Request, Transfer, schedule
+from calc.serving.simulation import Pool, simulate
 
 ONE_STEP = affine(1.0, 0.0)
 texts_of_any_kind = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60), st.integers(0, 3)),

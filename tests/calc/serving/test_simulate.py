@@ -19,8 +19,8 @@ from calc.serving.queueing import (
     mg1_wait,
     mm1_wait,
 )
-from calc.serving.scheduling import Request, schedule
-from calc.serving.simulation import Pool, Transfer, simulate
+from calc.serving.scheduling import Request, Transfer, schedule
+from calc.serving.simulation import Pool, simulate
 
 SERVICE = 0.25
 ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
