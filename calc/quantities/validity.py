@@ -20,23 +20,27 @@ STALLED_ALONE = 2 / 5  # the same with no more requests than ranks, of which som
 STALLED_PREFILL_FIRST = 3 / 5  # of the steps with a prompt on some rank, where decoding waits
 IN_TURN = 1 / 6  # of a token's time, prompts that come at random and are dealt to replicas in turn
 IN_TURN_AGAIN = 2 / 5  # the same of prompts that come back after their answers
+HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
 OFTEN = 1 / 2  # of the requests, those that come at random
 OVER_STEPS = 3 / 5  # of a token's time, prompts of several chunks on one of several replicas
 FRONT_END = 1 / 2  # of its rate
+LAUNCHES = 6 / 5  # times a prompt's own part of a step
 
 DOUBTS = {
     "shared": ("ranks that share experts wait for each other's prompts most of the time",
                "共享专家的各 rank 大部分时间在等彼此的提示"),
     "few": ("there are no more requests than ranks, and their prompts hold each other up",
             "请求不多于 rank 数，且提示互相拖住"),
-    "held": ("ranks hold back prompts of several chunks until all have one",
-             "各 rank 把分成多块的提示压住，直到都有提示"),
+    "held": ("ranks hold back prompts of several chunks, or many that come at random",
+             "各 rank 压住分成多块的提示，或大量随机到来的提示"),
     "balanced": ("ranks let in requests together (balance), which it does not hold",
                  "各 rank 同时放行请求（balance），闭式没有包括"),
     "in_turn": ("requests are dealt to replicas in turn, where fewer prompts meet than at random",
                 "请求轮流分给各副本，提示相遇比随机分派时少"),
     "long": ("prompts of several chunks take most of the time of a replica among several",
              "多个副本之一的大部分时间用于分成多块的提示"),
+    "launches": ("the host's launches take longer than a short prompt on one of the ranks",
+                 "主机下发比一条短提示在单个 rank 上的用时还长"),
     "front_end": ("the front end is near its rate", "前端接近其速率上限"),
 }
 """Why it does not hold, by name: in English and Chinese."""
@@ -59,13 +63,17 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     waiting = np.less_equal(q.mixed_steps, 0) & np.greater(
         found["group_busy"], STALLED_PREFILL_FIRST)
     rate = found["steady_request_throughput"]
+    often = np.greater(found["random_share"], OFTEN)
+    launched = found["prefill_host_time"] + q.host_gap_per_step
     return {
         "shared": together & ~apart & (np.greater(stalled, STALLED) | waiting),
         "few": together & ~apart & np.less_equal(in_flight, q.data_parallel) & np.greater(
             stalled, STALLED_ALONE),
-        "held": together & np.greater(q.prefill_delay_steps, 0) & chunked,
-        "in_turn": several & np.greater(stalled, np.where(np.greater(
-            found["random_share"], OFTEN), IN_TURN, IN_TURN_AGAIN)),
+        "held": together & np.greater(q.prefill_delay_steps, 0) & (
+            chunked | often & np.greater(stalled, HELD)),
+        "in_turn": several & np.greater(stalled, np.where(often, IN_TURN, IN_TURN_AGAIN)),
         "long": several & ~together & chunked & np.greater(stalled, OVER_STEPS),
+        "launches": together & ~apart & np.greater(
+            launched, LAUNCHES * found["alone_share"] * found["prefill_step_time"]),
         "front_end": np.greater(rate, FRONT_END * q.front_end_rate),
     }
