@@ -122,3 +122,86 @@ def test_front_end(found):
     for inputs, _, got in found:
         assert np.all(got["steady_request_throughput"]
                       <= np.asarray(inputs["front_end_rate"]) * (1 + WITHIN))
+
+
+SEEN = ("steady_ttft", "steady_tpot", "steady_e2e", "steady_throughput", "steady_users")
+# An engine's steps: whole chunks of a prompt and of a burst, requests of the fullest rank and of a
+# stage's batch (which choose the captured graph), the kernel of a prompt's attention.
+STEPS = ("prompt_chunks", "burst_chunks", "requests_per_rank", "decode_batch", "prefill_absorbed")
+COUNTED = ("input_tokens", "output_tokens", "concurrency")
+LESS_ONE = {"output_tokens", "concurrency"}  # the first token and one's own request come anyway
+CONTINUOUS = (
+    "think_time", "prefix_hit_share", "prompt_variation", "answer_variation", "front_end_rate",
+    "memory_bandwidth", "hbm_efficiency", "kernel_boundary", "network_bandwidth",
+    "device_link_bandwidth", "host_gap_per_step", "host_time_per_operator", "request_overhead",
+    "mla_efficiency", "attention_efficiency", "routed_expert_peak", "kv_imbalance", "clock_factor",
+    "exchange_alpha", "collective_alpha", "overlap_efficiency", "mtp_acceptance")
+MORE = 1.01  # times a continuous input
+JUMP = 0.03
+KNEE = 5 / 4  # of what a cycle takes at least, below which a queue grows faster than its load
+NEW = 16  # tokens of a prompt that are not cached, and of an answer, where jumps are looked for
+FULLEST, SHORTEST_CHUNK = 256, 2048  # requests of a rank at most, tokens of a chunk at least
+
+
+def numbers(value):
+    return np.asarray(value, dtype=float)
+
+
+def moved(inputs, name):
+    """Inputs with a little more of one, and how much that is itself (logarithm)."""
+    old = numbers(inputs[name])
+    new = old + 1 if name in COUNTED else old * MORE
+    if name in ("prefix_hit_share", "mtp_acceptance", "overlap_efficiency"):
+        new = np.minimum(new, 1)
+    change = {name: new}
+    if name in COUNTED[:2]:
+        change["context_tokens"] = numbers(inputs["context_tokens"]) + 1
+    of, to = (each - (name in LESS_ONE) for each in (old, new))
+    itself = np.where(of > 0, np.log(np.where(of > 0, to, 1) / np.where(of > 0, of, 1)), np.inf)
+    if name == "prefix_hit_share":  # what is computed is the rest
+        left = np.maximum(1e-9, 1 - old) / np.maximum(1e-9, 1 - new)
+        itself = np.maximum(itself, np.log(left))
+    return inputs | change, np.where(old == new, 0, itself)
+
+
+def replicas_of(inputs, got):
+    """Replicas of a pool that prefills, of which there are whole ones."""
+    return np.ceil(numbers(got["pool_ratio"]) * numbers(inputs["data_parallel"])) * numbers(
+        inputs["separate_pools"])
+
+
+def is_saturated(inputs, got):
+    """Whether a cycle is hardly more than the narrowest part needs for all, so that TTFT is what
+    decoding leaves of it: a small difference of long times."""
+    needed = np.maximum((1 + got["steady_others"]) * got["least_work"],
+                        numbers(inputs["concurrency"]) / inputs["front_end_rate"])
+    return numbers(got["steady_e2e"]) <= needed * KNEE
+
+
+@pytest.mark.parametrize("name", [*COUNTED, *CONTINUOUS])
+def test_a_little_more_moves_nothing_by_much(found, name):
+    """One token, one request, one per cent of an input: no more than 3% beyond the change itself,
+    between two steps of the engine."""
+    for inputs, attention, got in found:
+        if name not in inputs:
+            continue
+        more, itself = moved(inputs, name)
+        then = evaluate(more, attention)
+        shape = np.broadcast_shapes(*(np.shape(got[each]) for each in SEEN))
+        new = numbers(inputs["input_tokens"]) * (1 - numbers(more["prefix_hit_share"]))
+        per_rank = numbers(inputs["concurrency"]) / numbers(inputs["data_parallel"])
+        # fewer requests than ranks, or answers of few tokens: one more is a different load
+        usual = ((new >= NEW) & (numbers(inputs["output_tokens"]) >= NEW)
+                 & (per_rank >= 1) & (per_rank <= FULLEST)
+                 & (numbers(inputs["max_num_batched_tokens"]) >= SHORTEST_CHUNK))
+        same = np.broadcast_to(replicas_of(inputs, got) == replicas_of(more, then), shape)
+        for step in STEPS:
+            same = same & (numbers(got[step]) == numbers(then[step]))
+        for each in SEEN:
+            held = same & usual
+            if each == "steady_ttft":
+                held = held & ~is_saturated(inputs, got) & ~is_saturated(more, then)
+            before, after = (np.broadcast_to(numbers(of[each]), shape) for of in (got, then))
+            held = held & (before > 0)
+            change = np.abs(np.log(np.where(held, after, 1) / np.where(held, before, 1)))
+            assert np.all(change <= np.where(held, itself, 0) + JUMP), each
