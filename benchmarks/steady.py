@@ -23,11 +23,11 @@ from calc.choosing.lasting import Lasting, lasting
 from calc.choosing.simulated import system_of
 from calc.choosing.users import asked_of, cost, cycle, users_see
 from calc.quantities.everything import evaluate
+from calc.quantities.validity import NEAR
 
 DEPLOYMENTS = 300
 FIRST = 100_000  # seed of the benchmark's own deployments, of which none shaped the formulas
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
-WITHIN = {"ttft": 0.2, "tpot": 0.1}  # what nine of ten are to be within
 NEVER = 1.5  # times too much or too little
 ROOM = 2  # of the cache, over the users
 DEAREST = 8.0  # simulation of a deployment that counts [s]
@@ -150,13 +150,13 @@ def rows(first: int = FIRST) -> Iterator[Row]:
 
 
 def told(found: Sequence[Row]) -> dict[str, tuple]:
-    """How many rows are within ``WITHIN`` and beyond ``NEVER``, where the closed form holds and in
+    """How many rows are within ``NEAR`` and beyond ``NEVER``, where the closed form holds and in
     all, and how often it is said to hold."""
     held = [each for each in found if not each.doubts]
     note = f"closed form beside simulation, {len(found)} random deployments"
     numbers: dict[str, tuple] = {"steady_holds": (len(held) / len(found), "1", note)}
     for of, some in (("", held), ("_of_all", found)):
-        for name, most in WITHIN.items():
+        for name, most in NEAR.items():
             off = np.exp(np.abs(np.log([getattr(each, name) for each in some])))
             numbers |= {
                 f"steady_{name}_within{of}": (float(np.mean(off <= 1 + most)), "1", note),
@@ -178,7 +178,7 @@ def measure() -> dict[str, tuple]:
 def short(each: Row) -> bool:
     """Whether a latency is further off than it may be."""
     return any(abs(np.log(getattr(each, name))) > np.log(1 + most)
-               for name, most in WITHIN.items())
+               for name, most in NEAR.items())
 
 
 def text(each: Row) -> str:

@@ -7,13 +7,13 @@ import pytest
 
 import calc
 import catalogue
-from benchmarks.steady import NEVER, WITHIN, rows
+from benchmarks.steady import NEVER, rows
 from calc.choosing.answers import as_simulated
 from calc.choosing.simulated import system_of
 from calc.choosing.users import users_see
 from calc.physics.arrays import Inputs
 from calc.quantities.everything import evaluate
-from calc.quantities.validity import DOUBTS, doubts
+from calc.quantities.validity import DOUBTS, NEAR, doubts
 from calc.serving.arrivals import poisson
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
@@ -27,9 +27,9 @@ class TestAgainstSimulation:
         """A sample of those that `make bench` goes through, where the closed form is to hold."""
         held = (each for each in rows(FIRST) if not each.doubts)
         found = list(islice(held, COUNT))
-        for name in WITHIN:
+        for name in NEAR:
             off = np.exp(np.abs(np.log([getattr(each, name) for each in found])))
-            assert np.sum(off > 1 + WITHIN[name]) <= FAR
+            assert np.sum(off > 1 + NEAR[name]) <= FAR
             assert (off <= NEVER).all()
 
 
