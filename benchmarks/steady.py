@@ -21,7 +21,7 @@ import numpy as np
 import catalogue
 from calc.choosing.lasting import Lasting, lasting
 from calc.choosing.simulated import system_of
-from calc.choosing.users import asked_of, cost, cycle, users_see
+from calc.choosing.users import MEANS, asked_of, cost, cycle, users_see
 from calc.quantities.everything import evaluate
 from calc.quantities.validity import NEAR
 
@@ -137,7 +137,7 @@ def row(seed: int) -> Row | None:
     users = asked.users or closed.in_flight
     if cost(system, asked, cycle(scenario, asked)) * max(FEWEST, OF_EACH_USER * users) > DEAREST:
         return None
-    seen = users_see(scenario, asked, system=system, seed=seed)
+    seen = users_see(scenario, asked, system=system, wanted=MEANS, seed=seed)
     if not seen.summary.steady or not seen.tpot.values.size:
         return None
     return Row(seed, kind, closed, closed.values["steady_ttft"] / seen.ttft.mean,

@@ -12,7 +12,7 @@ from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting
 from calc.choosing.layouts.judge import MEMORY, Reason, reasons
 from calc.choosing.simulated import system_of
-from calc.choosing.users import Seen, users_see
+from calc.choosing.users import MEANS, Seen, users_see
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 from calc.intervals.uncertainty import interval
@@ -305,7 +305,7 @@ def as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
     if steady is None or not steady.doubts or not answer.fits:
         return answer
     given = answer.applied.inputs if answer.applied is not None else None
-    seen = users_see(scenario, system=system_of(scenario, found=given))
+    seen = users_see(scenario, system=system_of(scenario, found=given), wanted=MEANS)
     if not seen.summary.steady or not seen.keeps_up:
         return answer
     means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,

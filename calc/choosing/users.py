@@ -24,6 +24,7 @@ from catalogue import ParamsError, Scenario
 
 SHARES = (0.5, 0.9, 0.99)  # percentiles whose errors are looked at
 EVERY = dict.fromkeys(("ttft", "tpot", "e2e"), SHARES)  # of every time
+MEANS = dict.fromkeys(("ttft", "tpot", "e2e"), (None,))  # nothing but the means
 PRECISION = 0.1  # of a time, relative: the most that its interval's end may be off
 COUNTED, FEWEST = 1000, 200  # requests of a run besides those of its warm-up; where they are dear
 CYCLES = GENERATIONS + 1  # of requests until a run is steady: those that finish, and those after

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.choosing.lasting import lasting
-from calc.choosing.users import users_see
+from calc.choosing.users import MEANS, users_see
 from calc.evidence.systems import system
 from calc.quantities.validity import DOUBTS, NEAR
 from catalogue import Scenario
@@ -24,7 +24,6 @@ from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quant
 
 SYSTEMS = {"s2-910b1-awq": 1024, "s3-hybrid-910b4": 128}  # and the prompts shown of each [token]
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
-MEDIAN = (0.5,)  # the percentile that has to be known
 TIMES = {"ttft": ("time to first token (s)", "首 token 延迟（s）"),
          "tpot": ("time per token (s)", "每 token 时间（s）")}
 SAID = {"closed": ("closed form", "闭式"), "simulated": ("simulated", "仿真"),
@@ -77,7 +76,7 @@ def curve(name: str) -> Curve:
         deployed = _asked(name, rows["input_tokens"][row], rows["output_tokens"][row],
                           int(rows["concurrency"][row]))
         closed = calc.evaluate(deployed.inputs(), deployed.model.attention)
-        seen = users_see(deployed, shares=MEDIAN)
+        seen = users_see(deployed, wanted=MEANS)
         for each in TIMES:
             found["closed"][each].append(float(closed[f"steady_{each}"]))
             found["burst"][each].append(float(closed[each]))

@@ -10,7 +10,7 @@ import catalogue
 from benchmarks.steady import NEVER, rows
 from calc.choosing.answers import as_simulated
 from calc.choosing.simulated import system_of
-from calc.choosing.users import users_see
+from calc.choosing.users import MEANS, users_see
 from calc.physics.arrays import Inputs
 from calc.quantities.everything import evaluate
 from calc.quantities.validity import DOUBTS, NEAR, doubts
@@ -60,7 +60,7 @@ class TestValidity:
         answer = calc.estimate(scenario)
         assert "shared" in answer.lasting.doubts
         told = as_simulated(scenario, answer)
-        seen = users_see(scenario)
+        seen = users_see(scenario, wanted=MEANS)
         for name, of in (("steady_ttft", seen.ttft), ("steady_tpot", seen.tpot)):
             amount = told.quantities[name]
             assert amount.central == pytest.approx(of.mean)
