@@ -15,7 +15,7 @@ import numpy as np
 from calc.physics.arrays import Number
 from calc.physics.experts import ranks_in_step
 
-NEAR = {"ttft": 1 / 5, "tpot": 1 / 10}  # of a simulation: nine of ten where it is to hold
+NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
 STALLED_ALONE = 2 / 5  # the same with no more requests than ranks, of which some are empty
 STALLED_PREFILL_FIRST = 3 / 5  # of the steps with a prompt on some rank, where decoding waits
