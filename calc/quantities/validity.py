@@ -60,6 +60,7 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     together, several = np.greater(ranks, 1), np.greater(q.data_parallel, ranks) & ~apart
     stalled = found["steady_stall"] / found["steady_tpot"]
     chunked = np.greater(found["prompt_span"], 1)
+    long_ones = np.greater(found["prompt_span"] * (1 + q.prompt_variation), 1)
     in_flight = found["steady_request_throughput"] * found["steady_e2e"]
     waiting = np.less_equal(q.mixed_steps, 0) & np.greater(
         found["group_busy"], STALLED_PREFILL_FIRST)
@@ -71,7 +72,7 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
         "few": together & ~apart & np.less_equal(in_flight, q.data_parallel) & np.greater(
             stalled, STALLED_ALONE),
         "held": together & np.greater(q.prefill_delay_steps, 0) & (
-            chunked | often & np.greater(stalled, HELD)),
+            long_ones | often & np.greater(stalled, HELD)),
         "in_turn": several & np.greater(stalled, np.where(often, IN_TURN, IN_TURN_AGAIN)),
         "long": several & ~together & chunked & np.greater(stalled, OVER_STEPS),
         "launches": together & ~apart & np.greater(

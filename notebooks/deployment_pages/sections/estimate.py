@@ -7,6 +7,7 @@ from typing import Any
 from calc.choosing.lasting import STEADY
 from calc.evidence.classes import Own
 from calc.evidence.classes import named as named_class
+from calc.quantities.validity import DOUBTS
 from catalogue.reading.amounts import span
 from deployment_pages.sections.page import Page
 from workbench.entries import deployments
@@ -47,6 +48,7 @@ def times_and_rates(page: Page) -> None:
                     "replay": ("the run, replayed", "逐步重放"),
                     "again": ("80% interval", "80% 区间")}
     table(rows, columns)
+    _doubted(page)
     _measured(page)
     if replay:
         uneven = bool(page.deployed.seen and page.deployed.seen.unequal & set(page.deployed.asked))
@@ -58,6 +60,18 @@ def times_and_rates(page: Page) -> None:
              "该测试一次发出大量请求，因此另按同样的每步用时逐步重放整个过程"
              + ("；各请求长短不一而只知平均值，按指数分布抽取" if uneven else "")
              + "。闭式公式只描述一批等长的请求。")
+
+
+def _doubted(page: Page) -> None:
+    """Why the closed form of the steady state does not hold, where it does not; a sentence."""
+    lasting = page.deployed.answer.lasting
+    if lasting is None or not lasting.doubts:
+        return
+    en, zh = ("; ".join(DOUBTS[name][0] for name in lasting.doubts),
+              "；".join(DOUBTS[name][1] for name in lasting.doubts))
+    show(f"The closed form of the steady state does not hold here: {en}. `estimate` simulates it "
+         "and tells the simulated means.",
+         f"稳态的闭式在此不成立：{zh}。`estimate` 会改用仿真，并给出仿真的均值。")
 
 
 def _steady(page: Page) -> list[dict[str, Any]]:

@@ -7,8 +7,10 @@ import pytest
 from _door import sentence, values
 
 import catalogue
+from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.profiles import load_profile
+from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, releases
 from catalogue.entries.profiles import in_order
@@ -99,6 +101,29 @@ class TestWhatItGives:
         path.write_text(f"{text}scheduling: mixed\n", encoding="utf-8")
         mine = catalogue.load_scenario(path, overrides=["engine=sglang@0.5.6"])
         assert mine.file.scheduling == "mixed"
+
+    def test_whether_ranks_wait_for_prompts_is_the_engines_unless_stated(self, tmp_path):
+        """SGLang's prefill delayer, which is off unless asked for."""
+        flag = load_engine("sglang").state("--enable-prefill-delayer", "0.5.9")
+        assert flag.default is False
+        assert load("engine=sglang@0.5.9").file.prefill_coordination == "eager"
+        profile = (catalogue.ROOT / "profiles" / "sglang.yml").read_text("utf-8")
+        waits = "prefill_coordination:\n      value: "
+        assert f"{waits}eager" in profile
+        (tmp_path / "waiting.yml").write_text(
+            profile.replace(f"{waits}eager", f"{waits}delay"), encoding="utf-8")
+        text = (catalogue.ROOT / "scenarios" / "h200-v32-sglang-dp8.yml").read_text("utf-8")
+        text = re.sub("^engine: sglang", "engine: waiting.yml", text, flags=re.MULTILINE)
+        mine, own = tmp_path / "mine.yml", tmp_path / "own.yml"
+        mine.write_text(text, encoding="utf-8")
+        own.write_text(f"{text}prefill_coordination: eager\n", encoding="utf-8")
+        waiting, eager = catalogue.load_scenario(mine), catalogue.load_scenario(own)
+        assert waiting.file.prefill_coordination == "delay"
+        assert waiting.inputs()["prefill_delay_steps"] == DELAY_STEPS
+        assert eager.inputs()["prefill_delay_steps"] == 0
+        slower, sooner = (evaluate(each.inputs(), each.model.attention)["hold_wait"]
+                          for each in (waiting, eager))
+        assert slower > sooner == 0
 
     def test_what_is_drafted_is_not_scheduled_beside_the_step_in_sglang(self):
         drafting = load(name="h200-r1-sglang-mtp")
