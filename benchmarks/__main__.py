@@ -1,10 +1,11 @@
 """Measure the runtime and the build side by side, and keep the numbers in ``results.json``.
 
-``python -m benchmarks [PART ...]``: calc, latency, catalogue, simulation, steady, search, audit,
-sweep, size, build, tests; without names, all of them. ``--full`` streams 10^8 deployments, which
-takes minutes; ``--peers`` installs public tools into temporary environments (close to a gigabyte
-each) and measures them beside ``latency`` and ``search``. The build and the tests are measured on a
-copy of the tracked files in a temporary folder, so that the working tree is left alone.
+``python -m benchmarks [PART ...]``: calc, latency, catalogue, simulation, steady, search, answers,
+audit, sweep, size, build, tests; without names, all of them. ``--full`` streams 10^8 deployments,
+which takes minutes; ``--peers`` installs public tools into temporary environments (close to a
+gigabyte each) and measures them beside ``latency`` and ``search``. The build and the tests are
+measured on a copy of the tracked files in a temporary folder, so that the working tree is left
+alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
+    answering,
     auditing,
     build,
     catalogue,
@@ -32,7 +34,8 @@ RESULTS = Path(__file__).with_name("results.json")
 PARTS: dict[str, Callable[[], dict]] = {
     "calc": runtime.measure, "latency": latency.measure, "catalogue": catalogue.measure,
     "simulation": simulation.measure, "steady": steady.measure,
-    "search": searching.measure, "audit": auditing.measure, "sweep": sweeping.measure,
+    "search": searching.measure, "answers": answering.measure, "audit": auditing.measure,
+    "sweep": sweeping.measure,
     "size": size.measure, "build": build.measure, "tests": build.measure_tests,
 }
 OPTIONS = ("--full", "--peers")

@@ -20,7 +20,7 @@ import numpy as np
 
 import calc
 import catalogue
-from benchmarks.peers import beside
+from benchmarks.reference.peers import beside
 from calc.choosing import fronts, streams, sweeps
 from calc.quantities.latencies import DECODE_NAMES
 

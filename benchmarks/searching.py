@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.peers import PEERS
 from benchmarks.reference.brute import agrees
+from benchmarks.reference.peers import PEERS
 
 MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=null",
         "limits.ttft=null", "devices=ascend-910b1,ascend-910b2,ascend-910b3",

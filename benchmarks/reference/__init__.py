@@ -1,1 +1,1 @@
-"""What answers are held against, by plain loops; nothing of a search is used."""
+"""What answers are held against, plain loops and public tools; nothing of a search is used."""

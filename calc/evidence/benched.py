@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ COLUMNS = {"concurrency": "request", "input_tokens": "token", "output_tokens": "
 _WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
             "output_throughput": ("output_throughput", 1.0)}
 DIFFERS = 0.01  # of a mean length: told beside the row
+FEWEST_ALIKE = 3  # runs that tell what all of them share
 MOST_FITTED = 2  # mechanisms that a handful of runs can tell apart
 ROWS_PER_MECHANISM = 3
 
@@ -40,6 +43,7 @@ class Measured:
         values: by metric, SI; absent where the client has none.
         predicted: by metric, value, low and high, SI.
         spread, shared, rate: of the plan.
+        scatter: by metric, deviations of a run's logarithm about what all runs share [1].
     """
 
     name: str
@@ -50,6 +54,12 @@ class Measured:
     spread: float
     shared: float
     rate: float | None
+    scatter: Mapping[str, float] = field(default_factory=dict)
+
+    def off(self, metric: str) -> float | None:
+        """Logarithm of measured over predicted [1]; None where either is none."""
+        value, expected = self.values.get(metric), self.predicted.get(metric, (0.0,))[0]
+        return math.log(value / expected) if value and expected else None
 
     def inside(self, metric: str) -> bool:
         """Whether a measured value lies within its 80% interval."""
@@ -94,6 +104,30 @@ class Results:
         found = [run.inside(metric) for run in self.runs for metric in run.values]
         return sum(found), len(found)
 
+    def agrees(self, run: Measured, metric: str) -> bool | None:
+        """Whether a value is as far from its prediction as those of the other runs are.
+
+        What the runs of one deployment share, most of an 80% interval, is seen by all of them, so
+        that what is left of it is what rows of one system scatter about that: a test as much
+        tighter as the class varies more than its systems. None where too few runs tell.
+
+        Args:
+            run: one of them.
+            metric: of its values.
+        """
+        every = [off for each in self.runs if (off := each.off(metric)) is not None]
+        own = run.off(metric)
+        if len(every) < FEWEST_ALIKE or metric not in run.scatter or own is None:
+            return None
+        return abs(own - median(every)) <= NORMAL_90 * run.scatter[metric]
+
+    @property
+    def agreeing(self) -> tuple[int, int]:
+        """Values that agree with those of the other runs, of those that can be asked."""
+        found = [agrees for run in self.runs for metric in run.values
+                 if (agrees := self.agrees(run, metric)) is not None]
+        return sum(found), len(found)
+
 
 def read(path: Path) -> Results:
     """The results in a folder, or one of them, with the plan beside or above them.
@@ -131,7 +165,8 @@ def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
         runs: list[dict[str, Any]] = made["runs"]
         for run in runs:
             texts.append(run["name"])
-            numbers = [*run["asked"].values(), run["spread"], run["shared"]]
+            numbers = [*run["asked"].values(), run["spread"], run["shared"],
+                       *run.get("scatter", {}).values()]
             numbers += [each[key] for each in run["predicted"].values()
                         for key in ("value", "low", "high")]
             if set(run["predicted"]) - set(METRICS) or "/" in run["name"]:
@@ -183,7 +218,7 @@ def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
     return Measured(run["name"], run["asked"], counted, values,
                     {name: (each["value"], each["low"], each["high"])
                      for name, each in run["predicted"].items()},
-                    run["spread"], run["shared"], run.get("rate"))
+                    run["spread"], run["shared"], run.get("rate"), run.get("scatter", {}))
 
 
 def fittable(runs: Sequence[Measured]) -> list[Measured]:

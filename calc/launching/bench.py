@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.pools import together
-from calc.evidence.classes import deviations
+from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
 from calc.intervals.amounts import Amount
@@ -42,6 +42,8 @@ class Bench:
         shared: tokens that all prompts begin with.
         rate: of independent arrivals [request/s]; None, as many as may be in flight.
         predicted: by metric.
+        scatter: by metric, deviations of the logarithm of a run about what all runs of one
+            deployment share [1].
     """
 
     name: str
@@ -54,6 +56,7 @@ class Bench:
     shared: int = 0
     rate: float | None = None
     predicted: Mapping[str, Amount] = field(default_factory=dict)
+    scatter: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def asked(self) -> dict[str, float]:
@@ -71,11 +74,12 @@ def plan(pools: Sequence[Pool], of: Sequence[Predicted]) -> list[Bench]:
     """
     scenario = at_random(pools[-1].scenario)
     runs = _runs(scenario, of[-1], apart=len(pools) > 1)
+    scatter = {name: own.within for name, own in own_errors(scenario).items() if name in METRICS}
     found = []
     for run in runs:
         expected = (_of_pools(pools, of, run) if len(pools) > 1
                      else _at_rate(scenario) if run.rate else _of_one(scenario, run))
-        found.append(Bench(**{**vars(run), "predicted": expected}))
+        found.append(Bench(**{**vars(run), "predicted": expected, "scatter": scatter}))
     return found
 
 
@@ -259,6 +263,7 @@ def files(pools: Sequence[Pool], runs: Sequence[Bench], about: Mapping[str, Any]
     """
     written = [{"name": run.name, "exercises": run.exercises, "asked": run.asked,
                 "spread": run.spread, "shared": run.shared, "rate": run.rate,
+                "scatter": dict(run.scatter),
                 "predicted": {name: each.as_json() for name, each in run.predicted.items()}}
                for run in runs]
     text = json.dumps({**about, "runs": written}, indent=1, ensure_ascii=False,

@@ -64,11 +64,14 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
         screen.print(line, highlight=False, soft_wrap=True)
     return OK
 
+AGREES = {True: "yes", False: "no", None: ""}
+
 
 def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
     rows = [{"run": run.name, "metric": metric, "measured": value,
              "predicted": run.predicted[metric][0], "low": run.predicted[metric][1],
-             "high": run.predicted[metric][2], "inside": run.inside(metric)}
+             "high": run.predicted[metric][2], "inside": run.inside(metric),
+             "agrees": results.agrees(run, metric)}
             for run in results.runs for metric, value in run.values.items()]
     inside, of = results.inside
     return {"scenario": results.scenario, "engine": results.engine, "inside": inside, "of": of,
@@ -79,7 +82,8 @@ def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
 
 def _table(results: Results) -> Table:
     table = Table(title=f"{results.scenario}, {results.engine}")
-    for column in ("run", "quantity", "predicted", "80% interval", "measured", "inside"):
+    for column in ("run", "quantity", "predicted", "80% interval", "measured", "inside",
+                   "as the others"):
         table.add_column(column, overflow="fold")
     known = symbols()
     for each in results.runs:
@@ -88,13 +92,18 @@ def _table(results: Results) -> Table:
             middle, low, high = each.predicted[metric]
             where = "yes" if each.inside(metric) else "below" if value < low else "above"
             table.add_row("" if number else each.name, known[metric].en, human(middle, unit),
-                          f"{human(low, unit)} – {human(high, unit)}", human(value, unit), where)
+                          f"{human(low, unit)} – {human(high, unit)}", human(value, unit), where,
+                          AGREES[results.agrees(each, metric)])
     return table
 
 
 def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
     inside, of = results.inside
     lines = [f"{inside} of {of} measured values lie inside of their 80% intervals."]
+    alike, asked = results.agreeing
+    if asked:
+        lines.append(f"{alike} of {asked} are as far from what is predicted as the other runs are, "
+                     "within what rows of one system scatter (80%).")
     lines += [line for run in results.runs for line in run.remarks]
     if results.missing:
         lines.append(f"Not measured: {', '.join(results.missing)}.")

@@ -157,6 +157,19 @@ def test_what_is_as_predicted_is_inside(cli, written, spelt):
     assert all(row["measured"] == pytest.approx(row["predicted"]) for row in data["rows"])
 
 
+def test_one_run_that_is_unlike_the_others_is_told_though_it_is_inside(cli, written):
+    """What all runs share is no reason that one of them may differ."""
+    results = bench(written, 1.1)
+    path = results / "half.json"
+    data = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(data | {"mean_tpot_ms": 1.3 * data["mean_tpot_ms"]}), "utf-8")
+    told = json.loads(cli("calibrate", str(results), "--json")[1])
+    unlike = [(row["run"], row["metric"]) for row in told["rows"] if row["agrees"] is False]
+    assert unlike == [("half", "tpot")]
+    assert next(row["inside"] for row in told["rows"] if (row["run"], row["metric"]) == unlike[0])
+    assert "17 of 18 are as far from" in cli("calibrate", str(results))[1]
+
+
 def test_what_is_not_as_predicted_is_outside(cli, written):
     data = json.loads(cli("calibrate", str(bench(written, 4.0)), "--json")[1])
     outside = {row["metric"] for row in data["rows"] if not row["inside"]}

@@ -1,0 +1,1 @@
+"""First answers to goals, beside what is expected of them by hand; nothing is searched."""
