@@ -219,7 +219,7 @@ def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
 
     limits = goal.limits.model_copy(
         update={name: wider(name, widest) for name in own} | {"sure": 0.0})
-    found = search(goal.model_copy(update={"limits": limits}), workers=workers)
+    found = search(goal.model_copy(update={"limits": limits}), workers=workers, paired=False)
     rows = sorted(found.rows(found.front), reverse=True,
                   key=lambda row: row.worth(found.wishes.objectives))
 

@@ -146,7 +146,7 @@ class Found:
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           margins: bool = False) -> Found:
+           margins: bool = False, paired: bool = True) -> Found:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -162,6 +162,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
         margins: whether what is nearer to no limit is kept besides what is best.
+        paired: whether two pools are tried where the goal allows them.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
@@ -176,7 +177,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     for each in kept:
         found.front.merge(each.front)
     found.funnel.counts += space.dropped
-    if "two" in goal.space.pools and "longest_context" not in asked.objectives:
+    if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
         found.pairs = pairs(space, asked)
     on_front = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["front"] = on_front

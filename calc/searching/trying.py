@@ -342,7 +342,9 @@ def together(space: Space, base: Base, demand: Demand, pool: str | None = None, 
         pool: that they are, of two.
         threads: that share the work.
     """
-    if not (kinds := space.cells(base)):
+    # a prefill pool drafts nothing
+    if not (kinds := [cells for cells in space.cells(base)
+                      if pool != "prefill" or not cells["drafts"][0]]):
         return None
     first, inputs = space.inputs(base, kinds, pool)
     counts = [len(cells["data"]) for cells in kinds]

@@ -192,7 +192,8 @@ def certainty(page: Page) -> None:
     goal, found = goal_of(answer), answer.found
     if answer.sure is None:
         limits = goal.limits.model_copy(update={"sure": SURE})
-        found = search(goal.model_copy(update={"limits": limits}), space=found.space)
+        found = search(goal.model_copy(update={"limits": limits}), space=found.space,
+                       paired=False)
     rows, most_drawn = [], 0
     for share in SHARES:
         sure = surely(found, share)

@@ -109,6 +109,8 @@ class Judge:
     """Rules asked of many layouts; what was judged is remembered by all that it depends on."""
 
     remembered: dict[tuple[Any, ...], np.ndarray] = field(default_factory=dict, repr=False)
+    alike: dict[tuple[Any, ...], dict[tuple[int, ...], bool]] = field(
+        default_factory=dict, repr=False)
 
     def kinds(self, subject: Subject, rows: Mapping[str, np.ndarray], table: Any = None,
               asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
@@ -130,18 +132,25 @@ class Judge:
 
     def _bad(self, rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray], table: Any
              ) -> np.ndarray:
-        key = (rule.kind, rule.of, table, *(
+        if table is None:
+            return _judged(rule, subject, rows, {})
+        by = (rule.kind, rule.of, *(
             getattr(part := getattr(subject, name), "id", part) for name in rule.by))
-        if table is None or key not in self.remembered:
-            bad = _judged(rule, subject, rows)
-            if table is None:
-                return bad
-            self.remembered[key] = bad
-        return self.remembered[key]
+        if (table, by) not in self.remembered:
+            self.remembered[table, by] = _judged(rule, subject, rows, self.alike.setdefault(by, {}))
+        return self.remembered[table, by]
 
 
-def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Which layouts a rule refuses; those that are equal in what it looks at are judged once."""
+def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray],
+            known: dict[tuple[int, ...], bool]) -> np.ndarray:
+    """Which layouts a rule refuses; those that are equal in what it looks at are judged once.
+
+    Args:
+        rule: of ``RULES``.
+        subject: the model on its cards.
+        rows: columns of the layouts, shape (n,) each.
+        known: what the rule says of the same subject, by what it looks at of a layout; added to.
+    """
     names = [name for name in rule.of if name in rows]
     count = len(next(iter(rows.values())))
     if not names or not count:
@@ -150,9 +159,13 @@ def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray]) -> np.
         np.broadcast_to(column, count) for column in rule.alike(subject, rows)]
     first, which = distinct(looked_at)
     alike = [rows[name][first].tolist() for name in names]
-    bad = [rule.problem(subject, Cut(**dict(zip(names, values, strict=True)))) is not None
-           for values in zip(*alike, strict=True)]
-    return np.array(bad, bool)[which]
+    told = [column[first].tolist() for column in looked_at]
+    keys = list(zip(*told, strict=True))
+    for key, values in zip(keys, zip(*alike, strict=True), strict=True):
+        if key not in known:
+            known[key] = rule.problem(
+                subject, Cut(**dict(zip(names, values, strict=True)))) is not None
+    return np.array([known[key] for key in keys], bool)[which]
 
 
 def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
