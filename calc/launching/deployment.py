@@ -44,15 +44,19 @@ class Deployment:
     Attributes:
         reference, overrides: how the scenario was named.
         pools: one, or two that prefill and decode.
-        watched: each with its predictions and alerts.
         answers: what is estimated of each, by its name.
     """
 
     reference: str
     overrides: tuple[str, ...]
     pools: tuple[Pool, ...]
-    watched: tuple[Watched, ...]
     answers: Mapping[str, Estimate]
+
+    @functools.cached_property
+    def watched(self) -> tuple[Watched, ...]:
+        """Each with its predictions and alerts; what holds them is simulated."""
+        return tuple(watched(pool, predicted(pool.scenario, self.answers[pool.name]))
+                     for pool in self.pools)
 
     @functools.cached_property
     def started(self) -> Mapping[str, str]:
@@ -115,9 +119,7 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
         runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"])
             for name, scenario in named.items()}
-    pools = _pools(named, releases, hosts, most, added)
-    of = tuple(watched(pool, predicted(pool.scenario, answers[pool.name])) for pool in pools)
-    return Deployment(*about, pools, of, answers)
+    return Deployment(*about, _pools(named, releases, hosts, most, added), answers)
 
 
 def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts: Sequence[str],

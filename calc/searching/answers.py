@@ -92,8 +92,7 @@ class Answer:
     @cached_property
     def _farther(self) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first."""
-        found = search(self.found.wishes.goal, space=self.found.space, margins=True,
-                       paired=False)
+        found = search(self.found.wishes.goal, space=self.found.space, margins=True, paired=False)
         return self._sorted(found.rows(found.front))
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
