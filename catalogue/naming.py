@@ -20,6 +20,22 @@ OWN = {"devices": "device", "models": "model"}
 """Kinds of which readers write files of their own, and the template that they begin with."""
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
+OTHER = {
+    "scenarios": {
+        "goals": "'{text}' is a goal, expected a scenario; the deployments that meet a goal are "
+                 "found by: search {entry}.",
+        "models": "'{text}' is a model, expected a scenario that names it, as those of: scenarios; "
+                  "or a goal of its own: search goal.yml.",
+        "devices": "'{text}' is a device, expected a scenario; one takes it with --set "
+                   "device={entry}."},
+    "goals": {
+        "scenarios": "'{text}' is a scenario, expected a goal; it is evaluated by: estimate "
+                     "{entry}."},
+    "models": {"devices": "'{text}' is a device, expected a model; it is shown by: devices "
+                          "{entry}."},
+    "devices": {"models": "'{text}' is a model, expected a device; it is shown by: models "
+                          "{entry}."}}
+"""Where an entry of one kind is asked for and a name is that of another: what to ask instead."""
 WITHOUT_MAKER = ("devices",)  # kinds whose entries are found without the first part: 910B2
 
 
@@ -111,6 +127,9 @@ def _meant(kind: str, text: str) -> str | None:
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
     known, wanted = names(kind), plain(text)
+    for other in OTHER.get(kind, ()):
+        if (entry := _meant(other, text)) is not None:
+            return OTHER[kind][other].format(text=text, entry=entry)
     several = _several(kind, wanted)
     if len(several) > 1:
         listed = [f"{name} ({_title(kind, name)})" for name in several]

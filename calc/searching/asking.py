@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,9 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
 def _setting(text: str) -> tuple[str, Override]:
     key, equals, raw = (part.strip() for part in text.partition("="))
     if not (key and equals and raw):
-        raise ParamsError(f"--set {text}: expected KEY=VALUE, such as limits.tpot=50ms.")
+        plain = unicodedata.normalize("NFKC", text)
+        raise ParamsError(f"--set {text}: expected KEY=VALUE, such as "
+                          f"{plain if '=' in plain and plain != text else 'limits.tpot=50ms'}.")
     origin = f"--set {key}"
     listed = (key in LISTS or key.startswith(LISTS_OF)) and key not in SINGLE and raw != ANY
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -142,6 +143,9 @@ def _scenario(path: Path, key: str | None, overridden: dict[str, Override],
               documented: bool = False, cut: bool = True) -> Scenario:
     """A deployment of a file; arguments as of :func:`_resolved`."""
     raw = library.read(path)
+    if "demand" in raw.data and "workload" not in raw.data:
+        raise ParamsError(f"{raw.where(('demand',))}: this is a goal, expected a scenario; the "
+                          f"deployments that meet a goal are found by: search {path}.")
     known, whole = family.keys(raw), raw.data.get("title")
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
@@ -259,8 +263,10 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if not equals or root not in ROOTS or not text:
-            meant = SHORT.get(dotted.lower()) if equals else None
-            near = f", such as {meant}={text}" if meant and text else ""
+            plain = unicodedata.normalize("NFKC", setting).replace(":=", "=")
+            meant, _, number = (part.strip() for part in plain.partition("="))
+            meant = SHORT.get(meant.lower(), meant if meant.partition(".")[0] in ROOTS else "")
+            near = f", such as {meant}={number}" if meant and number else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{near}.")
         if not rest and root not in NAMES:

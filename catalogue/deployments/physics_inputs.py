@@ -326,7 +326,8 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     device, host, offload = scenario.device, scenario.host, scenario.file.offload
     if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
         return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
-                          f"'{scenario.precision.id}' multiplies, nor of {' or '.join(WIDE)}")
+                          f"'{scenario.precision.id}' multiplies, nor of {' or '.join(WIDE)}, "
+                          f"expected matrix_peak: {{{WIDE[0]}: ... TFLOPS}} in its file")
     if offload and host and not offload.fetched and not host_peaks(host, offload.format):
         return "offload", (f"'{host.id}' computes the experts and states no peak of "
                            f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")

@@ -164,7 +164,8 @@ class _Reader:
         if "model_type" not in self.file.data:
             self.missing("model_type", f"one of {', '.join(FAMILIES)}")
         if not isinstance(model_type, str) or model_type not in FAMILIES:
-            self.refuse("model_type", f"one of {', '.join(FAMILIES)}")
+            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; a model of another type is "
+                                      "written by hand, as params/templates/model.yml shows")
         self.used["model_type"] = "family"
         expected = FAMILIES[model_type].architecture
         if self.get("architectures") is not None:

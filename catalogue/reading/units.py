@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeVar
@@ -58,6 +59,9 @@ _PREFIXES = "|".join(name for line in _DEFINED for name, dash in line if dash)
 _NAMES = "|".join(name for line in _DEFINED for name, dash in line if not dash)
 _KNOWN = re.compile(rf"(?:{_PREFIXES})?(?:{_NAMES})s?")  # nothing else gets to pint
 _BITS = re.compile(rf"({_PREFIXES}|)(?:b|bit)s?")
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_PERCENT = re.compile(rf"({_NUMBER})\s*%")
 LONGEST = 100  # characters of a quantity
 
 DIMENSIONLESS = "1"
@@ -143,7 +147,7 @@ def parse(text: str | int | float, unit: str) -> float | int:
     try:
         digits, written = split(text)
     except ValueError as error:
-        raise ValueError(f"{error}, expected a finite number{_in(unit)}") from None
+        raise ValueError(f"{error}, expected a finite number{_in(unit)}{_near(text)}") from None
     number = Fraction(digits)
     powers = dimensions(written)
     plain_count = written == DIMENSIONLESS and unit in COUNTING
@@ -198,6 +202,18 @@ def factor(unit: str) -> float:
 def parse_any(text: str | int | float) -> float | int:
     """The SI number of a quantity in whatever unit it is written."""
     return parse(text, unit_of(text))
+
+
+def _near(text: str | int | float) -> str:
+    """What was meant by a quantity in the signs of another country, or a share in percent."""
+    if len(str(text)) > LONGEST:
+        return ""
+    plain = unicodedata.normalize("NFKC", str(text)).strip().strip("[]()").strip()
+    plain = _THOUSANDS.sub("", plain)
+    plain = _COMMA.sub(".", plain)
+    if percent := _PERCENT.fullmatch(plain):
+        plain = f"{float(percent[1]) / 100:g}"
+    return f", such as {plain}" if _QUANTITY.fullmatch(plain) else ""
 
 
 def _in(unit: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -213,9 +214,14 @@ def check_defaults(raw: Any, given: Provenance) -> None:
 def _source(source: Any, given: Provenance) -> str:
     """A key of ``params/sources/``, or, in a reader's own file, a citation in words."""
     if not isinstance(source, str) or not source.strip():
-        raise ValueError("a source is missing (source: a key of params/sources/)")
+        raise ValueError("a source is missing, expected source: a key of params/sources/, or words "
+                         "such as \"data sheet, page 2\", beside the value or once for all in "
+                         "defaults: {source: ..., kind: ...}")
     if _KEY.fullmatch(source) and source not in given.sources:
-        raise ValueError(f"the source '{source[:60]}' is not in params/sources/")
+        close = difflib.get_close_matches(source, given.sources, n=1)
+        raise ValueError(f"the source '{source[:60]}' is not in params/sources/, expected "
+                         + "".join(f"{name}, or " for name in close)
+                         + "words that say where to look, such as \"data sheet, page 2\"")
     return source if _KEY.fullmatch(source) else words.read(source)
 
 
@@ -245,6 +251,9 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         if not isinstance(bounds, list) or len(bounds) != 2:
             raise ValueError("'range' is a pair [low, high]")
         low, high = (si_number(bound, replace(rule, unit=unit)) for bound in bounds)
+        if low > high:
+            raise ValueError(f"the range [{bounds[0]}, {bounds[1]}] is the wrong way about, "
+                             f"expected [{bounds[1]}, {bounds[0]}]")
         if not low <= value <= high:
             raise ValueError(f"the value '{entry['value']}' lies outside its range")
     date = entry.get("date", inherits.get("date"))

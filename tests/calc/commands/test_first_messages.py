@@ -1,0 +1,87 @@
+"""What a newcomer is told first: one sentence with what is wrong, and the nearest thing that works.
+"""
+
+import pytest
+
+CARD = """\
+name: {en: A card, zh: 一张卡}
+vendor: Nobody
+type: gpu
+defaults: {source: data sheet of the maker, kind: vendor}
+memory_capacity: 128 GB
+memory_bandwidth: 3.67 TB/s
+"""
+PLAN = """\
+title: {en: A plan, zh: 一份方案}
+defaults: {source: a plan of our own, kind: assumed}
+model: deepseek-v3
+device: nvidia-h200-sxm
+cluster: {node: hgx-h200, nodes: 1}
+precision: fp8-block
+parallelism: {tensor_parallel: 8}
+workload: {concurrency: 16, input_tokens: 2048, output_tokens: 512, block_size: 64}
+"""
+OWN = "h200-r1-sglang-tp8"
+
+
+def told(cli, *arguments):
+    code, out, err = cli(*arguments)
+    sentence = (err or out).splitlines()[0]
+    assert code
+    assert "Traceback" not in out + err
+    return sentence
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (("estimate", "r1"), "is a model, expected a scenario"),
+    (("estimate", "r1-64-users-8xh20"), "is a goal, expected a scenario"),
+    (("estimate", "params/goals/r1-64-users-8xh20.yml"), "this is a goal, expected a scenario"),
+    (("estimate", "H200"), "--set device=nvidia-h200-sxm"),
+    (("search", OWN), f"is evaluated by: estimate {OWN}"),
+    (("models", "H200"), "is a device, expected a model; it is shown by: devices nvidia-h200-sxm"),
+    (("devices", "r1"), "is a model, expected a device"),
+    (("devices", "910C"), "ascend-910c-die (Ascend 910C, one die)"),
+    (("estimate", OWN, "--set", "parallelism.tensor_parallel：＝８"),
+     "such as parallelism.tensor_parallel=8"),
+    (("estimate", OWN, "--set", "parallelism.tensor_parallel=８"), "such as 8"),
+    (("estimate", OWN, "--set", "tp=8"), "such as parallelism.tensor_parallel=8"),
+    (("estimate", OWN, "--set", "workload.memory_utilization=90%"), "such as 0.9"),
+    (("estimate", OWN, "--set", "device=gaudi3"), "params/templates/device.yml"),
+    (("search", "r1-64-users-8xh20", "--set", "space.tensor=[1]"), "such as 1"),
+    (("search", "r1-64-users-8xh20", "--set", "space.tensor＝８"), "such as space.tensor=8"),
+    (("estimate", OWN, "--lengths", "normal"), "the nearest is lognormal"),
+    (("validate", "--system", "s1-plan-d"), "expected 'measured: my-rows.yml'"),
+])
+def test_what_was_meant_stands_beside_what_is_wrong(cli, arguments, says):
+    assert says in told(cli, *arguments)
+
+
+@pytest.mark.parametrize(("old", "new", "line", "says"), [
+    ("3.67 TB/s", "3,67 TB/s", 6, "such as 3.67 TB/s"),
+    ("3.67 TB/s", "3，67 TB/s", 6, "such as 3.67 TB/s"),
+    ("3.67 TB/s", "{value: 3.67 TB/s, range: [4 TB/s, 3 TB/s]}", 6,
+     "is the wrong way about, expected [3 TB/s, 4 TB/s]"),
+    ("defaults: {source: data sheet of the maker, kind: vendor}\n", "", 4,
+     "a source is missing, expected source: a key of params/sources/, or words"),
+    ("data sheet of the maker", "datasheet", 4, "words that say where to look, such as"),
+    ("memory_capacity", "memory_capacty", 5, "did you mean 'memory_capacity'"),
+])
+def test_a_file_is_told_its_line_and_what_would_do(cli, tmp_path, old, new, line, says):
+    path = tmp_path / "card.yml"
+    path.write_text(CARD.replace(old, new), "utf-8")
+    sentence = told(cli, "check", str(path))
+    assert f"card.yml:{line}: " in sentence
+    assert says in sentence
+
+
+def test_a_misspelt_key_that_is_needed_is_told_as_it_is_spelt(cli, tmp_path):
+    path = tmp_path / "plan.yml"
+    path.write_text(PLAN.replace("model:", "modle:"), "utf-8")
+    assert "plan.yml:3: unknown key 'modle', did you mean 'model'" in told(cli, "check", str(path))
+
+
+def test_a_model_of_another_type_is_told_what_to_do(cli, tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "mamba"}', "utf-8")
+    sentence = told(cli, "import-model", str(tmp_path / "config.json"))
+    assert "config.json:1: 'model_type' is 'mamba', expected one of deepseek_v2" in sentence
+    assert "params/templates/model.yml" in sentence
