@@ -290,7 +290,7 @@ def _begin(workload: Mapping[str, Any]) -> str:
 def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     workload = answer["workload"]
-    asked = (f"{workload['rate']:g} request/s" if "rate" in workload
+    asked = (human(workload['rate'], 'request/s') if "rate" in workload
              else f"{workload['users']} users")
     screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
                  f"{human(summary.window, 's')}, seed {workload['seed']}.")
@@ -307,11 +307,11 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
             table.add_row(name, human(times.mean, "s"), half,
                           *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)
-    lines = [f"throughput: {summary.request_throughput:.4g} request/s, "
-             f"{summary.output_throughput:,.4g} output tokens/s",
-             f"in the system: {summary.concurrency:.4g} requests on average"]
+    lines = [f"throughput: {human(summary.request_throughput, 'request/s')}, "
+             f"{human(summary.output_throughput, 'token/s')} of answers",
+             f"in the system: {human(summary.concurrency)} requests on average"]
     if answer["good"] is not None:
-        lines.append(f"goodput: {summary.goodput:.4g} request/s, {summary.good:.1%} of the "
+        lines.append(f"goodput: {human(summary.goodput, 'request/s')}, {summary.good:.1%} of the "
                      "requests meet the objective")
     lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
               for pool, share in summary.utilisation.items()]
@@ -320,7 +320,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
                      f"{summary.input_tokens:,.0f} per prompt on average; {summary.evicted:,} "
                      "blocks evicted")
     of_what = ", with this share found" if answer["prefixes_simulated"] else ""
-    lines.append(f"saturation: {answer['saturation_rate']:.4g} request/s "
+    lines.append(f"saturation: {human(answer['saturation_rate'], 'request/s')} "
                  f"({answer['saturation_from']}{of_what})")
     if not answer["bounded"]:
         lines.append("The queue grows without end at this rate; the times depend on how long it "

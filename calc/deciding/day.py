@@ -15,6 +15,7 @@ from calc.serving.arrivals import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
 from catalogue.planning.loads import Load
+from catalogue.reading.amounts import human
 from catalogue.reading.units import DAY, HOUR
 
 WINDOW = 60.0  # in which the rate of an hour changes [s]
@@ -185,9 +186,9 @@ def alone_misses(replica: Replica, limits: Limits) -> str:
     for name, found, limit in (("TTFT", alone.ttft, limits.ttft),
                                ("TPOT", alone.tpot, limits.tpot)):
         if found > limit:
-            return (f"'{replica.scenario.id}': one request alone has a {name} of {found:.4g} s, "
-                    f"above {limit:.4g} s, which more replicas do not mend, expected a higher "
-                    "limit, shorter prompts or another layout.")
+            return (f"'{replica.scenario.id}': one request alone has a {name} of "
+                    f"{human(found, 's')}, above {human(limit, 's')}, which more replicas do not "
+                    "mend, expected a higher limit, shorter prompts or another layout.")
     return (f"'{replica.scenario.id}': with prompts of its lengths too many requests miss the "
             "limits even alone, expected higher limits or another layout.")
 

@@ -325,9 +325,8 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
     """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
     device, host, offload = scenario.device, scenario.host, scenario.file.offload
     if any(peak_of(device, dtype) is None for dtype in multiplied(scenario).values()):
-        return "device", (
-            f"'{device.id}' states no matrix_peak of a dtype that '{scenario.precision.id}' "
-            f"multiplies, expected matrix_peak: {{{' or '.join(WIDE)}: ... TFLOPS}} in its file")
+        return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
+                          f"'{scenario.precision.id}' multiplies, expected {' or '.join(WIDE)} too")
     if offload and host and not offload.fetched and not host_peaks(host, offload.format):
         return "offload", (f"'{host.id}' computes the experts and states no peak of "
                            f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from catalogue.planning.goals import UNITS
 from catalogue.reading.amounts import human
+from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
     from calc.searching.answers import Answer
@@ -69,8 +70,7 @@ def _brief_pool(choice: Choice) -> str:
 
 def amount(name: str, value: float) -> str:
     """A quantity by its name, with its unit."""
-    unit = UNITS.get(name)
-    return f"{value:.4g}" if unit is None else human(value, unit)
+    return human(value, UNITS.get(name, DIMENSIONLESS))
 
 
 def runs(answer: Answer, row: Row) -> str:
@@ -104,7 +104,7 @@ def stood_in(answer: Answer) -> list[str]:
 
 
 def _amount_of(value: Any) -> str:
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    return human(value) if isinstance(value, float) else str(value)
 
 
 def _ends(axis: Any) -> str:

@@ -270,7 +270,7 @@ def span(seconds: float | None) -> str:
         return "–"
     for name, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * length:
-            return f"{seconds / length:.3g} {name}"
+            return f"{plain(seconds / length)} {name}"
     return human(seconds, "s")
 
 
@@ -280,12 +280,12 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
     column = "" if given["share"] is None else "_at"
     screen.print(f"{answer['scenario']}, {answer['load']}: {day['requests']:,.0f} requests a day, "
                  f"one replica of {day['devices_per_replica']} cards takes "
-                 f"{day['rate_within_limits']:.4g} request/s within limits ({of}), "
-                 f"{day['saturation_rate']:.4g} at most.", highlight=False, soft_wrap=True)
+                 f"{human(day['rate_within_limits'], 'request/s')} within limits ({of}), "
+                 f"{plain(day['saturation_rate'])} at most.", highlight=False, soft_wrap=True)
     table = Table("hour", "request/s", "replicas", "busy", f"TTFT {of}", f"TPOT {of}")
     for number, hour in enumerate(day["hours"]):
         times = (hour[f"{name}{column}"] for name in ("ttft", "tpot"))
-        table.add_row(f"{number}", f"{hour['rate']:.4g}", f"{hour['replicas']}",
+        table.add_row(f"{number}", plain(hour['rate']), f"{hour['replicas']}",
                       f"{hour['busy']:.0%}", *("–" if each is None else human(each, "s")
                                                for each in times))
     screen.print(table)
@@ -368,7 +368,7 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
     found = answer["cards"]
     for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
         cells = ["–"] * 6 if one is None else [
-            one["layout"] + _way(one), f"{one['per_device']:.4g}", human(one["ttft"], "s"),
+            one["layout"] + _way(one), plain(one['per_device']), human(one["ttft"], "s"),
             human(one["tpot"], "s"), one["binds"], one["resource"]]
         table.add_row(f"{size}", *cells, "–" if two is None else
                       f"{plain(two['per_device'])} ({_pools(two)})")

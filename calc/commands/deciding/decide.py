@@ -31,7 +31,7 @@ from calc.deciding.inputs.sensitivity import MOST, Sensitivity, sensitivity
 from calc.deciding.inputs.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.reading import units
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, span
 
 TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
@@ -141,7 +141,7 @@ def _tornado(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list
     unit = unit_of(name)
     for bar in found.bars[:TOLD]:
         ends = human(bar.at_low, unit), human(bar.at_high, unit)
-        table.add_row(_said(bar.name), f"{bar.low:.4g} – {bar.high:.4g}", " – ".join(ends),
+        table.add_row(_said(bar.name), span(bar.low, bar.high, bar.unit), " – ".join(ends),
                       human(bar.swing, unit))
     return found.as_json(), [_deciding(found), table]
 
@@ -214,8 +214,9 @@ def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[An
                               "card_hour": hour.per(f"{hour.currency}/h"),
                               "doubt": unsure.as_json()}
     return data, [
-        f"Utilisation from {low} to {high}, a card-hour at {hour.per(f'{hour.currency}/h')[0]:.4g} "
-        f"{hour.currency}, against {names[1]}: {told}{ends}.",
+        f"Utilisation from {low} to {high}, a card-hour at "
+        f"{human(hour.per(f'{hour.currency}/h')[0], hour.currency)}, against {names[1]}: "
+        f"{told}{ends}.",
         f"In {unsure.second:.0%} of the cases the service is cheaper even at full use."]
 
 
@@ -286,7 +287,7 @@ def _told_information(found: Information, unit: str) -> list[Any]:
         "choice turns out better.",
         f"Knowing everything first would save {found.perfect:,.4g} {unit}."]
     if any(found.needed):
-        few, half, most = ("none" if each is None else f"{each:,.0f}" for each in found.needed)
+        few, half, most = ("none" if each is None else human(round(each)) for each in found.needed)
         lines.append(f"Cards needed: {half}, in 80% of the cases {few} to {most}.")
     table = Table("measured first", f"saves ({unit})", "changes the choice",
                   title="What knowing it is worth")

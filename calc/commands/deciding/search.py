@@ -23,7 +23,6 @@ from calc.commands.deciding.answered import (
 )
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
-from catalogue.planning.goals import UNITS
 from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
@@ -332,10 +331,7 @@ def _print_miss(screen: Console, answer: Answer) -> None:
         how = f"{human(miss.quantities['short'], 'B')} per device short"
     else:
         value, limit = miss.quantities[at], wishes.limits[at]
-        unit = UNITS.get(at)
-        told = ((f"{value:.3g}", f"{limit:.3g}") if unit is None
-                else (human(value, unit), human(limit, unit)))
-        how = (f"{HEADS[at]} {told[0]}, the limit is {told[1]}, "
+        how = (f"{HEADS[at]} {amount(at, value)}, the limit is {amount(at, limit)}, "
                f"off by a factor of {human(1 + miss.over[at])}")
     screen.print(f"Nothing meets the goal. Nearest: {named(miss)}: {how}.", highlight=False,
                  soft_wrap=True)

@@ -17,6 +17,7 @@ from calc.deciding.inputs.plans import CARD_HOURS, PER_CARD, Plan
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import Sides
 from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.reading.units import DIMENSIONLESS
 
 OWN = "own_error"  # the formulas' own
 NONE: Sides = (0.0, 0.0)
@@ -30,6 +31,7 @@ class Bar:
         name: of the mechanism or input; ``own_error`` for what no input moves.
         value, low, high: of the input, SI; of the own error factors [1].
         at_low, at_high: the quantity with the input there, SI.
+        unit: of the input, SI.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Bar:
     high: float
     at_low: float
     at_high: float
+    unit: str = DIMENSIONLESS
 
     @property
     def swing(self) -> float:
@@ -108,5 +111,5 @@ def _bars(plan: Plan, name: str, knobs: Sequence[Knob]) -> list[Bar]:
         return []
     found = np.broadcast_to(plan.at(columns, name), (2 * len(knobs),)).reshape(-1, 2)
     return [Bar(knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high),
-                float(low), float(high))
+                float(low), float(high), knob.value.unit)
             for knob, (low, high) in zip(knobs, found, strict=True)]
