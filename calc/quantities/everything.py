@@ -103,7 +103,7 @@ def check_names(inputs: Mapping[str, Number]) -> None:
 
 
 def check_cut(numbers: Mapping[str, Any]) -> None:
-    """Raises ValueError for degrees that are no numbers of ranks, or that no tensor is cut into."""
+    """Raises ValueError for degrees and requests that are no such numbers."""
     for name in DEGREES:
         wrong = (numbers[name] < 1) | (numbers[name] % 1 != 0)
         if np.any(wrong):
@@ -112,10 +112,6 @@ def check_cut(numbers: Mapping[str, Any]) -> None:
     if np.any(negative := numbers["concurrency"] < 0):
         raise ValueError(f"'concurrency' is {_first(numbers['concurrency'], negative)}, expected "
                          "no less than 0")
-    heads, tensor = numbers["num_attention_heads"], numbers["tensor_parallel"]
-    if np.any(uneven := heads % tensor != 0):
-        raise ValueError(f"'tensor_parallel' is {_first(tensor, uneven)}, expected a divisor of "
-                         f"the {_first(heads, uneven)} attention heads")
 
 
 def _first(values: Any, which: Any) -> str:
@@ -142,8 +138,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     ``calc.physics.memory.candidate_stages`` as their first axis. The inputs must be a deployment
     that can be laid out (``catalogue.load_scenario`` checks one; a search checks its own).
 
-    Raises ValueError for an unknown attention, a missing input, one that is not an input, and
-    ranks into which nothing is cut.
+    Raises ValueError for an unknown attention, a missing input, one that is not an input, and for
+    degrees and requests that are no such numbers.
     """
     check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word

@@ -292,7 +292,6 @@ class TestMisuse:
             calc.evaluate(inputs | wrong, "mla")
 
     @pytest.mark.parametrize(("changes", "says"), [
-        ({"tensor_parallel": 3}, "'tensor_parallel' is 3, expected a divisor of the 128"),
         ({"tensor_parallel": -2}, "'tensor_parallel' is -2, expected a whole number of at least 1"),
         ({"pipeline_parallel": 1.5}, "'pipeline_parallel' is 1.5, expected a whole number"),
         ({"expert_parallel": np.array([8, 0])}, "'expert_parallel' is 0"),
