@@ -27,7 +27,6 @@ from calc.quantities.waves import (
     prompts,
     serving,
 )
-from catalogue.deployments.layout import DEGREES
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -102,23 +101,6 @@ def check_names(inputs: Mapping[str, Number]) -> None:
         raise ValueError(f"'{wrong[0]}' is {problem}")
 
 
-def check_cut(numbers: Mapping[str, Any]) -> None:
-    """Raises ValueError for degrees and requests that are no such numbers."""
-    for name in DEGREES:
-        wrong = (numbers[name] < 1) | (numbers[name] % 1 != 0)
-        if np.any(wrong):
-            raise ValueError(f"'{name}' is {_first(numbers[name], wrong)}, expected a whole number "
-                             "of at least 1")
-    if np.any(negative := numbers["concurrency"] < 0):
-        raise ValueError(f"'concurrency' is {_first(numbers['concurrency'], negative)}, expected "
-                         "no less than 0")
-
-
-def _first(values: Any, which: Any) -> str:
-    """The first of some numbers for which something holds."""
-    return f"{np.broadcast_to(values, np.shape(which))[which].ravel()[0]:g}"
-
-
 def evaluate(inputs: Mapping[str, Number], attention: str, *,
              decode: bool = True) -> dict[str, Number]:
     """Every quantity of a deployment, by its name in ``params/symbols.yml``.
@@ -138,13 +120,11 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     ``calc.physics.memory.candidate_stages`` as their first axis. The inputs must be a deployment
     that can be laid out (``catalogue.load_scenario`` checks one; a search checks its own).
 
-    Raises ValueError for an unknown attention, a missing input, one that is not an input, and for
-    degrees and requests that are no such numbers.
+    Raises ValueError for an unknown attention, a missing input, or one that is not an input.
     """
     check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word
     numbers = {name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}
-    check_cut(numbers)
     q, ndim = Inputs(numbers), max(value.ndim for value in numbers.values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)

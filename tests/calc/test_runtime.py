@@ -291,16 +291,6 @@ class TestMisuse:
         with pytest.raises(ValueError, match="not an input"):
             calc.evaluate(inputs | wrong, "mla")
 
-    @pytest.mark.parametrize(("changes", "says"), [
-        ({"tensor_parallel": -2}, "'tensor_parallel' is -2, expected a whole number of at least 1"),
-        ({"pipeline_parallel": 1.5}, "'pipeline_parallel' is 1.5, expected a whole number"),
-        ({"expert_parallel": np.array([8, 0])}, "'expert_parallel' is 0"),
-        ({"concurrency": -1}, "'concurrency' is -1, expected no less than 0")])
-    def test_what_no_ranks_can_be_is_refused(self, changes, says):
-        inputs = catalogue.load_scenario("s0-scenario-1").inputs()
-        with pytest.raises(ValueError, match=says):
-            calc.evaluate(inputs | changes, "mla")
-
     @pytest.mark.parametrize("changes", [
         {}, {"concurrency": np.ones((4, 5))},
         {"concurrency": np.ones(4), "context_tokens": np.ones(5)},
