@@ -3,7 +3,8 @@
 All that a goal allows is tried, in an order that leaves out much for little: what divides, what
 fits (memory grows with the requests in flight), what decodes fast enough without any prompts, which
 is a bound of what users see, and what could still be better than one that was found. Only the rest
-is computed whole. Each of these bounds is exact, so the front is that of all deployments.
+is computed whole. Each of these bounds is exact, so the front is that of all deployments that are
+tried: where nobody says how many users there are, batches stand on a grid (``trying.batches``).
 """
 
 from __future__ import annotations
