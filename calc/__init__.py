@@ -4,7 +4,7 @@
 - `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
   would run. It returns an `Estimate` of `Amount`.
 - `sweep`, `decode_sweep`, `interval_sweep`, `latency`: the same of many deployments at once.
-- `search`, `load_goal`: from a goal to every deployment that meets it, as an answer.
+- `search`, `load_goal`: from a goal to every deployment that meets it, as an `Answer`.
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
 
@@ -23,13 +23,16 @@ from calc.quantities.everything import evaluate
 
 if TYPE_CHECKING:
     from calc.launching.starting import search
+    from calc.searching.answers import Answer
     from calc.searching.asking import load_goal
 
-LATE = {"load_goal": "searching.asking", "search": "launching.starting"}
+LATE = {"Answer": "searching.answers", "load_goal": "searching.asking",
+        "search": "launching.starting"}
 """Name -> module that has it, loaded when it is asked for."""
 
 __all__ = [
     "Amount",
+    "Answer",
     "Estimate",
     "decode_sweep",
     "elasticities",
