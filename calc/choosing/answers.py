@@ -302,7 +302,8 @@ def as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
     Raises ParamsError for a deployment that cannot be simulated.
     """
     steady = answer.lasting
-    if steady is None or not steady.doubts or not answer.fits:
+    apart = scenario.inputs()["separate_pools"]  # of many replicas, whose simulation takes minutes
+    if steady is None or not steady.doubts or not answer.fits or apart:
         return answer
     given = answer.applied.inputs if answer.applied is not None else None
     seen = users_see(scenario, system=system_of(scenario, found=given), wanted=MEANS)
