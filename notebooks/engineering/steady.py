@@ -22,6 +22,7 @@ from workbench.showing import figures
 from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
+Text = tuple[str, str]
 SYSTEMS = {"s2-910b1-awq": 1024, "s3-hybrid-910b4": 128}  # and the prompts shown of each [token]
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
 TIMES = {"ttft": ("time to first token (s)", "首 token 延迟（s）"),
@@ -108,9 +109,10 @@ def answer() -> None:
                 **{f"{each}-{of}": fmt_quantity(getattr(found, of)[each][at], "s")
                    for each in TIMES for of in SAID}})
     number("st-variation", VARIATION, fmt_fixed, digits=1)
-    table(rows, {"system": ("system", "系统"), "users": ("users", "用户"), **{
-        f"{each}-{of}": (f"{SHORT[each]}, {en}", f"{SHORT[each]}，{zh}")
-        for each in TIMES for of, (en, zh) in SAID.items()}})
+    for each in TIMES:
+        table(rows, {"system": ("system", "系统"), "users": ("users", "用户"), **{
+            f"{each}-{of}": (f"{SHORT[each]}, {en}", f"{SHORT[each]}，{zh}")
+            for of, (en, zh) in SAID.items()}})
 
 
 def picture() -> None:
@@ -136,15 +138,16 @@ def _drawn(lang: str) -> Figure:
             axes.set_ylim(bottom=0)
             axes.set_xticks(found.users, [fmt_int(count) for count in found.users], minor=False)
             axes.minorticks_off()
-        panels[0][column].set_title(cards(found.scenario), fontsize=9)
+        panels[0][column].set_title(cards(found.scenario)[at], fontsize=9)
         panels[-1][column].set_xlabel(("users at once", "同时在线用户")[at])
     panels[0][0].legend(fontsize=8)
     return drawing
 
 
-def cards(scenario: Scenario) -> str:
+def cards(scenario: Scenario) -> Text:
     """How many of which a system has."""
-    return f"{scenario.devices} × {scenario.device.name}"
+    en, zh = (f"{scenario.devices} × {scenario.device.name[lang]}" for lang in ("en", "zh"))
+    return en, zh
 
 
 def limits() -> None:
