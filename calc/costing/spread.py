@@ -24,7 +24,7 @@ def spread(function: Function, inputs: Mapping[str, Amount | Any],
 
     >>> product = spread(lambda q: {"area": q["a"] * q["b"]},
     ...                  {"a": Amount(2.0, 1.0, 4.0), "b": 3.0})["area"]
-    >>> product.value, round(product.low, 6), round(product.high, 6)
+    >>> product.value, round(float(product.low), 6), round(float(product.high), 6)
     (6.0, 3.0, 12.0)
 
     Args:

@@ -119,7 +119,9 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
         runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"])
             for name, scenario in named.items()}
-    return Deployment(*about, _pools(named, releases, hosts, most, added), answers)
+    pools = _pools(named, releases, hosts, most, added)
+    router_files(pools)  # refuses pools that nothing joins
+    return Deployment(*about, pools, answers)
 
 
 def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts: Sequence[str],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from calc.launching.deployment import POOLS, deployed
-from calc.launching.scripts import ENGINES, router_files
+from calc.launching.scripts import ENGINES
 from calc.searching import asking
 from calc.searching.answers import Answer
 from calc.searching.choices import Row, Start, contents
@@ -33,8 +33,7 @@ def start(goal: Goal, row: Row) -> Start:
         try:
             named = dict(zip(POOLS if row.prefill else ("serve",), _scenarios(goal, row, engine),
                              strict=True))
-            made = deployed(named, (goal.id, ()))
-            router_files(made.pools)
+            deployed(named, (goal.id, ()))
         except ParamsError as error:
             why = why or str(error).rstrip(".")
         else:

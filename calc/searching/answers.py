@@ -40,6 +40,10 @@ Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
 class Answer:
     """What a goal comes to.
 
+    >>> import calc
+    >>> calc.search("r1-64-users-8xh20", ["precisions=fp8-block"]).met
+    True
+
     Attributes:
         found: the search.
         told: most deployments of the front that are told.
@@ -65,15 +69,12 @@ class Answer:
         found = self.found
         if self.sure:
             return [each.row for each in self.sure.front]
-        rows = [*found.rows(found.front), *(found.pairs.rows() if found.pairs else [])]
-        return self._sorted(rows)
+        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
     @cached_property
     def ranking(self) -> list[list[Drawn]]:
-        """Candidates by what they can stand for, each with those that cannot be told from it.
-
-        Where the first of them keeps no limits for sure, with those that are farther from a limit.
-        """
+        """Candidates by what they can stand for, each with those that cannot be told from it; where
+        the first keeps no limits for sure, with those that are farther from a limit."""
         return self._ranking()
 
     def _ranking(self) -> list[list[Drawn]]:
@@ -314,8 +315,7 @@ class Answer:
         return None
 
     def binds(self, row: Row) -> str:
-        """The limit that a deployment is near to, or that its near miss breaks most; none where it
-        is near to none."""
+        """The limit that a deployment is near to, or that its near miss breaks most, if any."""
         if row.over:
             return max(row.over, key=lambda name: row.over[name])
         if SHORT in row.quantities:

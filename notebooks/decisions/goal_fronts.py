@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ import catalogue
 from calc.costing.tokens import MILLION
 from calc.searching.answers import Answer
 from calc.searching.choices import Row
-from calc.searching.sure import drawn, ranked
+from calc.searching.sure import Drawn, drawn, ranked
 from catalogue.reading.units import HOUR
 from decisions import goal_figures
 from decisions.goals import TOLD, Page, binding, cards, cell, currency_of, headed, named, plan
@@ -20,7 +21,10 @@ from workbench.showing.display import figure, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
+Place = tuple[float, float]
+T = TypeVar("T")
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
+DRAWN, MARKS = 24, 7  # of a device's front: told with their medians, and marked
 FIRST = 5  # rows of a long table that are not folded
 
 
@@ -51,43 +55,57 @@ def lines_of(answer: Answer) -> list[goal_figures.Line]:
     """
     lines = []
     for row in answer.devices:
-        rows = _front_of(answer, row.choice.device)
-        some = drawn(answer.found, _thinned(rows))
+        front = _front_of(answer, row.choice.device)
+        some = _spread_out(front, _place, MARKS)
         alike = ranked(answer.found, some, len(some))
         marks = [goal_figures.Mark(
-            group[0].amounts["tpot"].value, group[0].amounts["throughput_per_card"].value,
+            *_place(group[0]),
             binding(answer, group[0].row), len(group), group[0].amounts["tpot"].ends,
             group[0].amounts["throughput_per_card"].ends) for group in alike]
-        every = [(each.quantities["tpot"], each.quantities["throughput_per_card"])
-                 for each in rows]
+        every = [_place(each) for each in front]
         device = catalogue.load_device(row.choice.device)
         lines.append(goal_figures.Line(device.id, named(device.id),
                                        device.mechanisms or device.id, marks, every))
     return lines
 
 
-def _front_of(answer: Answer, device: str) -> list[Row]:
+def _place(each: Drawn) -> Place:
+    """Time per token [s] and throughput per card [token/s] as they are told."""
+    return each.amounts["tpot"].value, each.amounts["throughput_per_card"].value
+
+
+def _searched(row: Row) -> Place:
+    """The same as the search compares them."""
+    return row.quantities["tpot"], row.quantities["throughput_per_card"]
+
+
+def _front_of(answer: Answer, device: str) -> list[Drawn]:
     """What none beats of one device, in throughput per card and time per token, ascending."""
     found = answer.found
-    rows = [row for base, kept in zip(found.bases, found.kept, strict=True)
-            if base.device == device and kept.front.rows for row in found.rows(kept.front)]
-    rows.sort(key=lambda row: (row.quantities["tpot"], -row.quantities["throughput_per_card"]))
-    front: list[Row] = []
-    for row in rows:
-        if not front or (row.quantities["throughput_per_card"]
-                         > front[-1].quantities["throughput_per_card"]):
-            front.append(row)
-    return front
+    rows = _rising([row for base, kept in zip(found.bases, found.kept, strict=True)
+                    if base.device == device and kept.front.rows
+                    for row in found.rows(kept.front)], _searched)
+    return _rising(drawn(found, _spread_out(rows, _searched, DRAWN)), _place)
 
 
-def _thinned(rows: Sequence[Row], most: int = 7) -> list[Row]:
-    """So many of a front, evenly by the logarithm of their times, the ends among them."""
-    if len(rows) <= most:
-        return list(rows)
-    paces = np.log([row.quantities["tpot"] for row in rows])
+def _rising(items: Iterable[T], place: Callable[[T], Place]) -> list[T]:
+    """Those that give more than all faster ones."""
+    kept: list[T] = []
+    for item in sorted(items, key=lambda item: (place(item)[0], -place(item)[1])):
+        if not kept or all(mine > last for mine, last in zip(
+                place(item), place(kept[-1]), strict=True)):
+            kept.append(item)
+    return kept
+
+
+def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> list[T]:
+    """So many, evenly by the logarithm of their ascending times, the ends among them."""
+    if len(items) <= most:
+        return list(items)
+    paces = np.log([place(item)[0] for item in items])
     wanted = np.linspace(paces[0], paces[-1], most)
     places = sorted({int(np.abs(paces - pace).argmin()) for pace in wanted})
-    return [rows[place] for place in places]
+    return [items[at] for at in places]
 
 
 def cheapest(answer: Answer) -> list[tuple[float, Row]]:

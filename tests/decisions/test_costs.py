@@ -43,8 +43,12 @@ def test_the_corrections_together_are_the_whole_correction(plan):
     money, everything = cost_documents.together(dict(cost_documents.weightiest(plan)))
     amounts = plan.amounts()
     assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
+    # at the inputs' values; what is printed of the cost is the median of what they give together
     assert everything == pytest.approx(
-        amounts["per_million"].central / plan.recomputed["per_million"])
+        amounts["per_million"].central / plan.recomputed["per_million"]
+        * amounts["tco"].central / amounts["tco"].value)
+    assert amounts["per_million"].low < everything * plan.recomputed["per_million"] < amounts[
+        "per_million"].high
 
 
 def test_two_cards_and_a_host_are_even_where_the_break_even_says():

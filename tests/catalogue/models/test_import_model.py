@@ -147,7 +147,8 @@ def test_every_field_is_accounted_for(command, written):
     code, out, err = command(path, "--json")
     assert (code, err) == (0, "")
     data = json.loads(out)
-    assert set(data) == {"model", "used", "ignored", "unknown", "implied", "parameters"}
+    assert set(data) == {"schema", "version", "asked", "model", "used", "ignored", "unknown",
+                         "implied", "parameters"}
     fields = json.loads(path.read_text(encoding="utf-8"))
     assert sorted([*data["used"], *data["ignored"], *data["unknown"]]) == sorted(fields)
     assert data["unknown"] == ["future_field", "qk_norm_type"]
