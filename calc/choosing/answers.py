@@ -9,10 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import Change, Search
-from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting
+from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting, simulated
 from calc.choosing.layouts.judge import MEMORY, Reason, reasons
-from calc.choosing.simulated import system_of
-from calc.choosing.users import MEANS, Seen, users_see
+from calc.choosing.users import Seen
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 from calc.intervals.uncertainty import interval
@@ -99,7 +98,7 @@ class Estimate:
         engine: that the scenario names, with its release; None if it names none.
         varied: whether its requests have many lengths.
         seen: the simulation whose means are those of the steady state, where the closed form does
-            not hold (:func:`as_simulated`).
+            not hold.
     """
 
     scenario: str
@@ -229,7 +228,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
     times are then those of the same cut on cards with enough memory, with weights widened to 16
-    bits.
+    bits. A steady state whose closed form does not hold is simulated, as far as that takes seconds.
 
     Args:
         scenario: the deployment.
@@ -267,10 +266,10 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
              for whole, pieces in parts.items()}
     changes = Search(scenario, everything).changes() if why else []
     known = inputs | everything | {name: told.value for name, told in quantities.items()}
-    return Estimate(scenario.id, not why, binding, quantities, apart,
-                    _comparisons(scenario, known), everything, why, tuple(changes),
-                    applied, steady, scenario.engine,
-                    bool(inputs["prompt_variation"] or inputs["answer_variation"]))
+    return _as_simulated(scenario, Estimate(
+        scenario.id, not why, binding, quantities, apart, _comparisons(scenario, known),
+        everything, why, tuple(changes), applied, steady, scenario.engine,
+        bool(inputs["prompt_variation"] or inputs["answer_variation"])))
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
@@ -289,25 +288,15 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
                     {name: error.parts for name, error in own.items()})
 
 
-def as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
+def _as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
     """An answer whose steady state is that of a simulation, where the closed form does not hold.
 
-    Intervals move along: they are those of the inputs and of the formulas of steps. What does not
-    run is not simulated, nor what leaves nothing of a steady state in a run of seconds.
-
-    Args:
-        scenario: the deployment.
-        answer: its estimate.
-
-    Raises ParamsError for a deployment that cannot be simulated.
+    Intervals move along: they are those of the inputs and of the formulas of steps.
     """
     steady = answer.lasting
-    apart = scenario.inputs()["separate_pools"]  # of many replicas, whose simulation takes minutes
-    if steady is None or not steady.doubts or not answer.fits or apart:
-        return answer
-    given = answer.applied.inputs if answer.applied is not None else None
-    seen = users_see(scenario, system=system_of(scenario, found=given), wanted=MEANS)
-    if not seen.summary.steady or not seen.keeps_up:
+    seen = None if steady is None or not answer.fits else simulated(
+        scenario, steady, answer.applied.inputs if answer.applied is not None else None)
+    if steady is None or seen is None:
         return answer
     means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
              "steady_e2e": seen.e2e.mean,

@@ -1,14 +1,26 @@
 """A deployment under the arrivals that its scenario names: how many requests are in flight, and so
-what a steady state comes to."""
+what a steady state comes to; in closed form, and where that does not hold, simulated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from calc.choosing.simulated import system_of
+from calc.choosing.users import (
+    CYCLES,
+    MEANS,
+    Seen,
+    asked_of,
+    cost,
+    cycle,
+    users_see,
+)
+from calc.choosing.users import FEWEST as FEWEST_REQUESTS
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from calc.quantities.everything import evaluate
@@ -24,6 +36,8 @@ CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
 
 POINTS = 200  # numbers of requests in flight that are tried
 FEWEST = 1 / 128  # other requests in flight, of those tried
+DEAREST = 10.0  # simulation of a steady state that is told, at the least [s]
+KEPT = 64  # simulations that a process remembers
 
 
 @dataclass(frozen=True)
@@ -98,3 +112,47 @@ def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, A
     met["balanced"] = bool(scenario.file.prefill_coordination == "balance"
                            and ranks_in_step(q) > 1)
     return tuple(name for name, is_met in met.items() if is_met)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A simulation by everything that it is made of."""
+
+    key: tuple[str, ...]
+    scenario: Scenario = field(compare=False)
+    given: Mapping[str, Any] = field(compare=False)
+
+
+def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | None = None
+              ) -> Seen | None:
+    """What users see in a steady state whose closed form does not hold; None where it does.
+
+    Neither two pools, of many replicas, are simulated, nor what takes longer than ``DEAREST`` or
+    leaves nothing of a steady state in its run. A process simulates a deployment once.
+
+    Args:
+        scenario: the deployment; it fits.
+        steady: its steady state in closed form.
+        given: inputs in place of its own, in SI units.
+
+    Raises ParamsError for a deployment that cannot be simulated.
+    """
+    inputs = scenario.inputs()
+    if not steady.doubts or not steady.keeps_up or inputs["separate_pools"]:
+        return None
+    given = dict(given or {})
+    key = (scenario.id, scenario.file.model_dump_json(), scenario.model.attention,
+           repr(sorted((inputs | given).items())), repr(scenario.variations))
+    return _simulated(_Run(key, scenario, given))
+
+
+@lru_cache(maxsize=KEPT)
+def _simulated(run: _Run) -> Seen | None:
+    system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
+    asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
+    ramp = cycle(run.scenario, asked)
+    users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
+    if cost(system, asked, ramp) * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
+        return None
+    seen = users_see(run.scenario, asked, system=system, wanted=MEANS)
+    return seen if seen.summary.steady and seen.keeps_up else None

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import calc
 from calc.choosing.advice import set_line
-from calc.choosing.answers import CAPACITY, Comparison, Estimate, as_simulated
+from calc.choosing.answers import CAPACITY, Comparison, Estimate
 from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         from calc.evidence.calibrated import apply  # SciPy is loaded only where something is fitted
 
         applied = apply(scenario, args.calibration)
-    result = as_simulated(scenario, calc.estimate(scenario, applied))
+    result = calc.estimate(scenario, applied)
     taken = taken_from_document(scenario) if args.documented else {}
     both = load_pools(args.scenario, overrides=settings)
     pair = together(*(listed(pool, lengths) for pool in both)) if both else None

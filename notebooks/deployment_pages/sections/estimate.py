@@ -64,14 +64,20 @@ def times_and_rates(page: Page) -> None:
 
 def _doubted(page: Page) -> None:
     """Why the closed form of the steady state does not hold, where it does not; a sentence."""
-    lasting = page.deployed.answer.lasting
+    lasting, seen = page.deployed.answer.lasting, page.deployed.answer.seen
     if lasting is None or not lasting.doubts:
         return
     en, zh = ("; ".join(DOUBTS[name][0] for name in lasting.doubts),
               "；".join(DOUBTS[name][1] for name in lasting.doubts))
-    show(f"The closed form of the steady state does not hold here: {en}. `estimate` simulates it "
-         "and tells the simulated means.",
-         f"稳态的闭式在此不成立：{zh}。`estimate` 会改用仿真，并给出仿真的均值。")
+    if seen is None:
+        show(f"The closed form of the steady state does not hold here: {en}. It could not be "
+             "simulated in a few seconds; `simulate` takes longer.",
+             f"稳态的闭式在此不成立：{zh}。几秒内仿真不完；可用 `simulate` 慢慢算。")
+        return
+    count = f"{seen.summary.requests:,}"
+    show(f"The closed form of the steady state does not hold here: {en}. Its numbers are the means "
+         f"of {count} simulated requests.",
+         f"稳态的闭式在此不成立：{zh}。表中稳态各值为 {count} 个仿真请求的均值。")
 
 
 def _steady(page: Page) -> list[dict[str, Any]]:
