@@ -6,7 +6,7 @@ import difflib
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -259,7 +259,7 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
     name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
         case "extra_forbidden":
-            known = _fields_at(cls, keys[:-1])
+            known = fields_at(cls, keys[:-1])
             near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
             hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
             return f"{where}: unknown key '{name}', {hint}."
@@ -283,7 +283,8 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
     return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
 
 
-def _fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
+def fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
+    """Keys that an entry takes, or one of its sections."""
     for key in keys:
         field = cls.model_fields.get(str(key))
         inner = _entry_class(field.annotation) if field else None
@@ -321,23 +322,39 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         raise ParamsError(f"{override.origin}: 'like' stands in a device's file, expected another "
                           "device (device=NAME).")
     target, owner = data, cls
+    if parents and _holds_quantities(cls.model_fields.get(parents[0])):  # gemm_efficiency.fp8
+        stated = target.get(parents[0])
+        target[parents[0]] = (stated if isinstance(stated, dict) else {}) | {
+            dotted.partition(".")[2]: _given(override)}
+        return
     for depth, key in enumerate(parents):
         field = owner.model_fields.get(key)
         inner = _entry_class(field.annotation) if field else None
         if inner is None:
             raise ParamsError(f"{override.origin}: '{'.'.join(parents[:depth + 1])}' holds no "
-                              f"keys, expected one of {', '.join(_fields_at(owner, ()))}.")
+                              f"keys, expected one of {', '.join(fields_at(owner, ()))}.")
         owner = inner
         child = target.get(key)
         target[key] = dict(child) if isinstance(child, dict) else {}
         target = target[key]
     field = owner.model_fields.get(last)
     if field is None or last in NOT_SET:
-        known = _fields_at(owner, ())
+        known = fields_at(owner, ())
         near = difflib.get_close_matches(last, known, n=3, cutoff=0.4) or known
         raise ParamsError(f"{override.origin}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
     if _is_quantity(field.annotation):
-        target[last] = {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
+        target[last] = _given(override)
     else:
         target[last] = override.raw
+
+
+def _given(override: Override) -> dict[str, Any]:
+    """A quantity with the command line as its source."""
+    return {"value": override.raw, "source": COMMAND_LINE, "kind": "assumed"}
+
+
+def _holds_quantities(field: Any) -> bool:
+    """Whether a field has quantities by names that are no fields of their own."""
+    return field is not None and get_origin(field.annotation) is dict and _is_quantity(
+        field.annotation)

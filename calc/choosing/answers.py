@@ -58,6 +58,9 @@ QUANTITIES: dict[str, str] = {
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
 LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the longest context
+FIRST = ("ttft", "e2e", "steady_ttft", "steady_e2e")  # of the pool that computes prompts
+FURTHER = ("tpot_floor", "throughput_ceiling", "tpot", "e2e", "output_throughput", "steady_tpot",
+           "steady_e2e", "steady_throughput")  # of tokens after the first
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ class Estimate:
         varied: whether its requests have many lengths.
         seen: the simulation whose means are those of the steady state, where the closed form does
             not hold.
+        unasked: quantities that this deployment has no answer to (:func:`unasked`).
     """
 
     scenario: str
@@ -115,6 +119,12 @@ class Estimate:
     engine: str | None = None
     varied: bool = False
     seen: Seen | None = None
+    unasked: frozenset[str] = frozenset()
+
+    @property
+    def told(self) -> dict[str, Amount]:
+        """The quantities that answer the deployment."""
+        return {name: each for name, each in self.quantities.items() if name not in self.unasked}
 
     @property
     def suffices_steadily(self) -> bool:
@@ -157,8 +167,9 @@ class Estimate:
         return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: quantity.as_json()
-                           for name, quantity in self.quantities.items()},
-            "parts": self.parts,
+                           for name, quantity in self.told.items()},
+            "parts": {whole: parts for whole, parts in self.parts.items()
+                      if whole not in self.unasked},
             "documented": [vars(comparison) for comparison in self.documented],
         }
 
@@ -217,6 +228,20 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 
+def unasked(inputs: Mapping[str, Any]) -> frozenset[str]:
+    """Quantities that a deployment has no answer to.
+
+    A run that ends with the first token has no time per further token, and its end is its first
+    token; a decode pool of its own computes no first token, and nobody's whole answer.
+
+    Args:
+        inputs: input symbols in SI units.
+    """
+    if inputs["separate_pools"]:
+        return frozenset(FIRST)
+    return frozenset(FURTHER if inputs["output_tokens"] <= 1 else ())
+
+
 def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     """Evaluate a scenario.
 
@@ -245,6 +270,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
               else lasting(scenario, inputs, everything))
     left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
     stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
+    if steady is not None and "output_throughput" in unasked(inputs):
+        stated |= {"input_throughput": ESTIMATE}
     values = {name: _number(everything[name]) for name in stated
               if name not in ADDED or everything[name] > 0}
     own = _with_steady(own_errors(scenario))
@@ -269,7 +296,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     return _as_simulated(scenario, Estimate(
         scenario.id, not why, binding, quantities, apart, _comparisons(scenario, known),
         everything, why, tuple(changes), applied, steady, scenario.engine,
-        bool(inputs["prompt_variation"] or inputs["answer_variation"])))
+        bool(inputs["prompt_variation"] or inputs["answer_variation"]),
+        unasked=unasked(inputs)))
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

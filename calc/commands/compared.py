@@ -56,7 +56,7 @@ def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
                   title=scenarios[0].heading["en"])
     table.add_row("fits", *("yes" if result.fits else "no" for result in results))
     for name in SHOWN:
-        if all(name in result.quantities for result in results):
+        if all(name in result.told for result in results):
             table.add_row(known[name].en, *(_with_spread(result, name) for result in results))
     return table
 

@@ -31,8 +31,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``estimate`` takes, besides ``--json``."""
     command.add_argument("scenario", help="identifier or path of a scenario file")
     command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, e.g. parallelism.tensor_parallel=16 or "
-                                               "device=nvidia-h20")
+                         dest="settings", help="override, e.g. parallelism.tensor_parallel=16, "
+                                               "device=nvidia-h20 or "
+                                               "mechanisms.prefix_hit_share=0.3")
     add_lengths(command)
     command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
                          help="the same under two engines and more, side by side: what differs, "
@@ -127,7 +128,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     table = Table()
     for column in ("quantity", "value", "80% interval", "kind"):
         table.add_column(column)
-    for name, quantity in result.quantities.items():
+    for name, quantity in result.told.items():
         of_burst = ", burst" if result.lasting and name in STEADY.values() else ""
         table.add_row(known[name].en + of_burst, quantity.text, quantity.reach,
                       quantity.kind.replace("_", " "))
@@ -242,7 +243,7 @@ def _explained(result: Estimate) -> list[str]:
 def _measured(result: Estimate) -> list[str]:
     """Of which class the intervals are, and what was measured of it; a sentence per class."""
     of: dict[str, list[str]] = {}
-    for name, quantity in result.quantities.items():
+    for name, quantity in result.told.items():
         own = quantity.own_error
         if own is not None:
             stand_in = f" (as {symbols()[own.metric].en})" if own.metric != name else ""
@@ -259,6 +260,8 @@ def _print_parts(screen: Console, result: Estimate) -> None:
     """
     for whole, phase, title in (("tpot", "decode", "time per output token"),
                                 ("prefill_chunk", "prefill", "a step of prefill")):
+        if whole in result.unasked:
+            continue
         pace = result.quantities.get(whole)
         factor = pace.value / pace.central if pace else 1.0
         parts = {name: factor * part for name, part in result.parts[whole].items()}

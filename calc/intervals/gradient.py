@@ -67,7 +67,10 @@ class Traced(NDArrayOperatorsMixin):
 
     def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...],
                            options: dict[str, Any]) -> Any:
-        """``np.where``, the only other function that the formulas need."""
+        """``np.where`` and ``np.clip``, the only other functions that the formulas need."""
+        if function is np.clip and not options:
+            number, low, high = arguments
+            return np.minimum(np.maximum(number, low), high)
         if function is not np.where or options:
             return NotImplemented
         condition, yes, no = arguments

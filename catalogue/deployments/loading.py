@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,7 +28,8 @@ from catalogue.reading.yamlfile import YamlFile
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
          "dp": "parallelism.data_parallel", "ep": "parallelism.expert_parallel"}
 """How engines abbreviate a degree -> its path."""
-ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits")
+ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits",
+         "mechanisms")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
 Made = TypeVar("Made")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
@@ -265,7 +267,7 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
         if not equals or root not in ROOTS or not text:
             plain = unicodedata.normalize("NFKC", setting).replace(":=", "=")
             meant, _, number = (part.strip() for part in plain.partition("="))
-            meant = SHORT.get(meant.lower(), meant if meant.partition(".")[0] in ROOTS else "")
+            meant = SHORT.get(meant.lower(), _rooted(meant))
             near = f", such as {meant}={number}" if meant and number else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{near}.")
@@ -277,6 +279,17 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
             raise ParamsError(f"--set {dotted}: {error}.") from None
         result[dotted] = Override(value, f"--set {dotted}")
     return result
+
+
+def _rooted(name: str) -> str:
+    """A key with its section, as it stands or the nearest there is; nothing for one unlike all."""
+    if name.partition(".")[0] in ROOTS:
+        return name
+    known = {name: f"mechanisms.{name}" for name in layout.mechanism_units()}
+    known |= {key: f"{root}.{key}" for root in ("limits", "cluster", "parallelism", "workload")
+              for key in library.fields_at(ScenarioFile, (root,))}
+    near = difflib.get_close_matches(name, known, n=1)
+    return known[near[0]] if near else ""
 
 
 def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:

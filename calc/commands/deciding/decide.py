@@ -44,8 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``decide`` takes, besides ``--json``."""
     command.add_argument("scenario", help="identifier or path of a scenario file")
     command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override as of estimate, or "
-                                               "mechanisms.NAME=VALUE")
+                         dest="settings", help="override as of estimate")
     command.add_argument("--quantity", default=None, metavar="NAME",
                          help="what is decided by: tpot (unless told), ttft, output_throughput, "
                               "card_hours, throughput_per_card, headroom_per_device, ...")

@@ -15,15 +15,13 @@ import numpy as np
 from calc.choosing.layouts.judge import has_room
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
-from catalogue import ParamsError, Scenario, Value, load_scenario, symbols
-from catalogue.deployments.layout import mechanism_problems
+from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.reading import units
 
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
 POOLS = "pools"
-MECHANISMS = "mechanisms."
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
 DERIVED: dict[str, tuple[str, str, str, str]] = {
     CARD_HOURS: ("h", LESS, "card-hours of a million output tokens", "每百万输出 token 的卡时"),
@@ -156,34 +154,15 @@ def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Pl
 
     Args:
         reference: identifier or path of a scenario file.
-        settings: ``PATH=VALUE`` as ``estimate --set`` takes them, and ``mechanisms.NAME=VALUE``.
+        settings: ``PATH=VALUE`` as ``estimate --set`` takes them.
         label: how it is told from another; else what is set, or the deployment.
 
     Raises ParamsError for a deployment or a setting that cannot be used.
     """
     texts = [text.strip() for text in settings]
-    stated = dict(_stated(text) for text in texts if text.startswith(MECHANISMS))
-    scenario = load_scenario(reference, overrides=[text for text in texts
-                                                   if not text.startswith(MECHANISMS)])
-    for name, problem in mechanism_problems(stated):
-        raise ParamsError(f"--set {MECHANISMS}{name[:60]}: {problem}.")
-    if stated:
-        file = scenario.file.model_copy(update={"mechanisms": scenario.file.mechanisms | stated})
-        scenario = replace(scenario, file=file)
+    scenario = load_scenario(reference, overrides=texts)
     inputs, knobs = scenario.inputs(), scenario.knobs()
     return Plan(label or ", ".join([scenario.id, *texts]), scenario, inputs, tuple(knobs))
-
-
-def _stated(text: str) -> tuple[str, Value]:
-    """A mechanism as it is set. Raises ParamsError for what is no quantity."""
-    name, equals, written = text.removeprefix(MECHANISMS).partition("=")
-    try:
-        if not equals:
-            raise ValueError(f"expected {MECHANISMS}NAME=VALUE")
-        value, unit = units.parse_any(written.strip()), units.unit_of(written.strip())
-    except ValueError as error:
-        raise ParamsError(f"--set {MECHANISMS}{name[:60]}: {error}.") from None
-    return name.strip(), Value(value, unit, written.strip(), "--set", "assumed", value, value)
 
 
 def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:

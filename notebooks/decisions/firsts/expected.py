@@ -14,6 +14,7 @@ from typing import Any
 import calc
 import catalogue
 from calc.searching.choices import Choice, Row
+from catalogue.reading import amounts
 from decisions.goals import Text, cards_of, plan_of
 from workbench.showing.display import number, table
 from workbench.showing.numbers import fmt_percent, fmt_quantity, fmt_sig
@@ -119,9 +120,10 @@ def _now(name: str) -> Text:
                       ("throughput_per_card", "token/s")):
         en, zh = NAMES[key]
         if key in seen:
-            value, low, high = (fmt_quantity(seen[key][end], unit)
-                                for end in ("value", "low", "high"))
-            told.append((f"{en} {value} ({low}–{high})", f"{zh} {value}（{low}–{high}）"))
+            value = fmt_quantity(seen[key]["value"], unit)
+            reach = [amounts.span(seen[key]["low"], seen[key]["high"], unit, lang)
+                     for lang in ("en", "zh")]
+            told.append((f"{en} {value} ({reach[0]})", f"{zh} {value}（{reach[1]}）"))
         elif key in row.quantities:
             value = fmt_quantity(row.quantities[key], unit)
             told.append((f"{en} {value}", f"{zh} {value}"))
@@ -130,17 +132,20 @@ def _now(name: str) -> Text:
                 ("no release starts it", "没有引擎版本能启动"))
     if found["simulated"]:
         kept_all = found["simulated"]["keeps"]
-        shown = ", ".join(f"{name.upper()} {at} {fmt_quantity(value, 's')}"
-                          for name, stated in found["simulated"]["seen"].items()
-                          for at, value in stated.items())
-        told.append((f"simulated {shown}: {'kept' if kept_all else 'not kept'}",
-                     f"模拟 {shown}：{'守住' if kept_all else '未守住'}"))
+        seen = [(f"{name.upper()} {{{at}}} " if at == MEAN else f"{name.upper()} {at} ")
+                + fmt_quantity(value, "s") for name, stated in found["simulated"]["seen"].items()
+                for at, value in stated.items()]
+        shown = [mark.join(seen).replace(f"{{{MEAN}}}", mean)
+                 for mark, mean in ((", ", "mean"), ("、", "均值"))]
+        told.append((f"simulated {shown[0]}: {'kept' if kept_all else 'not kept'}",
+                     f"模拟 {shown[1]}：{'守住' if kept_all else '未守住'}"))
     if found["share"] is not None:
         share = fmt_percent(found["share"], 0)
         told.append((f"all limits in {share} of draws", f"{share} 的抽样守住全部限制"))
     return "<br>".join(each[0] for each in told), "<br>".join(each[1] for each in told)
 
 
+MEAN = "mean"  # in place of a percentile
 NAMES: dict[str, Text] = {
     "longest_context": ("longest context", "最长上下文"), "tpot": ("TPOT", "TPOT"),
     "ttft": ("TTFT", "TTFT"), "throughput_per_card": ("per card", "每卡")}

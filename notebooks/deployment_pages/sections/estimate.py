@@ -86,7 +86,7 @@ def _steady(page: Page) -> list[dict[str, Any]]:
     Args:
         page: of a deployment that prefills and decodes.
     """
-    found = page.deployed.answer.quantities
+    found = page.deployed.answer.told
     return [{"what": named(name), "value": fmt_quantity(found[name].value, found[name].unit),
              "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
                       f"{fmt_quantity(found[name].high, found[name].unit)}"}

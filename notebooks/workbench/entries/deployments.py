@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
+from calc.choosing.answers import unasked
 from catalogue.deployments.physics_inputs import SWITCHES, multiplied
 from catalogue.deployments.scenario import Scenario
 from catalogue.reading import amounts
@@ -64,11 +65,9 @@ def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, I
     if deployment.file.workload.output_tokens is None:
         return {"ttft": inputs} | dict.fromkeys(("tpot", "output_throughput"),
                                                 inputs | {"separate_pools": 1})
-    if inputs["separate_pools"]:
-        return dict.fromkeys(("tpot", "output_throughput"), inputs)
-    if inputs["output_tokens"] <= 1:
-        return dict.fromkeys(("ttft", "input_throughput"), inputs)
-    return dict.fromkeys(("ttft", "tpot", "e2e", "output_throughput"), inputs)
+    without = unasked(inputs)
+    rate = "input_throughput" if "output_throughput" in without else "output_throughput"
+    return {name: inputs for name in ("ttft", "tpot", "e2e", rate) if name not in without}
 
 
 def asked_rows(deployment: Scenario) -> list[int]:

@@ -35,9 +35,11 @@ class TestEstimate:
     @pytest.mark.parametrize("name", catalogue.deployment_names())
     def test_form(self, name):
         scenario = catalogue.load_scenario(name)
-        answer = calc.estimate(scenario).as_json()
+        found = calc.estimate(scenario)
+        answer = found.as_json()
         # what needs the length of prompts is absent where only the longest context is stated
         lacking = {"ttft", "e2e"} if scenario.file.workload.output_tokens is None else set()
+        lacking |= found.unasked
         assert answer["quantities"].keys() >= ANSWERED - lacking
         assert not answer["quantities"].keys() & lacking
         for quantity in answer["quantities"].values():
@@ -47,8 +49,22 @@ class TestEstimate:
         for name in OWN & answer["quantities"].keys():
             own = answer["quantities"][name]["own_error"]
             assert own["inside"] <= own["rows"] >= own["systems"] > 0
-        assert sum(answer["parts"]["tpot"].values()) == pytest.approx(
-            answer["quantities"]["tpot"]["central"], rel=1e-12)
+        assert ("tpot" in answer["parts"]) is ("tpot" in answer["quantities"])
+        assert sum(found.parts["tpot"].values()) == pytest.approx(
+            found.quantities["tpot"].central, rel=1e-12)
+        for first, last in (("ttft", "e2e"), ("steady_ttft", "steady_e2e")):
+            if found.told.keys() >= {first, last}:
+                assert found.told[first].value <= found.told[last].value
+
+    @pytest.mark.parametrize(("name", "absent", "present"), [
+        ("wide-rtp-prefill", "tpot", "input_throughput"),
+        ("h800-profile-decode", "ttft", "output_throughput"),
+        ("s2-910b1-awq", "input_throughput", "e2e")])
+    def test_a_pool_tells_what_it_has_an_answer_to(self, name, absent, present):
+        """One that ends with the first token has no time per token, one that decodes no first."""
+        told = calc.estimate(catalogue.load_scenario(name)).told
+        assert absent not in told
+        assert present in told
 
     @pytest.mark.parametrize(("name", "fits"), [
         ("s0-scenario-1", False), ("s1-plan-c", False), ("s2-910b1-awq", True)])
