@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import InvalidStateError
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -99,10 +100,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     finally:
-        for process in multiprocessing.active_children():
+        if left := multiprocessing.active_children():
+            threading.excepthook = _unless_ended
+        for process in left:
             process.terminate()
         if alone:  # whoever called ends as it did before
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _unless_ended(problem: threading.ExceptHookArgs) -> None:
+    """Nothing is said of a pool's own thread that finds its processes ended."""
+    if not issubclass(problem.exc_type, InvalidStateError):
+        threading.__excepthook__(problem)
 
 
 def _run(argv: Sequence[str] | None) -> int:
