@@ -22,6 +22,7 @@ from calc.quantities.everything import evaluate
 from calc.quantities.validity import DOUBTS
 from catalogue import Scenario, model_inputs
 from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
@@ -58,9 +59,6 @@ QUANTITIES: dict[str, str] = {
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
 LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the longest context
-FIRST = ("ttft", "e2e", "steady_ttft", "steady_e2e")  # of the pool that computes prompts
-FURTHER = ("tpot_floor", "throughput_ceiling", "tpot", "e2e", "output_throughput", "steady_tpot",
-           "steady_e2e", "steady_throughput")  # of tokens after the first
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Estimate:
         varied: whether its requests have many lengths.
         seen: the simulation whose means are those of the steady state, where the closed form does
             not hold.
-        unasked: quantities that this deployment has no answer to (:func:`unasked`).
+        unasked: quantities that this deployment has no answer to (``scenario.unasked``).
     """
 
     scenario: str
@@ -226,20 +224,6 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     if not windowed or not inputs["window_blocks_freed"]:
         return QUANTITIES
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
-
-
-def unasked(inputs: Mapping[str, Any]) -> frozenset[str]:
-    """Quantities that a deployment has no answer to.
-
-    A run that ends with the first token has no time per further token, and its end is its first
-    token; a decode pool of its own computes no first token, and nobody's whole answer.
-
-    Args:
-        inputs: input symbols in SI units.
-    """
-    if inputs["separate_pools"]:
-        return frozenset(FIRST)
-    return frozenset(FURTHER if inputs["output_tokens"] <= 1 else ())
 
 
 def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from catalogue import library
 from catalogue.deployments.physics_inputs import Knob, physics_inputs
@@ -29,6 +31,23 @@ _NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptanc
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
+FIRST = ("ttft", "e2e", "steady_ttft", "steady_e2e")  # of the pool that computes prompts
+FURTHER = ("tpot_floor", "throughput_ceiling", "tpot", "e2e", "output_throughput", "steady_tpot",
+           "steady_e2e", "steady_throughput")  # of tokens after the first
+
+
+def unasked(inputs: Mapping[str, Any]) -> frozenset[str]:
+    """Quantities that a deployment has no answer to.
+
+    A run that ends with the first token has no time per further token, and its end is its first
+    token; a decode pool of its own computes no first token, and nobody's whole answer.
+
+    Args:
+        inputs: input symbols in SI units.
+    """
+    if inputs["separate_pools"]:
+        return frozenset(FIRST)
+    return frozenset(FURTHER if inputs["output_tokens"] <= 1 else ())
 
 
 def model_inputs(model: Model) -> dict[str, int | float]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
-from calc.choosing.answers import unasked
 from catalogue.deployments.physics_inputs import SWITCHES, multiplied
-from catalogue.deployments.scenario import Scenario
+from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from workbench.showing.display import DOCUMENTS
