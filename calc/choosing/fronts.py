@@ -115,16 +115,20 @@ def _sorted_front(costs: np.ndarray) -> np.ndarray:
     """Places of the front, by sorting: a row is beaten only by one before it."""
     order = np.lexsort(costs[::-1])
     ordered = costs[:, order]
-    found = ordered[:, :0]
+    found, count = np.empty_like(ordered), 0
     kept = []
     for start in range(0, len(order), BLOCK):
         block, at = ordered[:, start:start + BLOCK], order[start:start + BLOCK]
-        for first in range(0, found.shape[1], BLOCK):
-            alive = ~_beats(found[:, first:first + BLOCK], block).any(axis=0)
-            block, at = block[:, alive], at[alive]
         alive = ~_beats(block, block).any(axis=0)
-        kept.append(at[alive])
-        found = np.concatenate([found, block[:, alive]], axis=1)
+        block, at = block[:, alive], at[alive]
+        for end in range(count, 0, -BLOCK):  # the nearest first: what is beaten falls early
+            if not len(at):
+                break
+            alive = ~_beats(found[:, max(0, end - BLOCK):end], block).any(axis=0)
+            block, at = block[:, alive], at[alive]
+        kept.append(at)
+        found[:, count:count + len(at)] = block
+        count += len(at)
     return np.concatenate(kept) if kept else order
 
 

@@ -121,14 +121,16 @@ def _held(limits: Limits, shape: Shape) -> int:
 
 def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
               policy: Any = None, coordination: Any = None,
-              found: Mapping[str, float] | None = None) -> System:
+              found: Mapping[str, float] | None = None, prefill: Scenario | None = None
+              ) -> System:
     """Replicas of a deployment with their blocks, limits and step times.
 
     The stages of a pipeline work on different batches at the same time: p stages are simulated as
     p engines that share the replica's blocks, and each step passes all stages. With draft tokens a
     step of decode brings several tokens of a request; it is simulated as so many steps of one
-    token each. Where prefill has a pool of its own, it gets as many replicas as keep up with those
-    that decode. Replicas that share experts step together, a group of each stage by itself.
+    token each. Where prefill has a pool of its own that nobody states, it gets as many replicas as
+    keep up with those that decode. Replicas that share experts step together, a group of each stage
+    by itself.
 
     Args:
         scenario: the deployment.
@@ -136,6 +138,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         policy: as ``calc.serving.requests.Limits`` has it; None for the scenario's own.
         coordination: as ``calc.serving.simulation.Pool`` has it; None for the scenario's own.
         found: inputs that a run has found, in place of the scenario's, in SI units.
+        prefill: the pool that works on the prompts of a scenario that decodes, where it is stated.
 
     Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
     tokens its requests have.
@@ -144,27 +147,24 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
         raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
                           "they are, expected workload.input_tokens and workload.output_tokens.")
     inputs, attention = scenario.inputs() | dict(found or {}), scenario.model.attention
-    quantities = evaluate(inputs, attention)
-    stages = int(inputs["pipeline_parallel"])
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
-    blocks = int(quantities["kv_blocks"]) // stages
-    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
-    why = reasons(scenario, quantities)
-    if blocks * size < sum(shape):
-        reason = why[0].text["en"] if why else "its cache does not hold one request."
-        raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
-    limits = Limits(
-        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
-        max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
-        policy=policy or scenario.file.scheduling)
-    pool = _pool(scenario, inputs, quantities, limits, coordination)
+    pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
+    limits, why = pool.limits, reasons(scenario, quantities)
+    stages, room = int(inputs["pipeline_parallel"]), (limits.kv_blocks or 0) * limits.block_size
     decode = transfer = None
     if inputs["separate_pools"]:
-        decode, per_token = pool, float(quantities["kv_transfer_time"]) / max(1, shape[0])
-        wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
-        pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
+        decode, sending = pool, float(quantities["kv_transfer_time"])
+        if prefill is not None:
+            asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+            pool, prompts = _pool(prefill, asked, shape[0] + 1, max_num_seqs, policy, coordination)
+            sending += max(0.0, float(prompts["kv_port_time"] - quantities["kv_port_time"]))
+            room = min(room, (pool.limits.kv_blocks or 0) * pool.limits.block_size)
+        else:
+            wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
+            pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
+        per_token = sending / max(1, shape[0])
         transfer = Transfer(lambda tokens: tokens * per_token)
-    longest = _longest(inputs, blocks * size)
+    longest = _longest(inputs, room)
     cached = int(in_prefix_cache(shape[0], inputs["prefix_hit_share"]))
     full = inputs | {"concurrency": _held(limits, shape) * (decode or pool).replicas}
     lengths = lengths_of(scenario)
@@ -175,9 +175,25 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
                   tuple(reason for reason in why if reason.kind != MEMORY))
 
 
-def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[str, Any],
-          limits: Limits, coordination: Any) -> Pool:
-    """All replicas of a deployment, with the times of their steps."""
+def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num_seqs: int,
+          policy: Any, coordination: Any) -> tuple[Pool, Mapping[str, Any]]:
+    """All replicas of a deployment, with their limits and the times of their steps; and its
+    quantities.
+
+    Raises ParamsError where their caches do not hold a request of so many tokens.
+    """
+    quantities = evaluate(inputs, scenario.model.attention)
+    stages = int(inputs["pipeline_parallel"])
+    blocks = int(quantities["kv_blocks"]) // stages
+    size = int(inputs["block_size"] * inputs["decode_context_parallel"])
+    if blocks * size < longest:
+        why = reasons(scenario, quantities)
+        reason = why[0].text["en"] if why else "its cache does not hold one request."
+        raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
+    limits = Limits(
+        max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
+        max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
+        policy=policy or scenario.file.scheduling)
     clock, gap = Clock(inputs, scenario.model.attention), float(inputs["host_gap_per_step"])
     per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
 
@@ -198,7 +214,7 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], quantities: Mapping[s
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=DELAY_STEPS if delay is None else int(delay.value),
-                alike=clock.alike)
+                alike=clock.alike), quantities
 
 
 def _longest(inputs: Mapping[str, float], room: int) -> float:

@@ -11,27 +11,37 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.pools import Pools, together
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness
 from calc.intervals.amounts import Amount
 from calc.searching.choices import Choice, Row, Start, changes, distance, scenario, unrun
 from calc.searching.percentiles import Simulated, simulated
-from calc.searching.search import MISS, SHORT, Found, search
-from calc.searching.sure import HOLDS, SURE, Drawn, Sure, apart, drawn, keeps, ranked, surely
+from calc.searching.search import MISS, Found, search
+from calc.searching.sure import (
+    HOLDS,
+    SURE,
+    Drawn,
+    Sure,
+    apart,
+    drawn,
+    keeps,
+    near_best,
+    ranked,
+    spread,
+    surely,
+)
 from calc.searching.trying import DEGREES
-from calc.searching.wishes import left_out, stated_limits
+from calc.searching.wishes import SHORT, left_out
 from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
-from catalogue.planning.goals import OBJECTIVES, Goal
+from catalogue.planning.goals import Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
 OF_EACH = 24  # of each precision or device
 MOST_REFUSED = 24  # kinds of deployments that no release starts, before it is said so
 MOST_SIMULATED = 12  # deployments, before it is said that none was found
-NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
 
 Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
 
@@ -79,22 +89,24 @@ class Answer:
 
     def _ranking(self) -> list[list[Drawn]]:
         """The same without the kinds that were found which no release starts."""
-        found, goal = self.found, self.found.wishes.goal
-        refused = {row.kind for row in self._refused}
+        found, refused = self.found, {row.kind for row in self._refused}
         rows = [row for row in self.candidates if row.kind not in refused]
         groups = self._ranked(rows)
-        if (groups and self._stands(groups[0][0])) or self.sure or set(
-                stated_limits(goal)) <= set(found.wishes.objectives):
+        if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
+                groups and near_best(found, groups[0][0].row, self.central)
+                and self._stands(groups[0][0])):
             return groups
         known = {row.choices for row in rows}
-        return self._ranked(rows[:MOST_RANKED] + [
-            row for row in self._farther if row.choices not in known and row.kind not in refused])
+        others = [row for row in self._farther
+                  if row.choices not in known and row.kind not in refused]
+        return self._ranked(rows[:MOST_RANKED] + spread(found, others, MOST_RANKED))
 
     @cached_property
     def _farther(self) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first."""
-        found = search(self.found.wishes.goal, space=self.found.space, margins=True, paired=False)
-        return self._sorted(found.rows(found.front))
+        found = search(self.found.wishes.goal, space=self.found.space, margins=True,
+                       before=self.found)
+        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
         return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
@@ -244,10 +256,11 @@ class Answer:
         return self._best(self._in(precision, OF_EACH))
 
     def _in(self, precision: str | None, most: int) -> list[Row]:
-        """Rows of the front of each offer in one precision, so many of each."""
-        return [row for base, kept in zip(self.found.bases, self.found.kept, strict=True)
+        """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
+        rows = [row for base, kept in zip(self.found.bases, self.found.kept, strict=True)
                 if base.precision == precision and kept.front.rows
                 for row in self.found.rows(kept.front, most)]
+        return rows + (self.found.pairs.rows(precision)[:most] if self.found.pairs else [])
 
     @property
     def precisions(self) -> list[Row]:
@@ -257,8 +270,7 @@ class Answer:
 
     @property
     def devices(self) -> list[Row]:
-        """The best of each device, the best first; where cost is an objective, those without a
-        price after those with one, in the order of the other objectives."""
+        """The best of each device, the best first; without a cost, where it counts, the last."""
         tops: dict[str, list[Row]] = {}
         for base, kept in zip(self.found.bases, self.found.kept, strict=True):
             if kept.front.rows:
@@ -278,14 +290,12 @@ class Answer:
     @property
     def official(self) -> Row | None:
         """The best in the published weights."""
-        name = self.official_precision
-        return self.of_precision(name) if name else None
+        return self.of_precision(name) if (name := self.official_precision) else None
 
     @property
     def runner_up(self) -> Row | None:
         """The best of another layout than the best."""
-        best = self.best
-        if best is None:
+        if (best := self.best) is None:
             return None
         others = [row for kept in self.found.kept if kept.layouts
                   for row in (self.found.row(kept.layouts, number)
@@ -316,17 +326,7 @@ class Answer:
 
     def binds(self, row: Row) -> str:
         """The limit that a deployment is near to, or that its near miss breaks most, if any."""
-        if row.over:
-            return max(row.over, key=lambda name: row.over[name])
-        if SHORT in row.quantities:
-            return MEMORY
-        left = {}
-        for name, limit in self.found.wishes.limits.items():
-            if name in row.quantities:
-                ratio = row.quantities[name] / limit
-                left[name] = ratio if OBJECTIVES[name] < 0 else 1 / ratio
-        tight = max(left, key=lambda name: left[name], default="")
-        return tight if tight and left[tight] >= NEAR else ""
+        return self.found.wishes.binds(row)
 
     def _best(self, rows: Sequence[Row]) -> Row | None:
         """The first of some deployments by what they can stand for."""
@@ -359,8 +359,8 @@ class Answer:
         answer |= {"left_out": self.left_out, "missed": [
             each.row.as_json() | {"simulated": each.as_json()} for each in self.missed]}
         if not self.met:
-            miss = self.nearest_miss
-            return answer | {"nearest_miss": miss and miss.as_json() | {"binds": self.binds(miss)}}
+            return answer | {"nearest_miss": (miss := self.nearest_miss) and (
+                miss.as_json() | {"binds": self.binds(miss)})}
         change = self.least_change
         rows = {name: row and self.beside(row) for name, row in (
             ("official", self.official), ("runner_up", self.runner_up))}

@@ -10,7 +10,7 @@ requests that its decode pool holds are those of its rate (``calc.choosing.pools
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -43,15 +43,20 @@ class Pairs:
         bases: offers in each precision.
         front: of the pairs; settings of the pools under ``prefill NAME`` and ``decode NAME``.
         tried: pools of either kind that fit; pairs that were compared.
+        alike: the front of those in one precision, by its name.
+        pools: of each base, which pairs were made of.
     """
 
     bases: list[Base]
     front: Front
     tried: tuple[int, int, int]
+    alike: dict[str, Front] = field(repr=False)
+    pools: list[Pools] = field(repr=False)
 
-    def rows(self) -> list[Row]:
-        """The pairs on the front, the best in the first objective first."""
-        columns = self.front.rows
+    def rows(self, precision: str | None = None) -> list[Row]:
+        """The pairs on the front, of all or of those in one precision, the best in the first
+        objective first."""
+        columns = (self.front if precision is None else self.alike.get(precision, Front({}))).rows
         return [self._row(columns, number)
                 for number in range(len(next(iter(columns.values()), ())))]
 
@@ -92,11 +97,12 @@ class Pools:
 
 def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None,
           threads: int = 2) -> list[Pools]:
-    """Every pool of every base that a goal allows, but for those that another one beats.
+    """Every pool of every base that a goal allows, but for those that another one beats, and those
+    that alone do not keep what is asked.
 
     Args:
         space: what the goal allows.
-        asked: its demand.
+        asked: its demand and limits.
         keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
         threads: that share the work.
     """
@@ -114,33 +120,38 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
                 cells = at(cells, np.flatnonzero(keep(base, cells)))
             for columns in _pool(pool, tried, asked, cells, deployed):
                 counts[pool] += len(columns["devices"])
-                best.add(columns | {"base": np.full(len(columns["devices"]), number)})
+                if able := _able(columns, asked):
+                    best.add(able | {"base": np.full(len(able["devices"]), number)})
         found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
                            (counts["prefill"], counts["decode"])))
     return found
 
 
-def pairs(space: Space, asked: Wishes, threads: int = 2) -> Pairs:
+def pairs(space: Space, asked: Wishes, before: Pairs | None = None, threads: int = 2) -> Pairs:
     """Every pair of pools that a goal allows.
 
     Args:
         space: what the goal allows.
         asked: its objectives and limits.
+        before: of the same demand and limits, whose pools are paired again.
         threads: that share the work.
     """
-    every, compared = pools(space, asked, threads=threads), 0
+    every, compared = before.pools if before else pools(space, asked, threads=threads), 0
     bases = [each.base for each in every]
-    front = Front(asked.objectives, ties=False)
+    front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for one, two in product(every, every):
         # of any card, caches pass between cards of one kind only
         alike = bool(asked.goal.devices) or one.base.device == two.base.device
-        prefill, decode = (_able(columns, asked) for columns in (one.prefill, two.decode))
-        if prefill and decode and alike and _exchange(one.base, two.base):
-            for joined in _joined(prefill, decode, bases, asked, min(one.most, two.most)):
+        if one.prefill and two.decode and alike and _exchange(one.base, two.base):
+            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
                 compared += len(joined["devices"])
-                front.add(_within(joined, asked))
+                within = _within(joined, asked)
+                front.add(within)
+                if one.base.precision == two.base.precision:
+                    alone.setdefault(one.base.precision, Front(asked.objectives, ties=False)
+                                     ).add(within)
     fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
-    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared))
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
 
 
 def _of_one(space: Space) -> Space:
@@ -162,9 +173,7 @@ def _exchange(one: Base, two: Base) -> bool:
 
 def _able(pools: Cells, asked: Wishes) -> Cells:
     """Pools that alone keep what is asked of the time of a token and of the rate; the others are
-    in no pair that does."""
-    if not pools:
-        return pools
+    in no pair that does. Nothing where there is none."""
     limits, demand = asked.limits, asked.goal.demand
     wanted = max(demand.arrival_rate or 0.0, limits.get("throughput", 0.0) / demand.output_tokens)
     keep = pools["rate"] >= wanted
@@ -308,13 +317,14 @@ def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: i
         seen = combined(
             {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
             {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
-        found = {"devices": first["devices"][one] + then["devices"][two], **seen}
+        serves = np.flatnonzero(seen["throughput"] > 0)
+        one, two = one[serves], two[serves]
+        found = {name: column[serves] for name, column in seen.items()}
+        found["devices"] = first["devices"][one] + then["devices"][two]
         if asked.powered:
             found["power"] = first["power"][one] + then["power"][two]
         found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
         found |= {f"decode {name}": then[name][two] for name in SETTINGS}
-        serves = np.flatnonzero(found["throughput"] > 0)
-        found = {name: column[serves] for name, column in found.items()}
         yield asked.of_pair(found, bases[int(first["base"][0])].device,
                             bases[int(then["base"][0])].device)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from calc.choosing.simulated import system_of
 from calc.choosing.users import Asked, users_see
 from calc.searching.choices import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
@@ -38,7 +39,7 @@ class Simulated:
 def simulated(goal: Goal, row: Row) -> Simulated | None:
     """A deployment under the load of a goal; None where no time is limited.
 
-    Of two pools the one that decodes is simulated, with as many replicas that prefill as keep up.
+    Two pools are simulated together, each in its own layout.
 
     Args:
         goal: what is asked.
@@ -55,7 +56,9 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
              Asked(users, demand.think_time or 0.0))
     wanted = {name: [None if at == MEAN else percentile(at) for at in stated]
               for name, stated in limits.items()}
-    told = users_see(scenario(goal, row.choice), asked, wanted=wanted)
+    deployed = scenario(goal, row.choice)
+    system = system_of(deployed, prefill=scenario(goal, row.prefill) if row.prefill else None)
+    told = users_see(deployed, asked, system=system, wanted=wanted)
     seen = {name: {at: getattr(told, name).mean if at == MEAN
                    else getattr(told, name).at(percentile(at)).value for at in stated}
             for name, stated in limits.items()}

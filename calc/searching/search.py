@@ -36,7 +36,7 @@ from calc.searching.trying import (
     slabs,
     together,
 )
-from calc.searching.wishes import TIMES, UNBOUNDED, Wishes, wishes
+from calc.searching.wishes import SHORT, TIMES, UNBOUNDED, Wishes, wishes
 from catalogue import Scenario
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
@@ -46,7 +46,7 @@ DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, "concurrency")
 MANY = 4  # bases of each process, fewer are divided
 WORTH_IT = 100_000  # cells, of which several processes are started
-MISS, SHORT = "miss", "short"
+MISS = "miss"
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Found:
         default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
-        """Rows of a front or of the best, the best first, all or so many of them."""
+        """Rows of a front or of the best, the best first, all or so many."""
         numbers = range(len(next(iter(front.rows.values()), ())))
         return [self.row(front.rows, number) for number in numbers[:most]]
 
@@ -147,7 +147,8 @@ class Found:
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           margins: bool = False, paired: bool = True) -> Found:
+           margins: bool = False, paired: bool = True, before: Found | None = None
+           ) -> Found:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -157,13 +158,13 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
 
     Args:
         goal: the goal.
-        workers: processes that share the work, where it is worth it; the answer is the same for
-            any.
+        workers: processes that share the work, where it is worth it; the answer is the same.
         slab: deployments that are in memory at once; the answer is the same for any.
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
-        margins: whether what is nearer to no limit is kept besides what is best.
+        margins: whether what is nearer to no limit is kept besides the best.
         paired: whether two pools are tried where the goal allows them.
+        before: a search of the same demand and limits, whose pools are paired again.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
@@ -179,7 +180,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         found.front.merge(each.front)
     found.funnel.counts += space.dropped
     if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
-        found.pairs = pairs(space, asked)
+        found.pairs = pairs(space, asked, before.pairs if before else None)
     on_front = len(next(iter(found.front.rows.values()), ()))
     found.funnel.counts["front"] = on_front
     found.funnel.counts["beaten"] -= on_front

@@ -8,40 +8,34 @@ all of them, and it is counted how often one is better than the other.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr
 
 from calc.choosing.answers import predicted
-from calc.choosing.sweeps import decode_sweep
-from calc.costing.power import powers_of, shares_of
-from calc.evidence.classes import class_of, own_errors
+from calc.evidence.classes import own_errors
 from calc.intervals.amounts import Amount
-from calc.searching.choices import Row, scenario
-from calc.searching.pairs import RATED, as_served, combined, rated
+from calc.searching.choices import Choice, Row, scenario
+from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.search import Found
-from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
-from calc.searching.wishes import Wishes
-from catalogue import Scenario
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
-from catalogue.planning.goals import UNITS, Goal
+from calc.searching.trying import BURST, STEADY, as_asked
+from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
 
-DRAWS = 400  # of everything that is known within a range only
-SEED = 20_260_101
 SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
+LITTLE = 0.1  # of the first objective
+SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
 LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
 OBSERVED: Literal["closest_observation"] = "closest_observation"
 """What is not served costs without end: a point is never between two draws."""
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
-OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
 MOST_DRAWN = 1000  # deployments of one answer
@@ -179,7 +173,7 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
     draws = found.draws
     for row in rows:
         if row.choices not in draws:
-            draws[row.choices] = _drawn(found, row)
+            draws[row.choices] = draws_of(found, row)
     result = []
     for row in rows:
         far, near = ({name: made for name, made in each.items() if name in row.quantities}
@@ -211,99 +205,35 @@ def _scatter(found: Found, row: Row) -> dict[str, float]:
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
-def _drawn(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
-    distance from what was measured adds, and without."""
-    goal, wishes = found.wishes.goal, found.wishes
-    pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
-    if row.prefill is None:
-        (quantities, deployed), = pools
-        if goal.demand.arrival_rate is not None or goal.demand.think_time:
-            quantities = as_asked(goal.demand, quantities)
-    else:
-        (first, _), (then, deployed) = pools
-        whole = ({name: np.broadcast_to(value, DRAWS) for name, value in pool.items()}
-                 for pool in (first, then))
-        quantities = as_served(combined(next(whole), next(whole), wishes, False), goal.demand)
-        if wishes.powered:
-            quantities["power"] = first["power"] + then["power"]
-    far, near = ({**quantities, **_own_errors(deployed, quantities, beyond)}
-                 for beyond in (True, False))
-    return _priced(wishes, row, far), _priced(wishes, row, near)
+def near_best(found: Found, row: Row, best: Row | None) -> bool:
+    """Whether a deployment is about as good in the first objective, at central values, as the best.
+
+    Args:
+        found: the search that they come from.
+        row: the deployment.
+        best: the best, whatever it can stand for.
+    """
+    first = dict([next(iter(found.wishes.objectives.items()))])
+    (own, *_), (most, *_) = row.worth(first), (best or row).worth(first)
+    return own == most or abs(own - most) <= LITTLE * abs(most)
 
 
-def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
-            ) -> dict[str, np.ndarray]:
-    """Draws with what follows from them, and what an hour of a card costs."""
-    columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
-    if row.prefill is None:
-        columns = wishes.with_derived(columns, row.choice.device)
-    else:
-        columns |= {f"{pool} devices": np.full(DRAWS, choice.devices) for pool, choice in zip(
-            ("prefill", "decode"), row.choices, strict=True)}
-        columns = wishes.of_pair(columns, row.prefill.device, row.choice.device)
-    hour = wishes.hours.get(row.choice.device)
-    if hour is not None:
-        scores = _scores(f"hour {row.choice.device}")
-        end = np.where(scores < 0, hour.low, hour.high) / hour.value
-        columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
-    return columns
+def spread(found: Found, rows: Sequence[Row], most: int) -> list[Row]:
+    """Of many deployments the best few with so much to spare of every limit, for several shares.
 
-
-def _pool(found: Found, deployed: Scenario, pool: str | None
-          ) -> tuple[dict[str, np.ndarray], Scenario]:
-    """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
-    inputs: dict[str, Any] = dict(deployed.inputs())
-    for knob in deployed.knobs():
-        inputs |= dict.fromkeys(knob.symbols, knob.at(_scores(_key(knob))))
-    demand = found.wishes.goal.demand
-    names = BURST if demand.arrivals == "burst" else STEADY
-    powered = POWER_NAMES if found.wishes.powered else ()
-    if not any(np.ndim(value) for value in inputs.values()):
-        inputs["concurrency"] = np.full(DRAWS, float(inputs["concurrency"]))
-    seen = decode_sweep(inputs, deployed.model.attention,
-                        [*(names.values() if pool is None else RATED), *powered], threads=1)
-    if pool is None:
-        quantities = {name: seen[symbol] for name, symbol in names.items()}
-        rate = quantities["throughput"]
-    else:
-        quantities = {name: np.asarray(value) for name, value in rated(
-            pool, inputs, seen, deployed.model.attention, demand).items()}
-        rate = quantities["rate"] * inputs["output_tokens"]
-    if powered:
-        device = deployed.device.id
-        shares = {name: Knob(name, share, ()).at(_scores(f"{device} {name}"))
-                  for name, share in shares_of(powers_of(device)).items()}
-        quantities["power"] = site_draws(inputs, seen, deployed, rate, shares)
-    return quantities, deployed
-
-
-def _own_errors(deployed: Scenario, quantities: Mapping[str, np.ndarray], far: bool
-                ) -> dict[str, np.ndarray]:
-    """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
-    drawn, that of the distance from what was measured of it."""
-    own, of, found = own_errors(deployed), class_of(deployed), {}
-    for name, metric in OWN.items():
-        error = own.get(metric)
-        sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
-        logs = np.zeros(DRAWS)
-        for (down, up), which in sides:
-            scores = _scores(f"{of} {metric}{which}")
-            logs = logs + scores * np.where(scores < 0, down, up)
-        found[name] = quantities[name] * np.exp(logs)
-    return found
-
-
-def _key(knob: Knob) -> str:
-    """What tells two statements apart: what is said, of what, by whom."""
-    value = knob.value
-    return f"{knob.name} {value.written} {value.low} {value.high} {value.source}"
-
-
-@cache
-def _scores(key: str) -> np.ndarray:
-    """Standard normal draws of one thing, the same for all deployments, shape (DRAWS,)."""
-    return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)
+    Args:
+        found: the search that they come from.
+        rows: the best first.
+        most: of them.
+    """
+    limits, chosen = found.wishes.limits, dict[tuple[Choice, ...], Row]()
+    for share in SPARE:
+        some = (row for row in rows if all(
+            row.quantities[name] * share <= limit if OBJECTIVES[name] < 0
+            else row.quantities[name] >= limit * share
+            for name, limit in limits.items() if name in row.quantities))
+        chosen |= {row.choices: row for row in islice(some, most // len(SPARE))}
+    return list(chosen.values())
 
 
 def ranked(found: Found, deployments: Sequence[Drawn], most: int) -> list[list[Drawn]]:

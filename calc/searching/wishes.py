@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calc.choosing.layouts.judge import MEMORY
 from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION
 from calc.intervals.amounts import Amount
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
-from calc.searching.choices import Choice, scenario
+from calc.searching.choices import Choice, Row, scenario
 from calc.searching.space import Space, chosen
 from calc.searching.trying import at, together
 from catalogue import ParamsError, Scenario
@@ -26,6 +27,8 @@ COLUMNS = {"context": "longest_context"}  # of objectives that are not called as
 # of which a decode step alone gives no bound
 UNBOUNDED = ("ttft", "energy", "power", "longest_context")
 TIMES = ("ttft", "tpot", "e2e")
+SHORT = "short"  # of memory [B]
+NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,22 @@ class Wishes:
     def chosen(self) -> dict[str, int]:
         """The objectives of the goal itself."""
         return dict(list(self.objectives.items())[:self.own])
+
+    def binds(self, row: Row) -> str:
+        """The limit that a deployment is near to, or that its near miss breaks most, if any.
+
+        Args:
+            row: the deployment.
+        """
+        if row.over:
+            return max(row.over, key=lambda name: row.over[name])
+        if SHORT in row.quantities:
+            return MEMORY
+        left = {name: row.quantities[name] / limit for name, limit in self.limits.items()
+                if name in row.quantities}
+        left = {name: ratio if OBJECTIVES[name] < 0 else 1 / ratio for name, ratio in left.items()}
+        tight = max(left, key=lambda name: left[name], default="")
+        return tight if tight and left[tight] >= NEAR else ""
 
     def with_derived(self, columns: Mapping[str, np.ndarray], device: str) -> dict[str, np.ndarray]:
         """What objectives and limits need besides what users see.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from calc.serving.arrivals import Shape, bursts, poisson
-from calc.serving.metrics import Objective, covered, summarise
+from calc.serving.metrics import Objective, summarise
 from calc.serving.requests import Request
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import Pool, Run, simulate
@@ -82,22 +82,34 @@ def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, wav
 
 
 def keeps_up(run: Run, growth: float = 0.02) -> bool:
-    """Whether the requests in the system stopped growing before the arrivals did.
+    """Whether requests stopped taking ever longer before the arrivals stopped.
 
-    Compares their mean number over the last fifth of the time of arrivals with that over the third
-    fifth: what grows at a rate of more than ``growth`` of the arrivals is a queue without bound.
-    Of n Poisson arrivals, chance lets a share of about 1.6 / √n pile up or go missing.
+    Compares those that arrived in the last fifth of the time of arrivals with those of the third
+    fifth: by Little's law their number in the system grows as they wait longer for their first
+    token and, for as many tokens, for the others. What grows at a rate of more than ``growth``
+    of the arrivals is a queue without bound. The number itself tells less: from an empty system it
+    grows as long as the longest requests of the first moments are still there, and by chance.
 
     Args:
         run: of open arrivals, many more than are in the system at once.
         growth: of the arrivals that may pile up [1].
     """
-    arrivals, ends = (np.array([getattr(outcome, name) for outcome in run.outcomes])
-                      for name in ("arrival", "finished"))
+    arrivals, firsts, ends, tokens = (np.array([getattr(outcome, name) for outcome in run.outcomes])
+                                      for name in ("arrival", "first_token", "finished",
+                                                   "output_tokens"))
     fifths = np.linspace(arrivals.min(), arrivals.max(), 6)
-    earlier, later = (covered(arrivals, ends, begin, end) / (end - begin)
-                      for begin, end in ((fifths[2], fifths[3]), (fifths[4], fifths[5])))
-    return bool(later - earlier <= growth * 0.4 * len(arrivals))
+    of_each = tokens.mean() - 1
+
+    def taken(begin: float, end: float) -> float:
+        """A request of mean length that arrives between, in the system [s]."""
+        some = (arrivals >= begin) & (arrivals <= end)
+        after = max(1, tokens[some].sum() - some.sum())
+        return float((firsts - arrivals)[some].mean()
+                     + of_each * (ends - firsts)[some].sum() / after)
+
+    rate = len(arrivals) / (fifths[5] - fifths[0])
+    piled_up = rate * (taken(fifths[4], fifths[5]) - taken(fifths[2], fifths[3]))
+    return bool(piled_up <= growth * 0.4 * len(arrivals))
 
 
 def within(objective: Objective, share: float = 0.99) -> Callable[[Run], bool]:

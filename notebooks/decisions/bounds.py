@@ -19,9 +19,10 @@ from calc.searching.advice import alternatives
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
 from calc.searching.choices import UTILIZATION, Choice, Row, scenario
+from calc.searching.drawing.loads import DRAWS
 from calc.searching.funnel import BOUNDS, COUNTED
 from calc.searching.search import search
-from calc.searching.sure import DRAWS, SURE, Drawn
+from calc.searching.sure import SURE, Drawn
 from calc.searching.wishes import TooFast, stated_limits
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES

@@ -10,11 +10,12 @@ from functools import cache
 from typing import Any
 
 import catalogue
+from calc.choosing.layouts.judge import MEMORY
 from calc.choosing.sweeps import latency
 from calc.launching import starting
 from calc.physics.breakdown import bottleneck
 from calc.quantities.latencies import DECODE_NAMES
-from calc.searching.answers import MEMORY, Answer
+from calc.searching.answers import Answer
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.search import search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely

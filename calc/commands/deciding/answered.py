@@ -42,10 +42,11 @@ def interval(each: Drawn, name: str) -> str:
 
 def brief(answer: Answer, row: Row) -> str:
     """A deployment beside the first: what it comes to, what its format costs, what starts it."""
-    choice, seen = row.choice, answer.amounts(row)
+    seen, pools = answer.amounts(row), " + ".join(
+        f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}"
+        for choice in row.choices)
     cost = f", {seen['cost'].text} per million" if "cost" in seen else ""
-    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}: "
-            f"TPOT {seen['tpot'].text}, TTFT {seen['ttft'].text}, "
+    return (f"{pools}: TPOT {seen['tpot'].text}, TTFT {seen['ttft'].text}, "
             f"{seen['throughput_per_card'].text} per card{cost}; "
             f"{'; '.join([*(known.told[0] for known in answer.quality(row)), starts(answer, row)])}"
             )
