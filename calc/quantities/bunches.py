@@ -51,10 +51,12 @@ class Pieces:
         mixed: whether it holds requests that decode as well.
         ranks: that take it together [1].
         units: of such ranks, each stage of a pipeline by itself [1].
-        alone: a prompt's chunk on one rank [s].
+        alone: a prompt's chunk on one rank, of card and links [s].
         token: of the fullest rank's chunk [s/token].
         experts: that they take more for the chunks of all ranks than for one [s].
         exchange, sent: the exchange for chunks of all ranks, and for one [s].
+        host: what its launches take at least [s].
+        around: what comes besides either, before and after [s].
         room: of a rank's step for prompts [token].
     """
 
@@ -66,38 +68,80 @@ class Pieces:
     experts: Number
     exchange: Number
     sent: Number
+    host: Number
+    around: Number
     room: Number
+
+    @property
+    def chunk(self) -> Number:
+        """A prompt's chunk on one rank, with its launches and what is around it [s]."""
+        return np.maximum(self.host, self.alone) + self.around
+
+
+def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
+    """What experts take for the chunk of one rank of several, and for those who decode along [s].
+
+    Its share of the tokens of all, or what reading takes: of as many experts as are hit. Where the
+    chunks of g ranks hit a share h, one of them hits 1 - (1 - h)^(1/g). An expert is read in what
+    it takes of a decode step, or of the chunks of all ranks, if that is less.
+
+    Args:
+        q: input symbols as attributes.
+        ranks: g [1].
+        riding: requests of a rank that decode along, over those of the decode step [1].
+        decode, prefill: the decode step, and a prompt's chunk on every rank.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    def missed(step: Step, share: Number) -> Number:
+        hit = np.clip(step.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+        return np.exp(share * np.log1p(-hit))
+
+    hit = 1 - missed(prefill, 1 / ranks) * missed(decode, riding)
+    of_all = prefill.routed_expert_time
+    read = hit * np.minimum(of_all / (1 - missed(prefill, 1)),
+                            decode.routed_expert_time / (1 - missed(decode, 1)))
+    return np.minimum(of_all, np.maximum(of_all / ranks, read))
 
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
-            burst: Step) -> Pieces:
+           burst: Step) -> Pieces:
     """See ``Pieces``; u others on a rank, c requests of the fullest.
 
-    What a token adds is known from the largest chunk and the decode step, a chunk of few tokens.
+    What a token adds is known from the largest chunk and the decode step, a chunk of few tokens;
+    where that has hardly fewer, from half of the chunk.
     """
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared = ranks > 1
-    experts = select(shared, prefill.routed_expert_time - np.maximum(
-        prefill.routed_expert_time / ranks,
-        np.minimum(prefill.routed_expert_time, decode.routed_expert_time)), 0)
+    experts = select(shared, prefill.routed_expert_time - experts_of_one(
+        q, ranks, np.minimum(1, u / c), decode, prefill), 0)
     fullest = 1 + prefill.rank_imbalance
     sent = prefill.exchange_time / fullest
-    alone = np.maximum(prefill.step_time / ranks, prefill.step_time - experts - select(
+    alone = np.maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
         shared, prefill.exchange_time - sent, 0))
-    of_one = burst.step_time - select(
+    of_one = burst.device_time - select(
         shared, burst.routed_expert_time * (1 - 1 / ranks)
         + burst.exchange_time * (1 - 1 / fullest), 0)
-    few = decode.step_time - decode.core_time - decode.index_time - decode.context_exchange_time
+    few = decode.device_time - decode.core_time - decode.index_time - decode.context_exchange_time
     tokens = p.burst_tokens - c / q.pipeline_parallel * (1 + q.draft_tokens)
     token = np.maximum(0, np.minimum(
-        (of_one - few) / np.maximum(1, tokens), alone / p.prefill_tokens))
+        (of_one - few) / np.maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget = q.max_num_batched_tokens
     room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
-                  experts, prefill.exchange_time, sent, room)
+                  experts, prefill.exchange_time, sent, prefill.host_time,
+                  prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room)
 
 
-def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Number) -> Number:
+@dataclass(frozen=True)
+class Riding:
+    """Requests that decode along in a step with prompts: tokens of theirs, and their cores [s]."""
+
+    tokens: Number
+    cores: Number
+
+
+def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Riding) -> Number:
     """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
 
     Source: notebooks/serving.md, section A steady state.
@@ -105,8 +149,9 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
     filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
     of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
     more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
-    return (s.alone + s.token * (fullest - p.prefill_tokens) + fullest / p.prefill_tokens * more
-            + riding)
+    device = (s.alone + s.token * (fullest - p.prefill_tokens + riding.tokens)
+              + fullest / p.prefill_tokens * more)
+    return np.maximum(s.host, device) + s.around + riding.cores
 
 
 @dataclass(frozen=True)
@@ -134,24 +179,32 @@ class Rates:
     random: Number
 
 
-def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number) -> tuple[Number, Number]:
+def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: Number
+          ) -> tuple[Number, Number]:
     """Steps for which ranks hold prompts back, and for which one of them waits [1].
 
     Until every rank has one: requests are dealt to ranks in turn, so g - 1 arrivals after the
-    first; at most so many steps as the engine waits, and while anybody decodes.
+    first, of which the last waits no more; at most so many steps as the engine waits, and while
+    anybody decodes: those who come at random are not always there.
 
     Source: notebooks/serving.md, section A steady state.
     """
-    most, arrivals = q.prefill_delay_steps, np.maximum(s.ranks * prompts * chunks, LEAST)
-    others = np.maximum(1, s.ranks - 1)
+    arrivals = np.maximum(s.ranks * prompts * chunks, LEAST)
+    others, decoding = np.maximum(1, s.ranks - 1), s.ranks * u
     until_all = others / arrivals
-    steps = select((most > 0) & (s.ranks > 1), np.minimum(1, s.ranks * u) * until_all
-                   * soft_minimum(most / until_all, others**0.5), 0)
-    return steps, steps * (1 + arrivals * steps / 2) / (1 + arrivals * steps)
+    anybody = (1 - often) * np.minimum(1, decoding) - often * np.expm1(-decoding)
+    last = np.maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
+    most = np.minimum(q.prefill_delay_steps, last * np.maximum(1, decoding))
+    steps = select((most > 0) & (s.ranks > 1),
+                   anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
+    later = (others - 1) / (2 * others)
+    return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
 
-def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number) -> Rates:
+def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number) -> Rates:
     """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
+
+    A share of the prompts comes as often as at random.
 
     With mixed steps a queue with room for a chunk in each step, whose population is the others;
     where prompts go first, as many as end in the decode steps between.
@@ -166,11 +219,11 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number) -> Rates:
     between = np.maximum(each * span, chunks * soft_minimum(each, power))
     unheld = select(s.mixed, filled / span, each / (1 + between))
     # held prompts take so many steps more until they come again
-    _, waited = _held(q, s, u, unheld, chunks)
+    _, waited = _held(q, s, u, unheld, chunks, often)
     prompts = unheld * (later + chunks) / (later + chunks * (1 + waited))
     rank = select(s.mixed, np.minimum(1, np.maximum(
         prompts * span, soft_minimum(prompts * chunks, power))), between / (1 + between))
-    hold, held = _held(q, s, u, prompts, chunks)
+    hold, held = _held(q, s, u, prompts, chunks, often)
     together = s.ranks * prompts * chunks
     delayed = together / (1 + together * (hold + 1))
     group = select(hold > 0, delayed, 1 - (1 - rank) * np.exp(
@@ -216,7 +269,7 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
 
 
 def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, burst: Step,
-              riding: Number, pace: Number) -> Chunks:
+              riding: Riding, pace: Number) -> Chunks:
     """Steps with prompts: of others, with one's own chunk, and full ones.
 
     Source: notebooks/serving.md, section A steady state.

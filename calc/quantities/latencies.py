@@ -41,10 +41,10 @@ STEP_NAMES = tuple(entry.name for entry in fields(Step))
 DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_tokens", *(
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
-_OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time")
+_OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time", "device_time")
 WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
-                     "index_time", "context_exchange_time", "distinct_experts"),
-          "prefill": _OF_CHUNK, "burst": _OF_CHUNK}
+                     "index_time", "context_exchange_time", "distinct_experts", "device_time"),
+          "prefill": (*_OF_CHUNK, "host_time", "distinct_experts"), "burst": _OF_CHUNK}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
     "prefill_throughput"} | {

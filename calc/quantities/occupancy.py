@@ -15,12 +15,9 @@ import numpy as np
 from calc.physics.arrays import Number, select
 from calc.physics.decode_floor import Decode
 from calc.physics.memory import Memory
+from calc.quantities.dealing import normal_tail
 from calc.quantities.steady import Steady
 
-# Bowling, Khasawneh, Kaewkuekool and Cho, A logistic approximation to the cumulative normal
-# distribution, JIEM 2 (2009) 114-127: within 1.5e-4
-LINEAR, CUBIC = 1.5976, 0.07056
-FARTHEST = 8.0  # deviations; nothing lies beyond
 LEAST = 8.0**-9  # deviation of what does not vary, where it divides
 
 
@@ -43,21 +40,6 @@ class Occupancy:
     cache_occupied: Number
     cache_deviation: Number
     cache_overflow: Number
-
-
-def normal_tail(deviations: Number) -> Number:
-    """Probability that a standard normal variable exceeds so many deviations [1], to 1.5e-4.
-
-    >>> float(normal_tail(np.float64(2)).round(4))  # 0.02275
-    0.0228
-
-    Args:
-        deviations: of either sign [1].
-
-    Source: notebooks/memory.md, section How full the cache gets.
-    """
-    z = np.clip(deviations, -FARTHEST, FARTHEST)
-    return 1 / (1 + np.exp(LINEAR * z + CUBIC * z * z * z))
 
 
 def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:

@@ -26,11 +26,13 @@ from calc.quantities.bunches import (
     Chunks,
     Pieces,
     Rates,
+    Riding,
     chunks_of,
     packed_time,
     pieces,
     rates_of,
 )
+from calc.quantities.dealing import longer_of, others_in_turn
 from calc.quantities.waves import Prompts, Serving, token_pace
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
@@ -40,6 +42,8 @@ ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 class Steady:
     """A steady state: requests [request], shares and counts [1], times [s], rates per second."""
 
+    shorter_stay: Number
+    replica_others: Number
     steady_others: Number
     return_time: Number
     alone_share: Number
@@ -242,13 +246,19 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
     _, accepted, pace = token_pace(q, decode)
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
-    others = np.maximum(0, q.concurrency - 1) / select(apart, 1, units)
-    u = np.maximum(0, q.concurrency - 1) / units / ranks_in_step(q)  # on the same rank
+    total = np.maximum(0, q.concurrency - 1)
+    shorter = longer_of(q.request_overhead + served.prefill_time, np.maximum(1, after) * pace,
+                        (q.prompt_variation, q.answer_variation))
+    beside = others_in_turn(total, units, shorter)
+    others = select(apart, total, beside)
+    u = beside / ranks_in_step(q)  # on the same rank
     s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
     core = decode.core_time + decode.index_time + decode.context_exchange_time
-    riding = select(s.mixed, u * (core / c + s.token), 0)
-    r = rates_of(q, p, s, u, span)
+    riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
+    often = select(q.open_arrivals > 0, 1, np.minimum(
+        1, (q.think_time + q.request_overhead) / (pace + p.prompt_chunks * s.chunk)))
+    r = rates_of(q, p, s, u, span, often)
     k = chunks_of(q, p, s, r, c, span, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = select(q.open_arrivals > 0, 1, np.minimum(
@@ -265,17 +275,16 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     stall = select((after > 0) & ~apart, np.maximum(
         0, decoding / np.maximum(1, after) - lighter - steps), 0)
     tpot = select(apart, pace - lighter, steps + stall)
-    short = _short(q, k, a, others, first + after * tpot)
+    short = _short(q, k, a, select(apart, total, total / units), first + after * tpot)
     ttft = first + short
     e2e = ttft + after * tpot
-    total = np.maximum(0, q.concurrency - 1)
     among = total / e2e
     asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
     rate = among + asking
     return Steady(
-        others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
-        p.prompt_chunks * s.alone / q.pipeline_parallel, s.token * p.new_tokens,
-        np.maximum(0, 1 - span), span, riding, r.filled, r.queued,
+        shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
+        p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
+        np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.filled, r.queued,
         r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.busy, k.own, k.least, k.prefill, t.interruption, t.left,
         t.back, t.random, t.decode_back, t.decode_random, mixing, decoding, pool,

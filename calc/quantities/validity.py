@@ -25,7 +25,6 @@ HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
 OFTEN = 1 / 2  # of the requests, those that come at random
 OVER_STEPS = 3 / 5  # of a token's time, prompts of several chunks on one of several replicas
 FRONT_END = 1 / 2  # of its rate
-LAUNCHES = 6 / 5  # times a prompt's own part of a step
 
 DOUBTS = {
     "shared": ("ranks that share experts wait for each other's prompts most of the time",
@@ -40,8 +39,6 @@ DOUBTS = {
                 "请求轮流分给各副本，提示相遇比随机分派时少"),
     "long": ("prompts of several chunks take most of the time of a replica among several",
              "多个副本之一的大部分时间用于分成多块的提示"),
-    "launches": ("the host's launches take longer than a short prompt on one of the ranks",
-                 "主机下发比一条短提示在单个 rank 上的用时还长"),
     "front_end": ("the front end is near its rate", "前端接近其速率上限"),
 }
 """Why it does not hold, by name: in English and Chinese."""
@@ -66,7 +63,6 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
         found["group_busy"], STALLED_PREFILL_FIRST)
     rate = found["steady_request_throughput"]
     often = np.greater(found["random_share"], OFTEN)
-    launched = found["prefill_host_time"] + q.host_gap_per_step
     return {
         "shared": together & ~apart & (np.greater(stalled, STALLED) | waiting),
         "few": together & ~apart & np.less_equal(in_flight, q.data_parallel) & np.greater(
@@ -75,7 +71,5 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
             long_ones | often & np.greater(stalled, HELD)),
         "in_turn": several & np.greater(stalled, np.where(often, IN_TURN, IN_TURN_AGAIN)),
         "long": several & ~together & chunked & np.greater(stalled, OVER_STEPS),
-        "launches": together & ~apart & np.greater(
-            launched, LAUNCHES * found["alone_share"] * found["prefill_step_time"]),
         "front_end": np.greater(rate, FRONT_END * q.front_end_rate),
     }
