@@ -11,6 +11,7 @@ from calc.physics.arrays import Number
 LINEAR, CUBIC = 1.5976, 0.07056
 FARTHEST = 8.0  # deviations; nothing lies beyond
 LEAST = 8.0**-9  # of what divides
+FLAT = 8.0**-4  # inverse of an exponent; below it, a power is an exponential
 FEWEST = 64.0  # exponent of the share of others below which there are none
 
 
@@ -62,7 +63,7 @@ def others_in_turn(others: Number, replicas: Number, shorter: Number) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     x = 1 - 2 * shorter * (1 - 1 / replicas)
-    x = np.where(np.abs(x) < LEAST, LEAST, x)
+    x = np.where(np.abs(x) < FLAT, FLAT, x)
     spread = np.maximum(LEAST - 1, replicas * x / np.maximum(LEAST, others))
     grown = np.minimum(FEWEST, np.log1p(spread) / x)
     return np.where(np.greater(others, LEAST), 1 / np.expm1(grown), 0)
