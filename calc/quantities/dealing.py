@@ -30,8 +30,9 @@ def normal_tail(deviations: Number) -> Number:
     return 1 / (1 + np.exp(LINEAR * z + CUBIC * z * z * z))
 
 
-def longer_of(first: Number, second: Number, variations: tuple[Number, Number]) -> Number:
-    """What of two stays is over while the other lasts, the mean of the shorter one over theirs [1].
+def shorter_of_two(first: Number, second: Number, variations: tuple[Number, Number]
+                   ) -> Number:
+    """Mean of the shorter one of two stays over the mean of one [1].
 
     Of log-normal stays with a standard deviation of the logarithm s it is 2 Φ(-s/√2).
 

@@ -32,7 +32,7 @@ from calc.quantities.bunches import (
     pieces,
     rates_of,
 )
-from calc.quantities.dealing import longer_of, others_in_turn
+from calc.quantities.dealing import others_in_turn, shorter_of_two
 from calc.quantities.waves import Prompts, Serving, token_pace
 
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
@@ -222,6 +222,12 @@ def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
     return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
+def _at_random(q: Any, apart: Number) -> Number:
+    """Share of prompts that come at random: whose users think longer than so long [s]."""
+    return select(q.open_arrivals > 0, 1, np.minimum(
+        1, (q.think_time + q.request_overhead) / apart))
+
+
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
     """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
     each = select(q.separate_pools > 0, a.least / a.replicas, k.least)
@@ -247,8 +253,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     _, accepted, pace = token_pace(q, decode)
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
     total = np.maximum(0, q.concurrency - 1)
-    shorter = longer_of(q.request_overhead + served.prefill_time, np.maximum(1, after) * pace,
-                        (q.prompt_variation, q.answer_variation))
+    shorter = shorter_of_two(
+        q.request_overhead + served.prefill_time, np.maximum(1, after) * pace,
+        (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
     u = beside / ranks_in_step(q)  # on the same rank
@@ -256,13 +263,10 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     span = p.new_tokens / s.room
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
-    often = select(q.open_arrivals > 0, 1, np.minimum(
-        1, (q.think_time + q.request_overhead) / (pace + p.prompt_chunks * s.chunk)))
-    r = rates_of(q, p, s, u, span, often)
+    r = rates_of(q, p, s, u, span, _at_random(q, pace + p.prompt_chunks * s.chunk))
     k = chunks_of(q, p, s, r, c, span, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
-    mixing = select(q.open_arrivals > 0, 1, np.minimum(
-        1, (q.think_time + q.request_overhead) / (pace + k.prefill)))
+    mixing = _at_random(q, pace + k.prefill)
     sent = q.request_overhead + served.prefill_time + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
     pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
