@@ -222,6 +222,16 @@ def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
     return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
+def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
+             ) -> tuple[Number, Number, Number]:
+    """Decode steps of all in flight, stalls by prompts, time per token [s]; see ``Steady``."""
+    apart, after = q.separate_pools > 0, q.output_tokens - 1
+    steps = steady_pace(q, c, decode)
+    stall = select((after > 0) & ~apart, np.maximum(
+        0, decoding / np.maximum(1, after) - lighter - steps), 0)
+    return steps, stall, select(apart, token_pace(q, decode)[2] - lighter, steps + stall)
+
+
 def _at_random(q: Any, apart: Number) -> Number:
     """Share of prompts that come at random: whose users think longer than so long [s]."""
     return select(q.open_arrivals > 0, 1, np.minimum(
@@ -253,9 +263,8 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     _, accepted, pace = token_pace(q, decode)
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
     total = np.maximum(0, q.concurrency - 1)
-    shorter = shorter_of_two(
-        q.request_overhead + served.prefill_time, np.maximum(1, after) * pace,
-        (q.prompt_variation, q.answer_variation))
+    shorter = shorter_of_two(q.request_overhead + served.prefill_time,
+                             np.maximum(1, after) * pace, (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
     u = beside / ranks_in_step(q)  # on the same rank
@@ -275,10 +284,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
                       (1 - mixing) * t.decode_back + mixing * t.decode_random)
     first = queue + select(apart, sent, q.request_overhead + k.prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
-    steps = steady_pace(q, c, decode)
-    stall = select((after > 0) & ~apart, np.maximum(
-        0, decoding / np.maximum(1, after) - lighter - steps), 0)
-    tpot = select(apart, pace - lighter, steps + stall)
+    steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
     short = _short(q, k, a, select(apart, total, total / units), first + after * tpot)
     ttft = first + short
     e2e = ttft + after * tpot
