@@ -12,7 +12,7 @@ LINEAR, CUBIC = 1.5976, 0.07056
 FARTHEST = 8.0  # deviations; nothing lies beyond
 LEAST = 8.0**-9  # of what divides
 FLAT = 8.0**-4  # inverse of an exponent; below it, a power is an exponential
-FEWEST = 64.0  # exponent of the share of others below which there are none
+FEWEST = 8.0**2  # exponent of the share of others below which there are none
 
 
 def normal_tail(deviations: Number) -> Number:
