@@ -336,17 +336,10 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
 
 
 def _counted(amount: Amount) -> Amount:
-    """An amount as a number for people: what is counted has no fraction.
-
-    Memory is booked, by an engine and by the verdict, at what its settings are: of bytes, and of
-    what is counted in them, the value is that of the inputs' values.
-    """
-    central = _number(amount.central)
+    """An amount as a number for people: what is counted has no fraction."""
     if amount.unit not in COUNTING:
-        told = amount.over(_number)
-        return replace(told, value=central) if amount.unit == "B" else told
-    low, high = (max(0, math.floor(end)) for end in amount.ends)
-    return replace(amount, value=central, low=low, high=high, central=central)
+        return amount.over(_number)
+    return amount.over(lambda number: max(0, math.floor(number)))
 
 
 def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:

@@ -55,7 +55,6 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.trees import symbols_of
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
-from catalogue.reading.units import COUNTING
 from catalogue.reading.values import LARGEST, SMALLEST
 from workbench.entries.deployments import HIDDEN, HIDES, PARTS
 from workbench.formulas.javascript import HELPERS, function, needed
@@ -157,9 +156,6 @@ def _measured() -> dict[str, Any]:
             "classes": {kind: ranges(within(ladder(kind)[-ENGINE_LEVEL:], stored.measured)[1]
                                      .values()) for kind in kinds}}
 
-# of memory: booked at what an engine's settings are, as ``calc.estimate`` tells it
-BOOKED = [name for name in views.RANGED if symbols()[name].unit in ("B", *COUNTING)]
-
 
 def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
@@ -174,8 +170,11 @@ def data() -> dict[str, Any]:
         "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
         "constants": {"normal90": uncertainty.NORMAL_90, "halfMean": uncertainty.HALF_MEAN,
                       "curved": uncertainty.CURVED, "cubic": uncertainty.CUBIC,
-                      "halvings": uncertainty.HALVINGS, "scores": uncertainty.SCORES.tolist()},
-        "measured": _measured(), "ranged": views.RANGED, "booked": BOOKED,
+                      "halvings": uncertainty.HALVINGS, "scores": uncertainty.SCORES.tolist(),
+                      "evenly": uncertainty.EVENLY.tolist(),
+                      "power": uncertainty.POWER, "spreading": uncertainty.SPREADING,
+                      "held": uncertainty.HELD, "smallest": uncertainty.SMALLEST},
+        "measured": _measured(), "ranged": views.RANGED,
         "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),

@@ -31,7 +31,7 @@ from calculators.extras import COPIES, MOST, WAYS, extras
 from calculators.links import link
 from calculators.offers import card_of, contents, deployed, precisions
 from calculators.samples import state
-from calculators.scripts import BOOKED, start
+from calculators.scripts import start
 from calculators.views import RANGED
 from catalogue import deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
@@ -105,8 +105,8 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
     bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
     for name, made in bounds.items():
         scale = usable if name in of_memory else None
-        told = ("low", "high") if name in BOOKED else ("low", "high", "value")
-        if any(far(found["ranges"][name][side], getattr(made, side), scale) for side in told):
+        if any(far(found["ranges"][name][side], getattr(made, side), scale)
+               for side in ("low", "high", "value")):
             yield f"interval of {name}"
     parts = token_parts(inputs, known)
     if far(sum(values[f"step_{name}"] for name in parts), float(known["tpot"])) or any(

@@ -5,6 +5,7 @@
 (() => {
   const fit = (globalThis.willItFit ??= {});
   const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  const clip = (number, low, high) => Math.min(Math.max(number, low), high);
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
   /* 10% and 90% points of a sum of independent moves, and what its median takes; as
@@ -28,7 +29,6 @@
     const deviation = Math.sqrt(variance);
     const skewness = variance > 0 ? third / (variance * deviation) : 0;
     const centre = mean + deviation * skewness * curved;
-    const clip = (number, low, high) => Math.min(Math.max(number, low), high);
     const low = clip(centre - normal90 * deviation, least, 0), high = clip(centre + normal90 * deviation, 0, most);
     return { low, high, largest, mean, variance };
   };
@@ -48,17 +48,28 @@
     return centre + (low + high) / 2;
   };
 
+  /* Scores of an input in joint draws, by its name; of the formulas' own error by none. */
+  const evenScores = (name, { evenly, power, spreading }) => {
+    const draws = evenly.length, number = [...name].reduce(
+      (found, letter) => (found * spreading + letter.codePointAt(0)) % (draws * (draws - 1)), 0);
+    const step = 1 + (number % (draws - 1)), start = Math.floor(number / (draws - 1));
+    return evenly.map((_, draw) => evenly[((draw * step + start) % draws) ** power % draws]);
+  };
+
   /* Median and interval of a quantity from its value and a pair of points of each input; own is the
      formulas' own error, of logarithms only, and ofClass without what distance adds to it: that moves
-     the ends and not the median. */
-  const spread = (value, points, own, constants, ofClass = own) => {
+     the ends and not the median. Joint draws, with the own error's score of each, hold the median. */
+  const spread = (value, points, own, constants, ofClass = own, joint = []) => {
     const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
-    const scale = inLog ? Math.log : (number) => number;
+    const scale = inLog ? (number) => Math.log(Math.max(number, constants.smallest)) : (number) => number;
     if (points.length === 1 && !own) return { low: Math.min(...points[0]), value, high: Math.max(...points[0]), central: value };
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
     const beside = (sides) => summed(inLog && sides
       ? [...moves, [-constants.normal90 * sides[0], constants.normal90 * sides[1]]] : moves, constants);
-    const { low, high } = beside(own), middle = Math.min(Math.max(median(beside(ofClass), constants), low), high);
+    const sides = (inLog && ofClass) || [0, 0];
+    const drawn = joint.map(([point, score]) => scale(point) - scale(value) + score * sides[Number(score > 0)]).sort((a, b) => a - b);
+    const [first, last] = joint.length ? constants.held.map((place) => drawn[place]) : [-Infinity, Infinity];
+    const { low, high } = beside(own), middle = clip(clip(median(beside(ofClass), constants), first, last), low, high);
     const [least, told, most] = [low, middle, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
     return { low: least, value: told, high: most, central: value };
   };
@@ -133,7 +144,8 @@
       }
       const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
-      return { v, knobs: [...groups.values()].filter(({ low, high }) => low < high), own: this.widened(state, found.own), ofClass: found.own };
+      const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
+      return { v, knobs, own: this.widened(state, found.own), ofClass: found.own };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
@@ -178,7 +190,7 @@
 
     /* Median and 80% interval of the quantities that have one. */
     intervals(attention, { v, knobs, own, ofClass }) {
-      const { ranged, booked, constants } = this.data, scratch = new Float64Array(v);
+      const { ranged, constants } = this.data, scratch = new Float64Array(v);
       const points = ranged.map(() => []), places = ranged.map((name) => this.slots.get(name));
       for (const knob of knobs) {
         const program = this.following(this.ranged[attention], knob.slots);
@@ -191,12 +203,30 @@
         });
         places.forEach((_, number) => points[number].push([pair[0][number], pair[1][number]]));
       }
+      const drawn = this.drawn(attention, v, knobs, places);
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
-        const [sides, near] = [own, ofClass].map((of) => [of[`${name} down`], of[`${name} up`]]);
-        const found = spread(value, points[number], sides[0] === undefined ? null : sides, constants, near);
-        return [name, booked.includes(name) ? { ...found, value } : found];
+        const [sides, near] = [own, ofClass].map((of) => (`${name} down` in of ? [of[`${name} down`], of[`${name} up`]] : null));
+        const joint = drawn.map(({ found, score }) => [found[number], score]);
+        return [name, spread(value, points[number], sides, constants, near, joint)];
       }));
+    }
+
+    /* Quantities with all inputs moved at once, with the score of the formulas' own error. */
+    drawn(attention, v, knobs, places) {
+      const scratch = new Float64Array(v), { constants } = this.data, own = evenScores("", constants);
+      const program = this.following(this.ranged[attention], knobs.flatMap(({ slots }) => slots));
+      const scored = knobs.map((knob) => ({ ...knob, middle: v[knob.slots[0]], scores: evenScores(knob.name, constants) }));
+      return own.map((score, draw) => {
+        scratch.set(v);
+        for (const { low, high, middle, slots, scores } of scored) {
+          const end = scores[draw] > 0 ? high : low, far = Math.abs(scores[draw]) / constants.normal90;
+          const moved = low > 0 ? middle * (end / middle) ** far : Math.max(middle + (end - middle) * far, 0);
+          for (const slot of slots) scratch[slot] = moved;
+        }
+        this.run(scratch, program);
+        return { found: places.map((place) => scratch[place]), score };
+      });
     }
 
     /* What the card of the fullest pipeline stage holds [B]. */
