@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting, simulated
-from calc.choosing.layouts.judge import MEMORY, Reason, reasons
+from calc.choosing.layouts.judge import HEADROOM, MEMORY, Reason, reasons
 from calc.choosing.users import Seen
 from calc.evidence.classes import Own, own_errors
 from calc.intervals.amounts import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
-from calc.intervals.uncertainty import interval
+from calc.intervals.uncertainty import interval, share_at_least
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters
@@ -98,9 +98,13 @@ class Estimate:
         lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
         engine: that the scenario names, with its release; None if it names none.
         varied: whether its requests have many lengths.
+        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
+            interval of what is to spare lies on one side of zero.
         seen: the simulation whose means are those of the steady state, where the closed form does
             not hold.
         unasked: quantities that this deployment has no answer to (``scenario.unasked``).
+        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
+            interval of what is to spare lies on one side of zero.
     """
 
     scenario: str
@@ -118,6 +122,12 @@ class Estimate:
     varied: bool = False
     seen: Seen | None = None
     unasked: frozenset[str] = frozenset()
+    fits_in: float | None = None
+
+    @property
+    def spare(self) -> float:
+        """Memory to spare on the fullest device [B], as it is told (:func:`spare_of`)."""
+        return spare_of(self.quantities[HEADROOM])
 
     @property
     def told(self) -> dict[str, Amount]:
@@ -146,7 +156,7 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
         answer: dict[str, Any] = {"scenario": self.scenario, "engine": self.engine,
-                                  "fits": self.fits}
+                                  "fits": self.fits, "fits_in": self.fits_in}
         if not self.fits:
             answer |= {"reasons": [reason.as_json() for reason in self.reasons],
                        "nearest": self.nearest.as_json() if self.nearest else None,
@@ -210,6 +220,16 @@ def parameters_by_class(model: Model) -> dict[str, int]:
     return {name: int(count) for name, count in parts.items()}
 
 
+def spare_of(headroom: Amount) -> float:
+    """Memory to spare [B] as it is told beside a verdict, short below zero.
+
+    It is the median, unless that lies on the other side of what fits than what the inputs' values
+    give, which the verdict rests on: then that. In how many draws it fits stands beside it.
+    """
+    told = headroom.value if (headroom.value < 0) == (headroom.central < 0) else headroom.central
+    return float(told)
+
+
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
@@ -267,6 +287,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         own = {name: error for name, error in own.items() if name not in fitted}
     quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
                                 own_error=own.get(name), name=name) for name in values}
+    unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
@@ -281,7 +302,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         scenario.id, not why, binding, quantities, apart, _comparisons(scenario, known),
         everything, why, tuple(changes), applied, steady, scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]),
-        unasked=unasked(inputs)))
+        unasked=unasked(inputs),
+        fits_in=share_at_least(inputs, knobs, attention, HEADROOM) if unsure else None))
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

@@ -115,12 +115,14 @@ def taken_from_document(scenario: Scenario) -> dict[str, Any]:
 def print_estimate(scenario: Scenario, result: Estimate) -> None:
     """Verdict and what would run; quantities with intervals; parts; the document beside ours."""
     screen = console()
-    headroom = result.quantities["headroom_per_device"]
-    spare = headroom.value >= 0
+    spare = result.spare >= 0
     verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
-    screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(headroom.value), 'B')} "
+    screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(result.spare), 'B')} "
                  f"per device {'to spare' if spare else 'short'}, every request at its longest "
                  f"({scenario.inputs()['context_tokens']:,.0f} tokens).", soft_wrap=True)
+    if result.fits_in is not None:
+        screen.print(f"Over the ranges of all inputs it fits in {result.fits_in:.0%} of the draws.",
+                     highlight=False, soft_wrap=True)
     screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
     for line in [*(stand_ins(scenario) or ())[:1], *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)

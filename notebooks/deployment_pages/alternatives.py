@@ -43,7 +43,7 @@ def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]
     other = deployed.changed(settings)
     row: dict[str, Any] = {
         "spare": fmt_bytes(other.headroom),
-        "room": fmt_quantity(float(other.quantities["max_concurrency"]), "request")}
+        "room": fmt_quantity(other.room, "request")}
     for name in TOLD:
         if name in other.answers:
             answer = other.answers[name]
@@ -103,7 +103,7 @@ def full(deployed: Deployed) -> Text:
 
     Empty where it does not fit, where nothing is promised, or where it is full already.
     """
-    most, gap = int(deployed.quantities["max_concurrency"]), result(deployed)
+    most, gap = deployed.room, result(deployed)
     if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
             or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
         return "", ""

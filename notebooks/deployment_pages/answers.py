@@ -15,6 +15,7 @@ import numpy as np
 
 import calc
 from calc.choosing.advice import changed
+from calc.choosing.answers import spare_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
@@ -208,5 +209,14 @@ class Deployed:
 
     @property
     def headroom(self) -> float:
-        """Memory to spare on the fullest device [B], negative if there is none."""
-        return float(self.quantities["headroom_per_device"])
+        """Memory to spare on the fullest device [B], as it is told; negative if there is none."""
+        return spare_of(self._memory["headroom_per_device"])
+
+    @property
+    def room(self) -> int:
+        """Requests that fit, as it is told."""
+        return int(self._memory["max_concurrency"].value)
+
+    @functools.cached_property
+    def _memory(self) -> dict[str, Amount]:
+        return self.of(self.inputs, ["headroom_per_device", "max_concurrency"])

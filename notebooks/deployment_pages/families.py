@@ -75,7 +75,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
             "asked": fmt_int(deployed.inputs["concurrency"]),
             "fits": (f"{'fits' if fits else '**does not fit**'}, {size}",
                      f"{'装得下' if fits else '**装不下**'}，{size}"),
-            "room": fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")}
+            "room": fmt_quantity(deployed.room, "request")}
         ours = derived(deployed, name)
         if ours is not None:
             row["ours"] = ours.text if ours.exact else f"{ours.text} ({ours.reach})"

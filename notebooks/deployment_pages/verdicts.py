@@ -89,11 +89,17 @@ def _fits(deployed: Deployed) -> Text:
         if lacks:
             return ("**It fits, but this card cannot run it in the precision asked for**",
                     "**装得下，但这种卡不能按所要求的精度运行**")
-        return (f"**It fits**, with {spare} to spare on the fullest card",
-                f"**装得下**，最满的一张卡还余 {spare}")
-    usable = float(found["usable_memory"])
+        share = deployed.answer.fits_in
+        often = "" if share is None else fmt_percent(share)
+        unsure = share is not None
+        return (f"**It fits**, with {spare} to spare on the fullest card"
+                + f" (over the ranges of all inputs in {often} of the draws)" * unsure,
+                f"**装得下**，最满的一张卡还余 {spare}"
+                + f"（各输入在区间内取值时，{often} 的抽样装得下）" * unsure)
+    usable = float(deployed.quantity("usable_memory").value)
     alone = float(found["weights_per_device"]) > usable
-    needed = float(found["weights_per_device" if alone else "memory_per_device"])
+    needed = (float(found["weights_per_device"]) if alone else
+              max(float(deployed.quantity("memory_per_device").value), usable - deployed.headroom))
     factor = fmt_sig(needed / usable, 2 if needed >= 1.05 * usable else 3)  # never 1.0 times
     also = (", nor can the card run it in this precision", "，这种卡也不能按此精度运行")
     weights = "weights alone come to" if alone else "a card would have to hold"
@@ -154,7 +160,7 @@ def _measured(gap: Gap) -> Text:
 def told(deployed: Deployed) -> Text:
     """Room, and what a user gets, in sentences; intervals are of 80%, once on a page."""
     scenario, inputs = deployed.scenario, deployed.inputs
-    room = fmt_quantity(float(deployed.quantities["max_concurrency"]), "request")
+    room = fmt_quantity(deployed.room, "request")
     length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
     single = inputs["concurrency"] == 1
     if deployed.headroom >= 0:

@@ -57,7 +57,7 @@ def test_numbers_for_people(value, unit, text):
 @pytest.mark.usefixtures("wide")
 def test_the_verdict_and_the_kinds_are_told(cli):
     _, out, _ = cli("estimate", "s2-910b1-awq")
-    assert "measured: fits, 7.65 GB per device to spare, every request at its longest (" in out
+    assert "measured: fits, 6.05 GB per device to spare, every request at its longest (" in out
     ours = out.partition("what the document says")[0]
     rows = {cells[0]: cells[1:] for line in ours.splitlines() if line.startswith("│")
             for cells in [[cell.strip() for cell in line.strip("│").split("│")]]}

@@ -11,7 +11,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.intervals.leaning import percentile
+from calc.intervals.leaning import is_middle
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
 from calc.searching.choices import scenario
@@ -43,7 +43,7 @@ def test_a_value_lies_in_the_middle_of_its_own_distribution(answer):
         for name, told in each.amounts.items():
             assert told.low <= told.value <= told.high
             if name in each.near:
-                assert LEAST <= percentile(each.near[name], told.value) <= MOST, name
+                assert is_middle(each.near[name], told.value, LEAST, MOST), name
 
 
 def test_a_search_tells_what_an_estimate_of_its_file_tells(answer):
