@@ -48,7 +48,6 @@ from catalogue import (
     load_precision,
     model_inputs,
     sources,
-    symbols,
 )
 from catalogue.deployments.admission.rules import CLASSES
 from catalogue.deployments.fabric import scale_up_domain
