@@ -1,22 +1,28 @@
-"""What to run in place of a deployment, on as many cards: the best, the published; wider limits.
+"""What to run in place of a deployment, on as many cards: the best, the published; wider limits;
+of what meets a goal the best that lies inside of what was measured.
 
 The nearest change of a deployment that does not run is another question: ``calc.choosing.advice``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from calc.choosing.advice import TOLD, changed
 from calc.choosing.layouts.judge import reasons
+from calc.choosing.layouts.ways import MOST_STAGES
 from calc.quantities.everything import evaluate
-from calc.searching.answers import Answer
+from calc.searching.answers import MOST_SIMULATED, Answer
 from calc.searching.choices import Choice, Row
 from calc.searching.search import search
-from calc.searching.space import Space
-from calc.searching.trying import PERCENT
+from calc.searching.space import Base, Space
+from calc.searching.sure import LEAST
+from calc.searching.trying import PERCENT, batches
 from calc.searching.wishes import stated_limits
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
@@ -27,6 +33,8 @@ PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
                                "parallelism.expert_tensor_parallel": 0,
                                "parallelism.decode_context_parallel": 1}
 RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
+COST = "cost"
+ONE_POOL = 1  # as measured systems count their pools
 CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
 
 
@@ -230,3 +238,91 @@ def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
 
     return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
             for name in own for factor in RELAXED]
+
+
+def inside(answer: Answer) -> Row | None:
+    """The best that lies inside of what was measured, on every axis; None of none.
+
+    Each base of the goal is searched again, in one pool, within the degrees, stages, drafts and
+    requests a card that were measured of its class, where its card and its format were.
+
+    Args:
+        answer: to a goal.
+    """
+    goal, found = answer.found.wishes.goal, answer.found
+    if answer.best is None or not answer.near(answer.best).outside:
+        return answer.best
+    rows: list[Row] = []
+    for base, kept in zip(found.bases, found.kept, strict=True):
+        if not len(kept.front.rows.get("base", ())) or (
+                COST in found.wishes.objectives and base.device in found.wishes.unpriced):
+            continue
+        any_row, = found.rows(kept.front, 1)
+        covered = {axis.name: axis.covered for axis in answer.near(any_row).axes}
+        if base.device not in covered.get("device", ()) or (
+                base.precision not in covered["precision"] or ONE_POOL not in covered["pools"]):
+            continue
+        for asked in _within(goal, base, covered):
+            again = search(asked, paired=False)
+            rows += again.rows(again.front)
+    rows = [row for row in rows if not answer.near(row).outside]
+    if not found.wishes.limits:
+        rows = _smallest(rows, found.wishes.objectives)
+    for _ in range(MOST_SIMULATED):
+        best = answer.best_of(rows)
+        if best is None or not answer.offers(best):
+            return None
+        told = answer.simulated(best)
+        if told is None or told.keeps:
+            return best
+        rows = [row for row in rows if row.choices != best.choices]
+    return None
+
+
+def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
+    """Of deployments that differ in how many replicas they have, and not in what is best by more
+    than is worth telling, the smallest."""
+    kept: dict[Any, Row] = {}
+    for row in sorted(rows, key=lambda row: row.devices):
+        alike = (replace(row.choice, devices=0, data=0, concurrency=0),
+                 Fraction(row.choice.concurrency, row.devices))
+        best, = row.worth(objectives)[:1]
+        if alike not in kept or best - kept[alike].worth(objectives)[0] > LEAST * abs(best):
+            kept[alike] = row
+    return list(kept.values())
+
+
+def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
+    """A goal on one base within what was measured; for each cut of a replica of its own, where
+    nobody says how many users there are and the requests of a rank are tried."""
+    space, users = goal.space, goal.demand.users
+    offer = next(each for each in Space(goal).offers if each.device == base.device)
+    most = covered["requests"][1]
+
+    def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:
+        low, high = covered[name]
+        return [size for size in (usual if stated is None else stated) if low <= size <= high]
+
+    tensor, expert, drafts = (within(name, range(covered[name][0], covered[name][1] + 1), stated)
+                              for name, stated in (("tensor", space.tensor),
+                                                   ("expert", space.expert),
+                                                   ("drafts", space.drafts)))
+    pipeline = within("pipeline", range(1, MOST_STAGES + 1), space.pipeline)
+    if not (tensor and expert and drafts and pipeline):
+        return
+    fewest = max(goal.cards.fewest, math.ceil(users / most) if users else 1)
+    if goal.cards.most is not None and fewest > goal.cards.most:
+        return
+    cards = goal.cards.model_copy(update={"fewest": fewest})
+    one = {"devices": [offer], "precisions": [base.precision], "cards": cards}
+    axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
+    if users:
+        yield goal.model_copy(update=one | {"space": space.model_copy(
+            update=axes | {"tensor": tensor, "pipeline": pipeline})})
+        return
+    for size, stages in product(tensor, pipeline):
+        tried = [batch for batch in batches(math.floor(most * size * stages), space.batches)
+                 if batch <= most * size * stages]
+        if tried:
+            yield goal.model_copy(update=one | {"space": space.model_copy(
+                update=axes | {"tensor": [size], "pipeline": [stages], "batches": tried})})

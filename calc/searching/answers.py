@@ -253,7 +253,7 @@ class Answer:
 
     def of_precision(self, precision: str) -> Row | None:
         """The best of all offers in one precision by what it can stand for."""
-        return self._best(self._in(precision, OF_EACH))
+        return self.best_of(self._in(precision, OF_EACH))
 
     def _in(self, precision: str | None, most: int) -> list[Row]:
         """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
@@ -275,7 +275,7 @@ class Answer:
         for base, kept in zip(self.found.bases, self.found.kept, strict=True):
             if kept.front.rows:
                 tops.setdefault(base.device, []).extend(self.found.rows(kept.front, OF_EACH))
-        return self._sorted([row for rows in tops.values() if (row := self._best(rows))])
+        return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
 
     @property
     def official_precision(self) -> str | None:
@@ -328,7 +328,7 @@ class Answer:
         """The limit that a deployment is near to, or that its near miss breaks most, if any."""
         return self.found.wishes.binds(row)
 
-    def _best(self, rows: Sequence[Row]) -> Row | None:
+    def best_of(self, rows: Sequence[Row]) -> Row | None:
         """The first of some deployments by what they can stand for."""
         some = first = self._sorted(rows)[:OF_EACH]
         while some:

@@ -15,6 +15,7 @@ from calc.choosing.sweeps import latency
 from calc.launching import starting
 from calc.physics.breakdown import bottleneck
 from calc.quantities.latencies import DECODE_NAMES
+from calc.searching.advice import inside
 from calc.searching.answers import Answer
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.search import search
@@ -44,6 +45,7 @@ MEASURED: dict[str, Text] = {  # what a deployment is held against measurements 
     "pipeline": ("pipeline stages", "流水线级数"), "expert": ("EP", "EP"),
     "drafts": ("drafts", "草稿数"), "precision": ("format", "格式"), "device": ("card", "卡"),
     "pools": ("pools", "资源池")}
+INSIDE: Text = ("best inside of what was measured", "实测范围之内的最优")
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
@@ -200,7 +202,9 @@ def certainty(page: Page) -> None:
         sure = surely(found, share)
         most_drawn = max(most_drawn, sure.tried)
         row: dict[str, Any] = {"share": fmt_percent(share, 0)}
-        if sure.front:
+        if not sure.front:
+            row |= {"cards": ("none", "没有")}
+        else:
             each = sure.front[0]
             row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
                     "tpot": cell(each, "tpot"), "ttft": cell(each, "ttft"),
@@ -251,6 +255,12 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     lines = [_line(answer, best, ("best", "最优"))]
     if sure is not None and sure.row.choices != best.row.choices:
         lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
+    near = inside(answer)
+    if near is None:
+        lines.append({"which": INSIDE, "plan": ("nothing that meets the goal",
+                                                "没有满足目标的部署")})
+    elif near.choices != best.row.choices:
+        lines.append(_line(answer, drawn(answer.found, [near])[0], INSIDE))
     if published is None:
         lines.append({"which": ("published weights", "官方权重"), "plan": _unpublished(answer)})
     elif published.row.choices == best.row.choices:

@@ -36,6 +36,7 @@ UNMET = 3  # exit code of a goal that nothing meets
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
          "tpot": "limits.tpot", "ttft": "limits.ttft", "devices": "devices", "cards": "cards.most",
          "have": "have", "sure": "limits.sure"}
+INSIDE = "inside"  # of what was measured: how that file's name ends
 MOST_WORKERS = 8  # processes of one search, by default
 
 
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
     from calc.launching.starting import search
-    from calc.searching.advice import relaxed
+    from calc.searching.advice import inside, relaxed
     from calc.searching.asking import load_goal
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
@@ -77,17 +78,20 @@ def run(args: argparse.Namespace) -> int:
                           "no percentile, no limits.sure and no second pool.")
     answer = search(goal, workers=args.workers)
     wider = relaxed(goal, args.workers) if args.relax else []
-    files = _written(answer, Path(args.out)) if args.out and answer.met else []
+    near = inside(answer)
+    files = _written(answer, near, Path(args.out)) if args.out and answer.met else []
     if args.json:
-        print_json(answer.as_json() | ({"files": [str(path) for path in files]} if files else {})
+        print_json(answer.as_json() | {"inside": near and answer.beside(near)}
+                   | ({"files": [str(path) for path in files]} if files else {})
                    | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {}))
     else:
-        _print(answer, files, wider)
+        _print(answer, near, files, wider)
     return OK if answer.met else UNMET
 
 
-def _written(answer: Answer, folder: Path) -> list[Path]:
-    """Scenario files of the deployments that are told, in their order.
+def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
+    """Scenario files of the deployments that are told, in their order, and of the best that lies
+    inside of what was measured.
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
@@ -96,7 +100,8 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
     goal = answer.found.wishes.goal
     texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
              else family(goal, row.prefill, row.choice)
-             for number, row in enumerate(_told(answer), 1)}
+             for number, row in [*enumerate(_told(answer), 1),
+                                 *([(INSIDE, near)] if near and _outside(answer) else [])]}
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,18 +118,23 @@ def _written(answer: Answer, folder: Path) -> list[Path]:
     return files
 
 
+def _outside(answer: Answer) -> bool:
+    """Whether the first that is told lies outside of what was measured."""
+    return answer.best is not None and bool(answer.near(answer.best).outside)
+
+
 def _told(answer: Answer) -> list[Row]:
     return [group[0].row for group in answer.front]
 
 
-def _print(answer: Answer, files: list[Path], wider: list[Relaxed]) -> None:
+def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.found.wishes.goal
     screen.print(f"{goal.title['en']}", soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:
         _print_front(screen, answer, files)
-        _print_others(screen, answer)
+        _print_others(screen, answer, near, files)
     elif answer.missed:
         _print_missed(screen, answer)
     elif answer.refused:
@@ -294,9 +304,17 @@ def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
     screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
-def _print_others(screen: Console, answer: Answer) -> None:
-    """The best in the published weights, another layout, the least change, other precisions."""
+def _print_others(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
+    """The best inside of what was measured, that in the published weights, another layout, the
+    least change, other precisions."""
     lines: list[str] = []
+    if _outside(answer):
+        lines.append("Inside of what was measured: " + (
+            "nothing that meets the goal." if near is None else
+            f"{brief(answer, near)}; nearest {answer.near(near).nearest}"))
+        if near is not None:
+            file = files[-1] if files else f"{answer.found.wishes.goal.id}-{INSIDE}.yml"
+            lines.append(f"    {starts(answer, near, str(file))}")
     if answer.official_precision is None:
         lines.append("Published weights: none is known of this model that these cards multiply.")
     elif answer.official is None:
