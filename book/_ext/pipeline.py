@@ -170,6 +170,7 @@ class Runner:
         environment = os.environ | {  # its own packages, whichever copy is installed
             "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "OPENBLAS_NUM_THREADS": "1",  # pages run side by side, their sums are small
             "BOOK_PAGE": "1",  # links to other pages of the book hold
         }
         self._process = subprocess.Popen(
