@@ -24,6 +24,7 @@ from calc.choosing.users import FEWEST as FEWEST_REQUESTS
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from calc.quantities.everything import evaluate
+from calc.quantities.planning import pool_replicas
 from calc.quantities.validity import doubts
 from catalogue import Scenario
 
@@ -85,7 +86,8 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
         return Lasting(workload.arrivals, most, values, cache,
                        _doubts(scenario, inputs, everything, 0))
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, most - 1), POINTS))
-    found = evaluate({**inputs, "concurrency": counts}, attention)
+    swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
+    found = evaluate(swept, attention)
     rate = workload.arrival_rate
     wanted, name = ((float(rate.value), "steady_request_throughput")
                     if rate is not None and inputs["open_arrivals"] else (most, "steady_users"))
@@ -99,8 +101,16 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
         {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
          for key in names} for names in (STEADY, CACHE))
     return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), values, cache,
-                   _doubts(scenario, {**inputs, "concurrency": counts}, found,
+                   _doubts(scenario, swept, found,
                            int(np.argmax(reached >= wanted))))
+
+
+def _planned(inputs: Mapping[str, Any], everything: Mapping[str, Any]) -> dict[str, Any]:
+    """The prefill pool of all requests that may be in flight, which stays when fewer are."""
+    if not inputs["separate_pools"]:
+        return {}
+    q = Inputs({name: np.float64(value) for name, value in inputs.items()})
+    return {"prefill_replicas": float(pool_replicas(q, everything["pool_ratio"]))}
 
 
 def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, Any], at: int

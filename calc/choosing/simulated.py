@@ -194,20 +194,21 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
         policy=policy or scenario.file.scheduling)
-    clock, gap = Clock(inputs, scenario.model.attention), float(inputs["host_gap_per_step"])
-    per_step, drafts = float(quantities["tokens_per_step"]), float(quantities["draft_time"])
+    clock = Clock(inputs, scenario.model.attention, drafting=True)
+    gap = float(inputs["host_gap_per_step"])
+    per_step = float(quantities["tokens_per_step"])
 
     def step_time(step: Step) -> float:
         """Time of a step and of the gap before it [s]."""
         if step.prefill:
             return clock(step) + gap
-        return (clock(step) + drafts + gap) / per_step
+        return (clock(step) + gap) / per_step
 
     def group_time(steps: Sequence[Step]) -> float:
         """The same of a step that ranks take together [s]."""
         if any(step.prefill for step in steps):
             return clock.together(steps) + gap
-        return (clock.together(steps) + drafts + gap) / per_step
+        return (clock.together(steps) + gap) / per_step
 
     delay = scenario.file.prefill_delay_steps
     return Pool(limits, step_time, ranks=ranks_in_step(inputs), group_time=group_time,

@@ -9,10 +9,13 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.decode_floor import Decode
+from calc.physics.experts import ranks_in_step
 from calc.physics.memory import Cache, Memory, Weights
 from calc.physics.shapes import Parameters
 from calc.physics.step import Step
 from calc.quantities.waves import Prompts, Serving, token_pace
+
+ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,22 @@ def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: 
     *_, per_token = token_pace(q, decode)
     decoded = decode_batch * q.pipeline_parallel / (q.output_tokens * per_token)
     return decoded * prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+
+
+def pool_replicas(q: Any, ratio: Number) -> Number:
+    """Replicas of the pool that prefills: those that there are, or as many as keep up [1].
+
+    Ranks that share experts come together.
+
+    Args:
+        q: input symbols as attributes.
+        ratio: prefill replicas per decode replica [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    ranks = ranks_in_step(q)
+    return select(q.prefill_replicas > 0, q.prefill_replicas, ranks * np.maximum(
+        1, np.ceil(ratio * q.data_parallel / ranks * (1 - ROUNDING))))
 
 
 def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number

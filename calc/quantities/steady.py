@@ -33,9 +33,8 @@ from calc.quantities.bunches import (
     rates_of,
 )
 from calc.quantities.dealing import others_in_turn, shorter_of_two
+from calc.quantities.planning import pool_replicas
 from calc.quantities.waves import Prompts, Serving, token_pace
-
-ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 
 
 @dataclass(frozen=True)
@@ -168,8 +167,8 @@ def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst
                   ratio: Number) -> _PrefillPool:
     service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
     return _PrefillPool(
-        s.ranks * np.maximum(1, np.ceil(ratio * q.data_parallel / s.ranks * (1 - ROUNDING))),
-        service, np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
+        pool_replicas(q, ratio), service,
+        np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
         np.minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
 
 

@@ -77,10 +77,13 @@ class Clock:
     Args:
         inputs: every input symbol, scalars in SI units.
         attention: ``mla`` or ``gqa``.
+        drafting: whether a step of answers drafts the next ones, where they are drafted.
     """
 
-    def __init__(self, inputs: Mapping[str, float], attention: str) -> None:
+    def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False
+                 ) -> None:
         self.inputs = inputs
+        self._drafts = inputs["draft_tokens"] if drafting else 0.0
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
         self._attention = attention
         self._counted = count_parameters(attention, self._q)
@@ -140,8 +143,9 @@ class Clock:
         device = done.own + done.links + done.on_host - hidden_time(self._q, done)
         longer = np.maximum(device, own.launch)
         draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
-        return (longer + own.core
-                + (0.0 if decoding else drafted(self._q.draft_tokens, draft_pass)))
+        passes = self._drafts * draft_pass
+        return longer + own.core + (
+            passes if decoding else drafted(self._q.draft_tokens, draft_pass))
 
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
@@ -257,7 +261,8 @@ class Clock:
         timed = self._timed(composition)
         if core_only:
             return timed.core_time + timed.index_time + timed.context_exchange_time
-        return timed.step_time - self._q.host_gap_per_step
+        passes = self._drafts * timed.draft_pass_time if composition.decoding else 0.0
+        return timed.step_time - self._q.host_gap_per_step + passes
 
 
 def _total(contexts: Sequence[int]) -> int:

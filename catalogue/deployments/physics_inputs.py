@@ -84,7 +84,7 @@ NEUTRAL: dict[str, float] = {
     "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
     "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
-    "prefill_pool_port_time": 0, "routed_expert_latency": 0,
+    "prefill_replicas": 0, "prefill_pool_port_time": 0, "routed_expert_latency": 0,
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
 }

@@ -203,6 +203,7 @@ def _requests(draw: random.Random) -> dict[str, Number]:
         "front_end_rate": draw.choice((100, 2000)), "prefill_together": draw.randint(0, 1),
         "separate_pools": draw.choice((0, 0, 1)),
         "prefill_pool_rate": draw.choice((0, 0.5, 1e6)), "prefill_pool_devices": 16,
+        "prefill_replicas": draw.choice((0, 0, 3)),
         "prefill_pool_port_time": draw.choice((0, 1e-3, 1)),
         "prefill_delay_steps": draw.choice((0, 0, 10, 30)),
         "prefix_hit_share": draw.choice((0, 0.5, 1)),
