@@ -190,7 +190,12 @@ class TestSlopes:
         with pytest.raises(TypeError):
             np.sin(x)
         with pytest.raises(TypeError):
-            np.clip(x, 0, 1)
+            np.interp(x, [0, 1], [0, 1])
+
+    @pytest.mark.parametrize(("at", "slope"), [(0.5, 1.0), (2.5, 0.0), (-0.5, 0.0)])
+    def test_what_is_clipped_has_a_slope_between_its_bounds(self, at, slope):
+        x, = traced([at])
+        assert slopes(np.clip(x, 0, 1), [x]) == [slope]
 
 
 class TestIntervals:
@@ -198,10 +203,12 @@ class TestIntervals:
 
     OWN = 0.2
 
-    def both(self, name):
+    @classmethod
+    @cache
+    def both(cls, name):
         scenario = catalogue.load_scenario(name)
         inputs, attention, knobs = scenario.inputs(), scenario.model.attention, scenario.knobs()
-        size = {"tpot": (self.OWN, self.OWN)}
+        size = {"tpot": (cls.OWN, cls.OWN)}
         points = interval(inputs, knobs, attention, ["tpot"], size)["tpot"]
         column = inputs | {"concurrency": np.full(2, inputs["concurrency"])}
         found = calc.interval_sweep(column, Spread.of(knobs), attention, ["tpot"], size)["tpot"]
@@ -225,8 +232,7 @@ class TestIntervals:
         count = 4000
         drawn = {}
         for knob in scenario.knobs():
-            values = np.array([knob.at(score) for score in rng.standard_normal(count)])
-            drawn |= dict.fromkeys(knob.symbols, values)
+            drawn |= dict.fromkeys(knob.symbols, knob.at(rng.standard_normal(count)))
         found = calc.decode_sweep(scenario.inputs() | drawn, scenario.model.attention, ["tpot"])
         sample = found["tpot"] * np.exp(rng.normal(0, self.OWN, count))
         # to first order a load of 1 + x moves as far down as up, and a hit share that multiplies
