@@ -69,7 +69,7 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
     """The percentile of every answer in its sampled distribution, and what makes it lean."""
     found = {name: of_deployment(load_scenario(name)) for name in names}
     if as_json:
-        print_json(found)
+        print_json({"leaning": found})
         return OK
     for name, quantities in found.items():
         for quantity, answer in quantities.items():

@@ -100,7 +100,7 @@ def test_an_input_that_reaches_farther_up_shifts_what_grows_with_it_upwards():
 
 def test_the_command_tells_of_each_quantity(capsys):
     assert main(["discrepancy", "--leaning", "s2-910b1-awq", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["s2-910b1-awq"]
+    found = json.loads(capsys.readouterr().out)["leaning"]["s2-910b1-awq"]
     assert found.keys() == {"tpot", "output_throughput", "ttft", "e2e"}
     for answer in found.values():
         assert 0 < answer["percentile"] < 1
