@@ -56,7 +56,7 @@ class TestValidity:
 
     def test_ranks_that_wait_for_long_prompts_are_simulated(self):
         scenario = self.shared(input_tokens="20000 token", context_tokens="20100 token",
-                               output_tokens="100 token", concurrency=32, requests=32)
+                               output_tokens="100 token", concurrency=96, requests=96)
         answer = calc.estimate(scenario)
         assert "shared" in answer.lasting.doubts
         seen = users_see(scenario, wanted=MEANS)
