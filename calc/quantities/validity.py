@@ -17,7 +17,7 @@ from calc.physics.experts import ranks_in_step
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
-NEARLY_ALL = 9 / 10  # of the steps, those with a prompt on some rank
+NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
 HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
 OFTEN = 1 / 2  # of the requests, those that come at random
