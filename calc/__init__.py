@@ -19,7 +19,7 @@ from calc.choosing.answers import Estimate, estimate, parameters, parameters_by_
 from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
 from calc.deciding.inputs.elasticities import elasticities
 from calc.intervals.amounts import Amount
-from calc.quantities.everything import evaluate
+from calc.quantities.everything import evaluate_asked as evaluate
 
 if TYPE_CHECKING:
     from calc.launching.starting import search

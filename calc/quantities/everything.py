@@ -27,6 +27,7 @@ from calc.quantities.waves import (
     prompts,
     serving,
 )
+from catalogue.deployments.layout import DEGREES
 
 INPUTS = frozenset({
     "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
@@ -100,6 +101,48 @@ def check_names(inputs: Mapping[str, Number]) -> None:
     if wrong := sorted(inputs.keys() ^ INPUTS):
         problem = "missing" if wrong[0] in INPUTS else "not an input"
         raise ValueError(f"'{wrong[0]}' is {problem}")
+
+
+def check_ranks(inputs: Mapping[str, Number]) -> None:
+    """Raises ValueError for degrees that are no whole numbers of ranks or divide no heads."""
+    for name in DEGREES:
+        wrong = ~(np.asarray(inputs[name], float) % 1 == 0) | (np.asarray(inputs[name]) < 1)
+        if wrong.any():
+            raise ValueError(f"'{name}' is {_first(inputs[name], wrong)}, expected a whole number "
+                             "of at least 1")
+    heads, tensor = inputs["num_attention_heads"], inputs["tensor_parallel"]
+    if (uneven := np.asarray(heads) % np.asarray(tensor) != 0).any():
+        raise ValueError(f"'tensor_parallel' is {_first(tensor, uneven)}, expected a divisor of "
+                         f"the {_first(heads, uneven)} attention heads")
+
+
+def _first(values: Any, which: np.ndarray) -> str:
+    """The first of some numbers for which something holds."""
+    return f"{np.broadcast_to(values, which.shape)[which].ravel()[0]:g}"
+
+
+def evaluate_asked(inputs: Mapping[str, Number], attention: str, *,
+                   decode: bool = True) -> dict[str, Number]:
+    """Every quantity of a deployment that nobody has checked yet; as :func:`evaluate`.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> quantities = evaluate_asked(inputs | {"concurrency": np.array([1, 8, 32])}, "mla")
+    >>> (1e3 * quantities["tpot"]).round(1)
+    array([20.4, 41.3, 79.8])
+
+    Args:
+        inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
+        attention: ``mla`` or ``gqa``.
+        decode: whether to compute the decode floor and what follows from it as well.
+
+    Returns quantities in SI units, by their names in ``params/symbols.yml``.
+
+    Raises ValueError for ranks that nothing is cut into, besides what that raises it for.
+    """
+    check_names(inputs)
+    check_ranks(inputs)
+    return evaluate(inputs, attention, decode=decode)
 
 
 def evaluate(inputs: Mapping[str, Number], attention: str, *,

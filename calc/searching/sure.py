@@ -304,10 +304,10 @@ def _told(one: Drawn, other: Drawn, name: str) -> bool:
     left, right = one.quantities[name], other.quantities[name]
     if _same(left, right):
         return False
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ahead = np.nan_to_num(np.log(left / right))
-    own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
-    larger = float(np.mean(ndtr(ahead / own) if own else ahead > 0))
+        own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
+        larger = float(np.mean(ndtr(ahead / own) if own else ahead > 0))
     return max(larger, 1 - larger) >= SURE
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import calc
 from calc.costing import owning, power, tokens, ways
 from calc.deciding import availability, day, tiers, waits
+from calc.quantities.everything import evaluate
 from workbench.formulas.derivatives import Gradient, gradient
 from workbench.formulas.errors import DerivationError
 from workbench.formulas.exported import (
@@ -77,7 +78,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     """
     known = load_formulas() if formulas is None else formulas
     chosen = select(known, attention)
-    computed = calc.evaluate(inputs, attention)
+    computed = evaluate(inputs, attention)
     if lonely := chosen.keys() ^ computed.keys():
         sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
                  for name in sorted(lonely)]

@@ -291,6 +291,17 @@ class TestMisuse:
         with pytest.raises(ValueError, match="not an input"):
             calc.evaluate(inputs | wrong, "mla")
 
+    @pytest.mark.parametrize(("changes", "says"), [
+        ({"tensor_parallel": 3}, "'tensor_parallel' is 3, expected a divisor of the 128"),
+        ({"tensor_parallel": -2}, "'tensor_parallel' is -2, expected a whole number of at least 1"),
+        ({"tensor_parallel": float("nan")}, "'tensor_parallel' is nan, expected a whole number"),
+        ({"pipeline_parallel": 1.5}, "'pipeline_parallel' is 1.5, expected a whole number"),
+        ({"expert_parallel": np.array([8, 0])}, "'expert_parallel' is 0")])
+    def test_ranks_that_nothing_is_cut_into_are_refused(self, changes, says):
+        inputs = catalogue.load_scenario("s0-scenario-1").inputs()
+        with pytest.raises(ValueError, match=says):
+            calc.evaluate(inputs | changes, "mla")
+
     @pytest.mark.parametrize("changes", [
         {}, {"concurrency": np.ones((4, 5))},
         {"concurrency": np.ones(4), "context_tokens": np.ones(5)},

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-import calc
 from calc.physics.arrays import ceil_div
 from calc.physics.decode_floor import decode_floor
 from calc.physics.memory import Cache, cache, candidate_stages, weights
 from calc.physics.operators import Row, operator_table
 from calc.physics.shapes import count_parameters
 from calc.physics.work import Composition
-from calc.quantities.everything import INPUTS, PHASES
+from calc.quantities.everything import INPUTS, PHASES, evaluate
 from calc.quantities.waves import chunk, decode_step, prompts
 from workbench.formulas.samples import random_inputs
 
@@ -118,5 +117,5 @@ def namespace(inputs: dict[str, float]) -> Any:
 
 
 def run(inputs: Inputs, attention: str, **changes: Any) -> dict[str, Any]:
-    """``calc.evaluate`` with some inputs changed."""
-    return calc.evaluate(inputs | changes, attention)
+    """``evaluate`` with some inputs changed, also to what no ranks can be."""
+    return evaluate(inputs | changes, attention)
