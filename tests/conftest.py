@@ -18,6 +18,7 @@ from _browser import INSTALL, find_chromium
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+BUILDING = "test_book_build.py"  # the tests that look at the book as a whole
 # machines are noisy, and what one run finds the next must find again; EXPLORE draws other cases
 settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
 settings.load_profile("default")
@@ -26,6 +27,25 @@ settings.load_profile("default")
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: tests wait for a browser, a kernel, the book."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One file of tests that needs the book comes first, the others when it has been built.
+
+    Processes that wait for it would do nothing meanwhile; at the end they would be waited for.
+    """
+    needing = dict.fromkeys(item.path for item in items if "site" in getattr(
+        item, "fixturenames", ()))
+    if not needing:
+        return
+    first = next((path for path in needing if path.name == BUILDING), next(iter(needing)))
+    others = [item for item in items if item.path not in needing]
+    middle = len(others) // 2
+    while 0 < middle < len(others) and others[middle].path == others[middle - 1].path:
+        middle += 1
+    items[:] = [*(item for item in items if item.path == first), *others[:middle],
+                *(item for item in items if item.path in needing and item.path != first),
+                *others[middle:]]
 
 
 @pytest.fixture(scope="session")
