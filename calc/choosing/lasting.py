@@ -150,9 +150,11 @@ def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | No
     inputs = scenario.inputs()
     if not steady.doubts or not steady.keeps_up or inputs["separate_pools"]:
         return None
-    given = dict(given or {})
-    key = (scenario.id, scenario.file.model_dump_json(), scenario.model.attention,
-           repr(sorted((inputs | given).items())), repr(scenario.variations))
+    given, file = dict(given or {}), scenario.file
+    stated = (file.scheduling, file.prefill_coordination, file.prefill_delay_steps,
+              file.workload.model_dump_json(exclude={"text"}), scenario.variations)
+    key = (scenario.id, scenario.model.attention, repr(stated),
+           repr(sorted((inputs | given).items())))
     return _simulated(_Run(key, scenario, given))
 
 

@@ -155,7 +155,7 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
     needed = fewest(dict(enumerate(rates)), most)
     replicas = max(needed.values())
     hours = tuple(Hour(rate, needed[number], rate / (replicas * most),
-                       replica.seen(rate / replicas, limits.share, vary))
+                       replica.told(rate / replicas, limits.share, vary))
                   for number, rate in enumerate(rates))
     busiest = hours[load.busiest]
     talking = None if think is None else online(

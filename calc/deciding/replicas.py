@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from calc.choosing.layouts.judge import has_room
-from calc.choosing.simulated import lengths_of
+from calc.choosing.simulated import lengths_of, system_of
+from calc.choosing.users import MEANS, Asked, users_see
 from calc.deciding.prompts import Steps, first_tokens
 from calc.deciding.waits import (
     pace_spread,
@@ -20,7 +21,9 @@ from calc.deciding.waits import (
     rates_met,
     skewed_above,
 )
+from calc.physics.arrays import Inputs
 from calc.quantities.everything import evaluate
+from calc.quantities.validity import doubts
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
@@ -102,6 +105,7 @@ class Replica:
             whole |= {"prompt_variation": self.lengths.prompts,
                       "answer_variation": self.lengths.answers}
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
+        self._given, self._simulated = dict(given or {}), dict[float, tuple[float, ...]]()
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
         self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
         self.fits = bool(has_room(evaluate(self.inputs | {"concurrency": self.ranks},
@@ -121,6 +125,10 @@ class Replica:
         table = {name: np.broadcast_to(np.asarray(found[name], float), counts.shape)
                  for name in USED}
         table["counts"] = counts
+        q = Inputs({name: np.asarray(value, float)[()] for name, value in (
+            self.inputs | {"concurrency": counts}).items()})
+        table["doubted"] = np.any([np.broadcast_to(met, counts.shape)
+                                   for met in doubts(q, found).values()], axis=0).astype(float)
         rates = table["steady_request_throughput"]
         higher = rates > np.maximum.accumulate(np.append(-1.0, rates[:-1]))
         good = higher & np.logical_and.accumulate(table["cache_overflow"] <= MOST_OVERFLOW)
@@ -198,8 +206,31 @@ class Replica:
 
         return above
 
+    def told(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
+        """What users see at a mean rate; simulated, where the closed form does not hold.
+
+        Of a simulation the means are taken; percentiles, and rates that vary, move along with them.
+
+        Args:
+            rate, share, variation: as for :meth:`seen`.
+        """
+        closed = self.seen(rate, share, variation)
+        if not 0 < rate < self.saturation or not self._at(np.array(rate), "doubted"):
+            return closed
+        if rate not in self._simulated:
+            system = system_of(self.scenario, found=self._given)
+            system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
+            found = users_see(self.scenario, Asked(rate=rate), system=system, wanted=MEANS)
+            self._simulated[rate] = found.ttft.mean, found.tpot.mean, rate * found.e2e.mean
+        even = closed if not variation else self.seen(rate, None)
+        first, later, present = (mean / of for mean, of in zip(
+            self._simulated[rate], (even.ttft, even.tpot, even.in_flight), strict=True))
+        return replace(closed, in_flight=present * closed.in_flight,
+                       ttft=first * closed.ttft, tpot=later * closed.tpot,
+                       ttft_at=first * closed.ttft_at, tpot_at=later * closed.tpot_at)
+
     def seen(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
-        """What users see at a mean rate.
+        """What users see at a mean rate, in closed form.
 
         Args:
             rate: of arrivals at this replica [request/s].

@@ -1,0 +1,53 @@
+"""What is told of a steady state is one thing: estimate, alerts, bench plan and capacity take it
+from one place, also where its closed form does not hold."""
+
+import pytest
+
+import calc
+import catalogue
+from calc.deciding.replicas import Replica
+from calc.launching.deployment import deployment
+
+RATE = 0.5  # request/s: prompts of ranks that share experts take most of a token's time
+NAMES = ("ttft", "tpot")
+PLAN = ("h200-r1-vllm-tp8", (
+    "cluster.nodes=2", "parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
+    "parallelism.expert_parallel=16", "workload.input_tokens=8000 token",
+    "workload.output_tokens=200 token", "workload.context_tokens=16000 token",
+    "workload.concurrency=256", "workload.requests=256", "workload.arrivals=poisson",
+    f"workload.arrival_rate={RATE} request/s"))
+
+
+@pytest.fixture(scope="module")
+def answer():
+    found = calc.estimate(catalogue.load_scenario(PLAN[0], overrides=PLAN[1]))
+    assert found.lasting.doubts
+    assert found.seen is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def made():
+    return deployment(*PLAN)
+
+
+def test_what_is_watched_is_what_is_estimated(answer, made):
+    watched, = made.watched
+    for name in NAMES:
+        assert getattr(watched.predicted, name) == answer.quantities[f"steady_{name}"]
+        assert any(alert.predicted == answer.quantities[f"steady_{name}"]
+                   for alert in watched.alerts)
+
+
+def test_the_bench_at_that_rate_expects_it(answer, made):
+    run, = (each for each in made.runs if each.rate)
+    for name in NAMES:
+        assert run.predicted[name].central == pytest.approx(
+            answer.quantities[f"steady_{name}"].central)
+
+
+def test_capacity_tells_the_same_of_that_rate(answer):
+    replica = Replica(catalogue.load_scenario(PLAN[0], overrides=PLAN[1]))
+    seen = replica.told(RATE, None)
+    assert seen.ttft == pytest.approx(answer.quantities["steady_ttft"].central)
+    assert seen.tpot == pytest.approx(answer.quantities["steady_tpot"].central)
