@@ -211,7 +211,19 @@ def test_check_names_each_problem(cli, tmp_path):
     ["simulate", "s2-910b1-awq", "--rate", "1", "--users", "1"],
     ["simulate", "s2-910b1-awq", "--rate", "1 GB"], ["simulate", SCENARIO, "--rate", "1"],
 ])
-def test_bad_input_is_one_sentence_and_exit_code_2(args):
+def test_bad_input_is_one_sentence_and_exit_code_2(args, cli, capsys, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    try:
+        code, _, err = cli(*args)
+    except SystemExit as ended:  # words that no command has
+        code, err = ended.code, capsys.readouterr().err
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("args", [["estimate", "no-such-scenario"], ["frobnicate"]])
+def test_so_it_is_for_whoever_started_it(args):
     done = subprocess.run([sys.executable, "-m", "calc", *args], capture_output=True, text=True,
                           cwd=PROJECT, check=False, timeout=60)
     assert done.returncode == 2
