@@ -17,6 +17,7 @@ from calc.physics.experts import ranks_in_step
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
+STALLED_FEW = 2 / 5  # the same of prompts that come at random to more ranks than there are requests
 NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
 HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
@@ -28,6 +29,9 @@ DOUBTS = {
                "come in nearly every step or at random",
                "共享专家的各 rank 大部分时间用于彼此的提示，"
                "而提示几乎每步都有，或随机到来"),
+    "few": ("prompts come at random to ranks that are more than the requests in flight, and hold "
+            "each other up",
+            "提示随机到来，在途请求不多于 rank 数，且提示互相拖住"),
     "held": ("ranks hold back prompts of several chunks, or many that come at random",
              "各 rank 压住分成多块的提示，或大量随机到来的提示"),
     "balanced": ("ranks let in requests together (balance), which it does not hold",
@@ -57,9 +61,11 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     waiting = np.greater(stalled, STALLED)
     always = np.greater(found["group_busy"], NEARLY_ALL)
     rate = found["steady_request_throughput"]
+    seldom = often & np.less_equal(rate * found["steady_e2e"], q.data_parallel)
     return {
         "shared": together & ~apart & (
             waiting & often | always & (waiting | np.less_equal(q.mixed_steps, 0))),
+        "few": together & ~apart & seldom & np.greater(stalled, STALLED_FEW),
         "held": together & np.greater(q.prefill_delay_steps, 0) & (
             long_ones | often & np.greater(stalled, HELD)),
         "in_turn": several & np.greater(stalled, IN_TURN),
