@@ -7,7 +7,6 @@ from workbench.showing.display import LANGUAGES
 Text = tuple[str, str]
 WORDS: dict[str, Text] = {
     "comma": (", ", "、"),
-    "to": ("{low} to {high}", "{low} 至 {high}"),
     # fields
     "card": ("card", "卡"),
     "model": ("model", "模型"),

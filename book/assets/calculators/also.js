@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const fit = globalThis.willItFit;
-  const { data: { extras }, make, digits, time, say } = fit;
+  const { data: { extras }, make, say } = fit;
 
   /* Of what is set what a test of names keeps. */
   fit.kept = (set, keep) => Object.fromEntries(Object.entries(set).filter(([name]) => keep(name)));
@@ -12,9 +12,8 @@
     const { unit, of, step, high } = extras[name];
     if (of) return of[setting][words.lang];
     if (step && high === 1) return words[setting[0] ? "yes" : "no"];
-    const format = unit === "s" ? time : (number) => `${digits(number, 4)} ${unit}`.trim();
-    const [value, ...ends] = setting.map(format);
-    return setting[1] < setting[2] ? `${value} (${say(words, "to", { low: ends[0], high: ends[1] })})` : value;
+    const [value, least, most] = setting, written = fit.human(value, unit || "1", words.lang);
+    return least < most ? `${written} (${fit.span(least, most, unit || "1", words.lang)})` : written;
   };
 
   /* The list of a page's one state. */

@@ -6,8 +6,9 @@
   const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   const words = data.words[language];
   const CURVE = 40, SETTLED = 250, LOG_STEPS = 1000;
-  const range = (format, { low, high }) => say(words, "to", { low: format(low), high: format(high) });
-  const million = (value) => digits(value * 1e6);
+  const MILLION = 1e6;  // tokens that a price is of
+  const range = (unit, { low, high }, factor = 1) => fit.span(low * factor, high * factor, unit, language);
+  const million = (value) => digits(value * MILLION);
 
   /* The one state of the page; views are told of what was computed, or of why nothing was. */
   class Store {
@@ -192,15 +193,17 @@
   const fill = (node, parts, format) => node.replaceChildren(...parts.map(({ size, colour, label }) =>
     make("li", {}, make("span", { class: `swatch part-${colour}` }), `${label} `, make("b", {}, format(size)))));
 
+  const whole = (count) => Math.max(0, Math.floor(count));
+
   const memory = (root) => {
     const said = answer(), drawn = picture("memoryCaption", BAR), list = legend();
     root.append(said, drawn, caption("memoryCaption"), list);
     return ({ get, ranges, memory: held, state }) => {
-      const spare = ranges.headroom_per_device, most = Math.floor(ranges.max_concurrency.value);
+      const headroom = ranges.headroom_per_device, spare = { value: fit.spareOf(headroom) }, most = Math.floor(ranges.max_concurrency.value);
       const values = {
         spare: bytes(spare.value), short: bytes(-spare.value), usable: bytes(get("usable_memory")),
-        range: range(bytes, spare), most: digits(most, 9), users: digits(state.users, 9),
-        mostRange: range((end) => digits(Math.max(0, Math.floor(end)), 9), ranges.max_concurrency),
+        range: range("B", headroom), most: digits(most, 9), users: digits(state.users, 9),
+        mostRange: range("1", { low: whole(ranges.max_concurrency.low), high: whole(ranges.max_concurrency.high) }),
       };
       const ends = spare.value >= 0 ? "" : most < 1 ? words.noRequest : say(words, "cacheEnds", values);
       const stage = state.pp > 1 ? ` (${say(words, "partly", { stage: held.stage + 1, stages: state.pp })})` : "";
@@ -229,11 +232,11 @@
       const { ranges, step, state } = result;
       users.fill(now);
       const values = {};
-      for (const [key, name, format] of [["tpot", "tpot", time], ["ttft", "ttft", time], ["rate", "output_throughput", digits]]) {
-        values[key] = format(ranges[name].value);
-        values[`${key}Range`] = range(format, ranges[name]);
+      for (const [key, name, unit] of [["tpot", "tpot", "s"], ["ttft", "ttft", "s"], ["rate", "output_throughput", "1"]]) {
+        values[key] = fit.human(ranges[name].value, unit, language);
+        values[`${key}Range`] = range(unit, ranges[name]);
       }
-      said.textContent = say(words, state.set.separate_pools ? "fastApart" : "fast", values) + (ranges.headroom_per_device.value < 0 ? ` ${words.whatIf}` : "");
+      said.textContent = say(words, state.set.separate_pools ? "fastApart" : "fast", values) + (fit.spareOf(ranges.headroom_per_device) < 0 ? ` ${words.whatIf}` : "");
       const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);
@@ -270,12 +273,12 @@
       const values = { request: digits(money.cost_request.value) };
       for (const [key, name] of [["output", "cost_output_token"], ["input", "cost_input_token"]]) {
         values[key] = million(money[name].value);
-        values[`${key}Range`] = range(million, money[name]);
+        values[`${key}Range`] = range("1", money[name], MILLION);
       }
       said.textContent = say(words, "costs", values);
       const known = data.cards[state.card].prices[state.way];
       source.textContent = state.way === "yours" ? say(words, "yourPrice", { value: digits(state.price) })
-        : say(words, "priceSource", { value: digits(known.value), range: range(digits, known), source: known.source });
+        : say(words, "priceSource", { value: digits(known.value), range: range("1", known), source: known.source });
       const most = Math.floor(ranges.max_concurrency.value), { users: tried, axis } = counts(state, most);
       const points = result.curve(tried, ["cost_output_token"]).map((point) => [point.users, point.cost_output_token * 1e6]);
       const every = points.map(([, value]) => value);
@@ -329,7 +332,7 @@
 
   const VIEWS = { panel, memory, speed, cost, roofline };
   if (fit.front) {
-    VIEWS.front = fit.front({ store: () => store, choice, number, named, ranged, words, language, data, make, say, answer, range, time, digits, million });
+    VIEWS.front = fit.front({ store: () => store, choice, number, named, ranged, words, language, data, make, say, answer, range, MILLION });
   }
 
   /* Only what is in sight is drawn at once; the rest when it comes into sight, or is printed. */

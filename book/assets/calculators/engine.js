@@ -74,6 +74,9 @@
     return { low: least, value: told, high: most, central: value };
   };
 
+  /* What is to spare as it is told beside a verdict: its median, unless that lies on the verdict's other side. */
+  const spareOf = ({ value, central }) => ((value < 0) === (central < 0) ? value : central);
+
   class Engine {
     /* data: what table.js says; formulas: what formulas.js says. */
     constructor(data, formulas) {
@@ -314,5 +317,5 @@
     }
   }
 
-  Object.assign(fit, { Engine, spread });
+  Object.assign(fit, { Engine, spread, spareOf });
 })();

@@ -35,7 +35,7 @@
     `--set demand.input_tokens=${state.input} --set demand.output_tokens=${state.output}`].join(" \\\n    ");
 
   fit.front = (kit) => (root) => {
-    const { store, choice, number, named, ranged, words, language, data, make, say, answer, range, time, digits, million } = kit;
+    const { store, choice, number, named, ranged, words, language, data, make, say, answer, range, MILLION } = kit;
     let wanted = null, tried = "", timer = 0;
     const counted = (state) => wanted ?? state.tp * state.pp * state.dp;
     const seek = () => {
@@ -79,14 +79,14 @@
       clearTimeout(timer);
       timer = setTimeout(seek, PAUSE);
       if (!result) return;
-      const { ranges, get, cost } = result, spare = ranges.headroom_per_device;
+      const { ranges, get, cost } = result, spare = { value: fit.spareOf(ranges.headroom_per_device) };
       const gb = (value) => fit.bytes(Math.abs(value));
       said.textContent = say(words, spare.value >= 0 ? "fitsShort" : "fitsNotShort", { spare: gb(spare.value), usable: gb(get("usable_memory")) });
-      const rows = { tpot: [time, ranges.tpot], ttft: [time, ranges.ttft], rate: [digits, ranges.output_throughput],
-        million: [million, cost?.cost_output_token] };
+      const rows = { tpot: ["s", ranges.tpot], ttft: ["s", ranges.ttft], rate: ["1", ranges.output_throughput],
+        million: ["1", cost?.cost_output_token, MILLION] };
       body.replaceChildren(...ROW.filter((key) => rows[key][1]).map((key) => {
-        const [format, found] = rows[key];
-        return make("tr", {}, make("th", { scope: "row" }, words[`${key}Row`]), make("td", {}, make("b", {}, format(found.value))), make("td", {}, range(format, found)));
+        const [unit, found, factor = 1] = rows[key];
+        return make("tr", {}, make("th", { scope: "row" }, words[`${key}Row`]), make("td", {}, make("b", {}, fit.human(found.value * factor, unit, language))), make("td", {}, range(unit, found, factor)));
       }));
       const known = data.cards[state.card].held[state.engine];
       held.textContent = say(words, "held", { inside: known[0], rows: known[1], kind: known[2][language] });

@@ -18,14 +18,7 @@
   };
   const svg = (name, attributes, ...children) => make(`svg:${name}`, attributes, ...children);
 
-  const digits = (value, most = 3) => {
-    if (!Number.isFinite(value)) return "–";
-    if (value === 0) return "0";
-    const decimals = Math.max(0, most - 1 - Math.floor(Math.log10(Math.abs(value))));
-    return value.toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 10), minimumFractionDigits: 0 });
-  };
-  const bytes = (value) => `${(value / 1e9).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} GB`;
-  const time = (value) => (value >= 1 ? `${digits(value)} s` : value >= 1e-4 || value === 0 ? `${digits(value * 1e3)} ms` : `${digits(value * 1e6)} µs`);
+  const digits = fit.plain, bytes = (value) => fit.human(value, "B"), time = (value) => fit.human(value, "s");
 
   /* A picture keeps its height, and is as wide as the page leaves it: its letters stay as large. */
   const picture = (label, height, redraw) => {

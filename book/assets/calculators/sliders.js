@@ -4,7 +4,7 @@
   const { names, programs } = globalThis.willItFit.formulas;
   const PLACES = 1000, DIGITS = 4;
 
-  const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: DIGITS });
+  const shown = (value) => globalThis.willItFit.plain(value, DIGITS);
 
   customElements.define("formula-sliders", class extends HTMLElement {
     connectedCallback() {
