@@ -77,7 +77,7 @@ def _cost() -> tuple[Row, list[Row]]:
     """What tokens cost, where somebody prices the card."""
     used = scripts.start()["use"] / 100
     head = (WORDS["card"], ("USD per hour of a card", "USD/卡时"), WORDS["perOutput"],
-            ("USD per million prompt tokens", "USD / 百万输入 token"))
+            ("USD per million prompt tokens", "美元/百万输入 token"))
     rows: list[Row] = []
     for scenario, answer in shown():
         hour = card_hour(scenario.device)

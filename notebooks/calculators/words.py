@@ -24,16 +24,16 @@ WORDS: dict[str, Text] = {
     "block": ("tokens of a cache block", "KV 块大小（token）"),
     "share": ("share of the memory that the engine may use, %", "引擎可用显存占比，%"),
     "way": ("price of a card", "卡价"),
-    "price": ("your price, USD per card and hour", "自定价格，USD/卡时"),
+    "price": ("your price, USD per card and hour", "自定价格，美元/卡时"),
     "use": ("share of the throughput that is used, %", "吞吐利用率，%"),
     "phase": ("phase", "阶段"),
     "decode": ("decode", "解码"),
     "prefill": ("prefill", "预填充"),
     "more": ("More settings", "更多设置"),
     "cards": ("{count} cards in {nodes} × {node}", "{count} 卡，{nodes} × {node}"),
-    "own": ("owned: {value} USD/h", "自有：{value} USD/h"),
-    "rent-always": ("rented for years: {value} USD/h", "长租：{value} USD/h"),
-    "rent-by-hour": ("rented by the hour: {value} USD/h", "按小时租：{value} USD/h"),
+    "own": ("owned: {value} USD/h", "自有：{value} 美元/小时"),
+    "rent-always": ("rented for years: {value} USD/h", "长租：{value} 美元/小时"),
+    "rent-by-hour": ("rented by the hour: {value} USD/h", "按小时租：{value} 美元/小时"),
     "yours": ("your own price", "自定价格"),
     # buttons
     "link": ("Copy link", "复制链接"),
@@ -53,7 +53,7 @@ WORDS: dict[str, Text] = {
     "tpotRow": ("time per output token (TPOT)", "每输出 token 时间（TPOT）"),
     "ttftRow": ("time to first token (TTFT)", "首 token 延迟（TTFT）"),
     "rateRow": ("all cards together, token/s", "全部卡合计，token/s"),
-    "millionRow": ("a million output tokens, USD", "每百万输出 token，USD"),
+    "millionRow": ("a million output tokens, USD", "每百万输出 token，美元"),
     "held": ("Of {rows} measured runs of this class ({kind}), {inside} lay inside their interval.",
              "同类实测（{kind}）共 {rows} 组，{inside} 组落在各自区间内。"),
     "plan": ("Plan: {cut} on {count} cards, the fastest cut that fits.",
@@ -109,16 +109,16 @@ WORDS: dict[str, Text] = {
     # what does it cost
     "costs": ("A million output tokens cost {output} USD (80%: {outputRange}), a million prompt "
               "tokens {input} USD (80%: {inputRange}); a request {request} USD.",
-              "每百万输出 token {output} USD（80% 区间 {outputRange}），每百万输入 token {input} "
-              "USD（80% 区间 {inputRange}）；每请求 {request} USD。"),
+              "每百万输出 token {output} 美元（80% 区间 {outputRange}），每百万输入 token {input} "
+              "美元（80% 区间 {inputRange}）；每请求 {request} 美元。"),
     "noPrice": ("Nobody states this price of the card. Choose another, or enter yours.",
                 "没有这种方式的卡价来源。请另选一种，或填写自己的价格。"),
     "priceSource": ("Price of a card: {value} USD/h ({range}), {source}.",
-                    "卡价 {value} USD/h（{range}），来源：{source}。"),
-    "yourPrice": ("Price of a card: {value} USD/h, yours.", "卡价 {value} USD/h，自定。"),
+                    "卡价 {value} 美元/小时（{range}），来源：{source}。"),
+    "yourPrice": ("Price of a card: {value} USD/h, yours.", "卡价 {value} 美元/小时，自定。"),
     "costCaption": ("Cost of a million output tokens against requests at once.",
                     "每百万输出 token 的成本随并发的变化。"),
-    "perOutput": ("USD per million output tokens", "USD / 百万输出 token"),
+    "perOutput": ("USD per million output tokens", "美元/百万输出 token"),
     # roofline
     "roof": ("Most of a {phase} step's arithmetic and reading goes to: {name}, at {intensity} "
              "FLOP/B and {reached} TFLOPS. The roof bends at {ridge} FLOP/B.",

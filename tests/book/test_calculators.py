@@ -332,10 +332,10 @@ def test_a_deployment_is_the_same_in_the_page_its_file_and_the_notebook(
          "-p", "scenario", written.name, "-p", "lang", "en")
     printed = (tmp_path / "out.ipynb").read_text(encoding="utf-8")
     for name, (value, unit, low, high, other) in zip(FAST, shown, strict=True):
-        for side, text, unit in (("value", value, unit), ("low", low, other or unit),
-                                 ("high", high, other or unit)):
+        for side, text, of in (("value", value, unit), ("low", low, other or unit),
+                               ("high", high, other or unit)):
             assert not far(exact[name][side], said[name][side]), (name, side)
-            number = float(text.replace(",", "")) * UNITS[unit]
+            number = float(text.replace(",", "")) * UNITS[of]
             assert number == pytest.approx(said[name][side], rel=5e-3), (name, side)
         assert f"**{human(said[name]['value'], said[name]['unit'])}**" in printed
 
