@@ -7,6 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from catalogue import ParamsError
+from decisions import goals
+from deployment_pages.sections.page import page_of
+
 PROJECT = Path(__file__).resolve().parents[2]
 TEMPLATES = PROJECT / "notebooks"
 
@@ -135,38 +139,54 @@ def test_a_goal_of_the_readers_own(tmp_path):
         assert "R1 for 80 users on the fewest 910B" not in words(notebook)
 
 
+def of_one_sentence(notebook) -> str:
+    """The sentence that is all that stands under the one cell that stopped."""
+    output, = [output for cell in notebook.cells if cell.cell_type == "code"
+               for output in cell.outputs if output.output_type == "error"]
+    sentence = "\n".join(output.traceback)
+    assert len(sentence.strip().splitlines()) == 1
+    return sentence
+
+
+def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path):
+    done, notebook = run(tmp_path, ("goal", "nowhere.yml"), template="search.ipynb")
+    assert done.returncode != 0
+    assert "there is no such file." in of_one_sentence(notebook)
+
+
 @pytest.mark.parametrize(("goal", "says"), [
-    ("r1-80-users-910c", "the nearest names are"), ("nowhere.yml", "there is no such file."),
+    ("r1-80-users-910c", "the nearest names are"),
     ("twice.yml", "to reach 50,000 token/s together, each needs a token every 1.6 ms")])
-def test_a_goal_that_cannot_be_asked_is_one_sentence(tmp_path, goal, says):
+def test_the_page_says_what_is_wrong_with_a_goal(tmp_path, monkeypatch, goal, says):
     (tmp_path / "twice.yml").write_text(
         MY_GOAL.replace("users: 20", "users: 80").replace(
             "{tpot: 30 ms}", "{tpot: 50 ms, throughput: 50000 token/s}").replace(
             "drafts: [0, 1]", "drafts: [0, 1], pools: [one]"), encoding="utf-8")
-    done, notebook = run(tmp_path, ("goal", goal), template="search.ipynb")
-    assert done.returncode != 0
-    sentence, = ["\n".join(output.traceback) for cell in notebook.cells
-                 if cell.cell_type == "code" for output in cell.outputs
-                 if output.output_type == "error"]
-    assert says in sentence
-    assert len(sentence.strip().splitlines()) == 1
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParamsError, match=says) as told:
+        goals.page_of(goal)
+    assert len(str(told.value).strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(("parameters", "says"), [
     ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
-    ([("scenario", "nowhere.yml")], "nowhere.yml: there is no such file."),
-    ([("scenario", "s0-scenario-9")], "the nearest names are"),
-    ([("scenario", "s0-scenario-1"), ("device", "ascend-910b9")], "the nearest names are"),
     ([("scenario", "s0-scenario-1"), ("device", "kunpeng-920")], "is a host processor"),
     ([("scenaro", "s0-scenario-1")], "there is no parameter 'scenaro', expected scenario or"),
 ])
 def test_a_wrong_parameter_is_one_sentence_and_fails(tmp_path, parameters, says):
     done, notebook = run(tmp_path, *parameters)
     assert done.returncode != 0
-    errors = [output for cell in notebook.cells if cell.cell_type == "code"
-              for output in cell.outputs if output.output_type == "error"]
-    assert len(errors) == 1
-    sentence = "\n".join(errors[0].traceback)
-    assert says in sentence
-    assert len(sentence.strip().splitlines()) == 1
+    assert says in of_one_sentence(notebook)
     assert says in done.stderr
+
+
+@pytest.mark.parametrize(("scenario", "device", "says"), [
+    ("nowhere.yml", "", "nowhere.yml: there is no such file."),
+    ("s0-scenario-9", "", "the nearest names are"),
+    ("s0-scenario-1", "ascend-910b9", "the nearest names are"),
+])
+def test_the_page_says_what_is_wrong_with_a_name(tmp_path, monkeypatch, scenario, device, says):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParamsError, match=says) as told:
+        page_of(scenario, device)
+    assert len(str(told.value).strip().splitlines()) == 1
