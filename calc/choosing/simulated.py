@@ -18,6 +18,7 @@ from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.resolved import DELAY_STEPS
+from catalogue.reading.amounts import plain
 
 SATURATION_TOKENS = 2_000_000  # of the run that finds the saturation
 TOKENS_OF_RANKS = 4_000_000  # of each run that finds that of ranks that step together
@@ -57,8 +58,8 @@ class Lengths:
         if self.distribution == "constant":
             return "all equal"
         said = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
-        return (f"{self.distribution}, standard deviation over mean {self.prompts:.3g} of "
-                f"prompts and {self.answers:.3g} of answers, {said}")
+        return (f"{self.distribution}, standard deviation over mean {plain(self.prompts)} of "
+                f"prompts and {plain(self.answers)} of answers, {said}")
 
 
 def lengths_of(scenario: Scenario) -> Lengths:

@@ -16,6 +16,7 @@ import numpy as np
 from calc.evidence.systems import System
 from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small
 
 PLAN = "plan.json"
@@ -75,8 +76,8 @@ class Measured:
                          f"{self.asked['requests']:,.0f} requests were answered.")
         for name, what in (("input_tokens", "prompts"), ("output_tokens", "answers")):
             if abs(self.counted[name] / self.asked[name] - 1) > DIFFERS:
-                found.append(f"{self.name}: {what} of {self.counted[name]:,.4g} tokens on average, "
-                             f"{self.asked[name]:,.0f} were asked for and predicted.")
+                found.append(f"{self.name}: {what} of {human(self.counted[name])} tokens on "
+                             f"average, {self.asked[name]:,.0f} were asked for and predicted.")
         return found
 
 

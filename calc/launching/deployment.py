@@ -31,6 +31,7 @@ from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted, runs
 from catalogue import ParamsError, Scenario, load_pools, load_scenario
 from catalogue.engines.released import fitting
+from catalogue.reading.amounts import human, plain
 
 POOLS = ("prefill", "decode")  # of two pools, in the order in which a request meets them
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
@@ -287,11 +288,11 @@ def _predicted(each: Watched) -> list[str]:
     if of.occupied is not None:
         rows.append(("share of the KV cache", of.occupied))
     state = "a burst" if of.burst else "a steady state"
-    lines = [f"`{each.pool.name}`, {state} with {of.in_flight:,.4g} requests in flight:", "",
+    lines = [f"`{each.pool.name}`, {state} with {human(of.in_flight)} requests in flight:", "",
              "| quantity | predicted |", "|---|---|",
              *(f"| {name} | {interval} |" for name, interval in rows), "",
              "| alert | fires | because |", "|---|---|---|"]
-    lines += [f"| {alert.name} | {'above' if alert.above else 'below'} {alert.threshold:.4g} | "
+    lines += [f"| {alert.name} | {'above' if alert.above else 'below'} {plain(alert.threshold)} | "
               f"{text(alert.because)} |" for alert in each.alerts]
     lines += [f"\nNot kept by the prediction: {text(words)}"
               for words in dict.fromkeys(each.unkept.values())]

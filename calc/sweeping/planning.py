@@ -34,6 +34,7 @@ from catalogue.entries.deployments import Parallelism, Workload
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.library import COMMAND_LINE
+from catalogue.reading.amounts import human
 from catalogue.reading.values import Unit, si_number
 
 WORKLOAD, CUT = "workload.", "parallelism."
@@ -137,8 +138,8 @@ def planned(sweep: Sweep) -> Plan:
     outer = sum(not _is_inner(axis) for axis in axes)
     shape = [len(axis.values) for axis in axes]
     if np.prod(shape, dtype=object) > MOST_ROWS:
-        raise ParamsError(f"the axes have {np.prod(shape, dtype=object):.3g} combinations, "
-                          f"expected at most {MOST_ROWS:.3g}.")
+        raise ParamsError(f"the axes have {human(float(np.prod(shape, dtype=object)))} "
+                          f"combinations, expected at most {human(MOST_ROWS)}.")
     if np.prod(shape[:outer], dtype=object) > MOST_OUTER:
         raise ParamsError(f"{', '.join(axis.name for axis in axes[:outer])}: "
                           f"{np.prod(shape[:outer], dtype=object):,} combinations of entries to "

@@ -24,7 +24,7 @@ from audited.words import (
 from calc.auditing.audit import Audited
 from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
-from catalogue.reading.amounts import power_of_ten
+from catalogue.reading.amounts import plain, power_of_ten
 from catalogue.reading.shared import causes
 from workbench.showing import display
 from workbench.showing.display import draw, show, table
@@ -171,5 +171,5 @@ def _times(log: float) -> str:
 def _factor(factor: float) -> str:
     """``1.08``, ``27``, ``8.19×10³``."""
     if factor < NEAR:
-        return f"{factor:.3g}"
+        return plain(factor)
     return fmt_sig(factor, 2) if factor < HUGE else power_of_ten(factor)

@@ -118,7 +118,7 @@ def alert_table(of: Iterable[Watched]) -> None:
 
 
 def _level(value: float, unit: str) -> str:
-    return fmt_quantity(value, unit) if unit != "1" else f"{value:.4g}"
+    return fmt_quantity(value, unit)
 
 
 def _spread(of: Amount) -> str:

@@ -1,6 +1,7 @@
 """A value with its interval has one type; no other class has a value between two ends."""
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,3 +35,36 @@ def with_ends() -> set[str]:
 
 def test_a_value_with_its_interval_is_of_one_type():
     assert with_ends() == {PREDICTED} | STATED | OTHERS
+
+
+# digits that count are chosen in one place; these write for programs, which read exponents
+MACHINES = {
+    "calc/launching/watching/signals.py", "calc/launching/watching/healthy.py",  # PromQL
+    "calc/launching/watching/alerts.py", "calc/launching/watching/monitoring.py",  # as its printf
+    "calc/commands/deciding/benched.py", "calc/commands/evidence/calibrate.py",  # files
+    "calc/commands/evidence/discrepancy.py", "notebooks/workbench/showing/long_table.py"}
+STATED_AS_WRITTEN = {  # what a file or a formula says, with its own digits
+    "catalogue/reading/printed.py", "catalogue/reading/values.py",
+    "catalogue/entries/mechanisms.py", "catalogue/deployments/physics_inputs.py",
+    "calc/serving/capacity.py", "calc/serving/queueing.py",  # exceptions and examples
+    "notebooks/workbench/formulas/treelatex.py", "notebooks/workbench/entries/hardware.py",
+    "notebooks/workbench/evidence/error_figures.py"}  # ticks of an axis
+ROUNDED = {  # to a number, which the formatter writes
+    "notebooks/deployment_pages/verdicts.py", "notebooks/deployment_pages/overview.py",
+    "notebooks/deployment_pages/summary.py"}
+
+
+def with_digits() -> set[str]:
+    """Modules that write a number to so many digits that count."""
+    found = set()
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FormattedValue) and node.format_spec is not None and (
+                        re.search(r"\.\d*[ge]$", ast.unparse(node.format_spec).strip("f'\""))):
+                    found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_nobody_but_the_formatter_chooses_the_digits_of_an_amount():
+    assert with_digits() == MACHINES | STATED_AS_WRITTEN | ROUNDED

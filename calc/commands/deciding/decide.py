@@ -31,7 +31,7 @@ from calc.deciding.inputs.sensitivity import MOST, Sensitivity, sensitivity
 from calc.deciding.inputs.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.reading import units
-from catalogue.reading.amounts import human, span
+from catalogue.reading.amounts import human, plain, span
 
 TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
@@ -282,20 +282,20 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
 def _told_information(found: Information, unit: str) -> list[Any]:
     lines: list[Any] = [
         f"Now one would take {found.options[found.taken]}: expected "
-        f"{found.losses[found.taken]:,.4g} {unit}. In {found.wrong:.0%} of the cases another "
+        f"{human(found.losses[found.taken], unit)}. In {found.wrong:.0%} of the cases another "
         "choice turns out better.",
-        f"Knowing everything first would save {found.perfect:,.4g} {unit}."]
+        f"Knowing everything first would save {human(found.perfect, unit)}."]
     if any(found.needed):
         few, half, most = ("none" if each is None else human(round(each)) for each in found.needed)
         lines.append(f"Cards needed: {half}, in 80% of the cases {few} to {most}.")
     table = Table("measured first", f"saves ({unit})", "changes the choice",
                   title="What knowing it is worth")
     for worth in [one for one in found.worths if one.value > one.scatter][:TOLD]:
-        table.add_row(_said(worth.name), f"{worth.value:,.4g}", f"{worth.changes:.0%}")
+        table.add_row(_said(worth.name), plain(worth.value), f"{worth.changes:.0%}")
     if found.unmet:
         lines.append(f"In {found.unmet:.1%} of the cases no number of requests keeps the limit, so "
                      "that no purchase helps; they are left out.")
-    return [*lines, table, f"{found.draws:,} draws; below {found.worths[0].scatter:,.3g} nothing "
+    return [*lines, table, f"{found.draws:,} draws; below {plain(found.worths[0].scatter)} nothing "
                            "is told apart from nothing."]
 
 

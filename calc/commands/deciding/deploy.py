@@ -11,6 +11,7 @@ from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
 from calc.launching.watching.monitoring import Watched
 from catalogue import ParamsError
+from catalogue.reading.amounts import plain
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -77,7 +78,8 @@ def _watching(each: Watched) -> list[str]:
               for text in dict.fromkeys(each.unkept.values())]
     most = each.pool.longest
     return [*lines, f"    requests of at most {most.tokens:,} tokens"
-            + (f"; {most.refused:.2g} of them are longer and refused" if most.refused else "")]
+            + (f"; {plain(most.refused, 2)} of them are longer and refused"
+               if most.refused else "")]
 
 
 def _lines(made: Deployment, directory: Path, count: int) -> list[str]:

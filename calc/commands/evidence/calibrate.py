@@ -18,7 +18,7 @@ from catalogue import ParamsError, library, symbols
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import fixed, human, plain
 
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
@@ -149,8 +149,8 @@ def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[f
         unit = known[name].unit if name in known else "1"
         low, high = ranges[name]
         table.add_row(name, human(fitted.values[name], unit),
-                      f"{human(low, unit)} – {human(high, unit)}", f"{z:.3f}",
-                      "  ".join(f"{cell:.3g}" for cell in row))
+                      f"{human(low, unit)} – {human(high, unit)}", fixed(z, 3),
+                      "  ".join(plain(cell) for cell in row))
     screen.print(table)
     screen.print(f"residuals: {fitted.noise:.2%} (standard deviation of the logarithm)")
     beyond = [name for name, z in zip(fitted.values, fitted.coordinates, strict=True)

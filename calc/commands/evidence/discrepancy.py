@@ -17,6 +17,7 @@ from calc.intervals.uncertainty import Sides
 from catalogue import ParamsError, deployment_names, library, load_scenario
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.reading import yamlfile
+from catalogue.reading.amounts import plain
 
 HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
           "high/low")  # deviations of logarithms; rows inside of what the other systems give
@@ -73,8 +74,9 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
         return OK
     for name, quantities in found.items():
         for quantity, answer in quantities.items():
-            told = ", ".join(f"{knob['name']} {knob['value']:.4g} in [{knob['low']:.4g}, "
-                             f"{knob['high']:.4g}] at {knob['position']:.0%}: {knob['shift']:+.1%}"
+            told = ", ".join(f"{knob['name']} {plain(knob['value'])} in [{plain(knob['low'])}, "
+                             f"{plain(knob['high'])}] at {knob['position']:.0%}: "
+                             f"{knob['shift']:+.1%}"
                              for knob in answer["knobs"])
             print(f"{name}  {quantity}  {answer['percentile']:.0%}  {told}")
     return OK

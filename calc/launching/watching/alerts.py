@@ -12,7 +12,7 @@ from calc.launching.settings import Release
 from calc.launching.watching.objectives import objectives, stated
 from calc.launching.watching.predictions import RAREST, Predicted
 from calc.launching.watching.signals import Level, Mean, Paced, Rate, Ratio, Signal
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, plain
 
 WINDOW, HOLD = "5m", "5m"
 DOWN = "1m"
@@ -72,7 +72,7 @@ class Alert:
         """What a person reads: the value, the threshold with its reason, the prediction."""
         found = {"summary": self.summary,
                  "description": f"{value} {'is above' if self.above else 'is below'} "
-                                f"{self.threshold:.4g}: {self.because}."}
+                                f"{plain(self.threshold)}: {self.because}."}
         if self.predicted is not None:
             found["prediction"] = str(self.predicted)
         return found
@@ -170,7 +170,7 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
     if pool.role != "prefill" and release.exports(*engine["preempted"]):
         steps = pool.scenario.replicas / of.tpot.low
         least = of.overflow * steps if of.overflow >= RAREST else 0.0
-        why = (f"the cache suffices in all but {of.overflow:.2g} of the steps, and "
+        why = (f"the cache suffices in all but {plain(of.overflow, 2)} of the steps, and "
                f"{human(steps, '1/s')} are made at most; one request each" if least
                else f"the cache does not suffice in fewer than {RAREST:g} of the steps")
         yield Alert(named("PreemptionsAbovePrediction", pool),

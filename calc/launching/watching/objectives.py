@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from calc.launching.watching.signals import Quantile, Signal
 from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, plain
 
 NAMES = {"ttft": "TimeToFirstToken", "tpot": "TimePerOutputToken", "e2e": "EndToEndLatency"}
 WORDS = {"ttft": "time to first token", "tpot": "time per output token",
@@ -102,6 +102,6 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
         seen.add(late)
         yield Objective(
             f"{NAMES[quantity]}{pace.name}", pace.severity, f"Promised: {promised}.",
-            f"the limit of the service: more than {late:.3g} of the requests are late, "
-            f"{late / budget:.3g} times as many as may be [s]",
+            f"the limit of the service: more than {plain(late)} of the requests are late, "
+            f"{plain(late / budget)} times as many as may be [s]",
             Quantile(job, histogram, 1 - late), limit, pace.windows, pace.step)

@@ -7,6 +7,7 @@ from typing import Any
 
 import catalogue
 from catalogue.entries.hardware import Device
+from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from workbench.entries import hardware, mechanisms
 from workbench.pages.runs import formats_table
@@ -38,7 +39,7 @@ def at_a_glance(card: Device) -> None:
     maker = hardware.vendor(card)
     by = f"{maker[1]} " if maker[1].isascii() else maker[1]
     if card.type == "host":
-        speed = f"{card.memory_bandwidth.value / 1e9:.4g} GB/s"
+        speed = human(card.memory_bandwidth.value, "B/s", digits=4)
         show(f"A host processor by {maker[0]}. One socket reads its memory at **{speed}** at most.",
              f"{by}的主机处理器，单路内存带宽至多 **{speed}**。")
     else:
@@ -83,7 +84,7 @@ def _accelerator(card: Device, maker: str, by: str) -> None:
     assert card.memory_capacity  # every card has one, a host need not
     size, bandwidth = card.memory_capacity.value, card.memory_bandwidth.value
     memory = fmt_bytes(size, "GiB", 0 if size % 2**30 == 0 else 1)
-    speed, once = f"{bandwidth / hardware.TERA:.4g} TB/s", fmt_fixed(size / bandwidth * 1e3, 0)
+    speed, once = human(bandwidth, "B/s", digits=4), fmt_fixed(size / bandwidth * 1e3, 0)
     rows = fmt_fixed(ridge * hardware.WEIGHT_BYTES[dtype] / 2, 0)
     what = "card" if card.dies is None else "package"
     show(f"A {what} by {maker}: **{memory}** of memory, read at **{speed}**, and **{peak}** of "
