@@ -181,12 +181,15 @@ def _doublings(name: str, value: Any, low: float, high: float) -> Any:
     one = 1 if name == "drafts" else 0
     least, most = math.log2(low + one), math.log2(high + one)
     own = np.log2(value + one)
-    return np.maximum(np.maximum(own - most, least - own), 0.0)[()]
+    if isinstance(own, float):  # one deployment, of which a search asks a million times
+        return max(own - most, least - own, 0.0)
+    return np.maximum(np.maximum(own - most, least - own), 0.0)
 
 
 def _between(at: Mapping[str, Any], each: Covered) -> float:
     """Doublings between a deployment and a measured system."""
-    apart = sum(float(np.mean(_doublings(axis, at[axis], *_range(each, axis)))) for axis in AXES)
+    doublings = (_doublings(axis, at[axis], *_range(each, axis)) for axis in AXES)
+    apart = sum(own if isinstance(own, float) else float(np.mean(own)) for own in doublings)
     return apart + UNNAMED * sum(at[axis] != getattr(each, axis) for axis in NAMES)
 
 
