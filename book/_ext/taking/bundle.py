@@ -138,7 +138,7 @@ def gather(built: Path, root: Path) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
     _rewrite(package, "*.py", bundled)
-    _rewrite(package / "notebooks", "*.md", cells)
+    _rewrite(package / "notebooks", "*.md", lambda text: SPOKEN.sub(COMMAND, cells(text)))
     _rewrite(package / DATA / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
 
 
