@@ -25,10 +25,11 @@ NAME = "a b;touch pwned;'$(touch pwned)'.yml"
 
 
 def scenario(folder, title, name="mine.yml"):
-    """The H200 deployment with a title, as a reader's own file."""
+    """The H200 deployment with a title and a few users, as a reader's own file."""
     text = (catalogue.ROOT / "scenarios" / "h200-r1-vllm-tp8.yml").read_text("utf-8")
     data = yaml.safe_load(text)
     data.pop("measured")
+    data["workload"] |= {"concurrency": "8 request", "requests": "32 request"}
     path = folder / name
     path.write_text(yaml.safe_dump(data | {"title": {"en": title, "zh": title}}),
                     encoding="utf-8")
