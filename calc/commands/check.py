@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             print(problem, file=sys.stderr)
         for note in notes:
             print(note)
-        print(f"{checked} files checked, {failed} with a problem.")
+        print(f"{checked} {'file' if checked == 1 else 'files'} checked, {failed} with a problem.")
     return BAD_INPUT if problems else OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calc.choosing.answers import counted
+from calc.evidence.classes import stand_ins
 from catalogue.entries.deployments import Claim
 from deployment_pages.answers import Deployed
 from deployment_pages.views import OF, printed
@@ -180,7 +181,9 @@ def told(deployed: Deployed) -> Text:
                  "context and without stalls from other requests' prefill.",
                  speed[1] + f"提示与输出的长度未给出：首 token 按 {prompt} token 的提示计；"
                  f"此后只计解码，上下文恒取 {decoded} token，不含其他请求预填充造成的停顿。")
-    return en + speed[0] + _least(deployed)[0], zh + speed[1] + _least(deployed)[1]
+    taken = stand_ins(scenario) or ("", "")
+    return (f"{en}{speed[0]}{_least(deployed)[0]} {taken[0]}".rstrip(),
+            f"{zh}{speed[1]}{_least(deployed)[1]}{taken[1]}")
 
 
 def _speed(deployed: Deployed) -> Text:

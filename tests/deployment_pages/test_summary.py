@@ -10,6 +10,7 @@ import pytest
 import calc
 import catalogue
 from calc.choosing.advice import changed
+from calc.evidence.classes import stand_ins
 from calc.intervals.amounts import Amount
 from deployment_pages import findings, summary, verdicts
 from deployment_pages.answers import Deployed
@@ -191,3 +192,13 @@ class TestFindings:
         decode = deployed["s0-scenario-3-decode"].answers["output_throughput"]
         assert isinstance(pools.ours, Amount)
         assert pools.ours.value <= decode.value
+
+
+def test_a_card_of_a_maker_that_nobody_measured_says_what_is_taken_of_others():
+    own = catalogue.load_scenario("h200-r1-vllm-tp8")
+    other = catalogue.load_scenario("h200-r1-vllm-tp8", device="amd-mi300x")
+    taken = stand_ins(other)
+    assert taken is not None
+    assert stand_ins(own) is None
+    for said, sentence in zip(verdicts.told(Deployed(other)), taken, strict=True):
+        assert said.endswith(sentence)
