@@ -17,6 +17,7 @@ from calc.physics.experts import ranks_in_step
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
+STALLED_AT_RANDOM = 1 / 2  # the same of prompts that come at random
 STALLED_FEW = 2 / 5  # the same of prompts that come at random to more ranks than there are requests
 NEARLY_ALL = 7 / 8  # of the steps, those with a prompt on some rank
 IN_TURN = 1 / 2  # of a token's time, prompts where requests are dealt to replicas in turn
@@ -64,7 +65,8 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
     seldom = often & np.less_equal(rate * found["steady_e2e"], q.data_parallel)
     return {
         "shared": together & ~apart & (
-            waiting & often | always & (waiting | np.less_equal(q.mixed_steps, 0))),
+            often & np.greater(stalled, STALLED_AT_RANDOM)
+            | always & (waiting | np.less_equal(q.mixed_steps, 0))),
         "few": together & ~apart & seldom & np.greater(stalled, STALLED_FEW),
         "held": together & np.greater(q.prefill_delay_steps, 0) & (
             long_ones | often & np.greater(stalled, HELD)),

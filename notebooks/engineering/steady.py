@@ -5,8 +5,10 @@ The systems are those of which one length was measured at five numbers of users 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -30,6 +32,7 @@ TIMES = {"ttft": ("time to first token (s)", "首 token 延迟（s）"),
 SAID = {"closed": ("closed form", "闭式"), "simulated": ("simulated", "仿真"),
         "burst": ("burst", "突发"), "measured": ("measured", "实测")}
 LINES = {"closed": "-", "simulated": "--", "burst": ":"}
+RECORDED = Path(__file__).resolve().parents[2] / "benchmarks/results.json"
 SHORT = {"ttft": "TTFT", "tpot": "TPOT"}
 
 
@@ -163,6 +166,12 @@ def limits() -> None:
             concerned[doubt].append(name)
     for name, most in NEAR.items():
         number(f"st-near-{name}", most, fmt_percent, digits=0)
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    number("st-random", int("".join(filter(str.isdigit, recorded["steady_holds"]["note"]))))
+    for name in ("holds", *(f"{each}_within{of}" for each in NEAR for of in ("", "_of_all"))):
+        number(f"st-{name.replace('_', '-')}", recorded[f"steady_{name}"]["value"], fmt_percent,
+               digits=0)
+    number("st-beyond", sum(int(recorded[f"steady_{name}_beyond"]["value"]) for name in NEAR))
     number("st-asked", asked)
     number("st-doubted", len({name for names in concerned.values() for name in names}))
     table([{"why": text, "names": ", ".join(f"`{name}`" for name in concerned[doubt]) or "–"}
