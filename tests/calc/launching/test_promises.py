@@ -1,6 +1,7 @@
 """Alerts follow what a service promises: a healthy one fires none, and each failure its own."""
 
 import math
+from functools import cache
 
 import pytest
 import yaml
@@ -23,6 +24,7 @@ KEPT = (*FEW, "limits.ttft.p90=4 s", "limits.tpot.p90=60 ms")
 BROKEN = (*FEW, "limits.ttft.p90=50 ms", "limits.tpot.mean=20 ms")
 
 
+@cache
 def alerts(*settings):
     made = deployment(NAME, settings, engine="vllm@0.33.0")
     return made, {alert.name: alert for each in made.watched for alert in each.alerts}
