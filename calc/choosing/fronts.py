@@ -74,13 +74,15 @@ def _strongest(costs: np.ndarray) -> np.ndarray:
     beaten = _no_worse(best, sample)
     chosen: list[int] = []
     left = np.ones(sample.shape[1], dtype=bool)
+    counts = np.count_nonzero(beaten, axis=1)  # of those that are left
     while len(chosen) < min(STRONGEST, best.shape[1]):
-        counts = np.count_nonzero(beaten[:, left], axis=1)
         most = int(counts.argmax())
         if counts[most] < 2:  # itself
             break
         chosen.append(most)
-        left &= ~beaten[most]
+        fallen = left & beaten[most]
+        counts = counts - np.count_nonzero(beaten[:, fallen], axis=1)
+        left &= ~fallen
     return best[:, chosen]
 
 

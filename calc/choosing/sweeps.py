@@ -178,8 +178,8 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
     def run(start: int) -> None:
         part = slice(start, start + size)
-        quantities = compute(fixed | {name: array[part].astype(float, copy=False)
-                                 for name, array in arrays.items()})
+        quantities = compute(fixed | {name: _one_if_same(array[part].astype(float, copy=False))
+                                      for name, array in arrays.items()})
         for name in names:
             if name not in quantities:
                 raise ValueError(f"there is no quantity '{name}'")
@@ -194,6 +194,12 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
             for _ in pool.map(run, starts):
                 pass
     return result
+
+
+def _one_if_same(column: np.ndarray) -> Number:
+    """One number in place of as many equal ones: what follows from such alone is computed once."""
+    first = column[0]
+    return first if first == column[-1] and (column == first).all() else column
 
 
 def _have_slopes(names: Iterable[str]) -> None:

@@ -166,7 +166,7 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
     Source: notebooks/serving.md, section Drafted tokens.
     """
     total = counted = np.ones_like(draft_tokens, float)
-    for draft in range(MOST_DRAFTS):
+    for draft in range(min(MOST_DRAFTS, int(np.ceil(np.max(draft_tokens, initial=0))))):
         counted = counted * acceptance * decay**draft
         total = total + counted * np.clip(draft_tokens - draft, 0, 1)
     return select(np.greater(accepted_length, 0),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, either, select
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.step import Step
 from calc.quantities.waves import Prompts
@@ -189,14 +189,16 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
 
     Source: notebooks/serving.md, section A steady state.
     """
+    waiting = np.greater(q.prefill_delay_steps, 0) & (s.ranks > 1)
+    if not waiting.any():
+        return 0.0, 0.0
     arrivals = np.maximum(s.ranks * prompts * chunks, LEAST)
     others, decoding = np.maximum(1, s.ranks - 1), s.ranks * u
     until_all = others / arrivals
     anybody = (1 - often) * np.minimum(1, decoding) - often * np.expm1(-decoding)
     last = np.maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
     most = np.minimum(q.prefill_delay_steps, last * np.maximum(1, decoding))
-    steps = select((most > 0) & (s.ranks > 1),
-                   anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
+    steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
     later = (others - 1) / (2 * others)
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
@@ -217,24 +219,25 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
     between = np.maximum(each * span, chunks * soft_minimum(each, power))
-    unheld = select(s.mixed, filled / span, each / (1 + between))
+    unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
     _, waited = _held(q, s, u, unheld, chunks, often)
     prompts = unheld * (later + chunks) / (later + chunks * (1 + waited))
-    rank = select(s.mixed, np.minimum(1, np.maximum(
-        prompts * span, soft_minimum(prompts * chunks, power))), between / (1 + between))
+    rank = either(s.mixed, lambda: np.minimum(1, np.maximum(
+        prompts * span, soft_minimum(prompts * chunks, power))), lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
     together = s.ranks * prompts * chunks
     delayed = together / (1 + together * (hold + 1))
-    group = select(hold > 0, delayed, 1 - (1 - rank) * np.exp(
+    group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * np.exp(
         -(s.ranks - 1) * prompts * chunks))
-    rank = select(hold > 0, np.minimum(delayed, np.maximum(
-        prompts * span, delayed * (1 + together * hold) / s.ranks)), rank)
+    busy = either(hold > 0, lambda: np.minimum(delayed, np.maximum(
+        prompts * span, delayed * (1 + together * hold) / s.ranks)), lambda: rank)
     ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))
     rest = filled * np.minimum(1, span) / 2
-    queued = select(s.mixed, np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
-                    each * span / 2 * np.clip(span - 1, 0, 1))
-    return Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, rank, hold, held,
+    queued = either(
+        s.mixed, lambda: np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
+        lambda: each * span / 2 * np.clip(span - 1, 0, 1))
+    return Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, busy, hold, held,
                  group, queued, np.maximum(0, ahead - rest))
 
 

@@ -192,7 +192,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     served = serving(q, cut, requests, decoding, alone, rest, transfer)
     planned = planning(q, counted, stored, memory, floor, cut, decoding, alone, served,
                        through_ports, transfer)
-    lasting = steady(q, cut, requests, decoding, alone, rest, served, transfer, planned.pool_ratio)
+    lasting = steady(q, cut, requests, decoding, alone, rest, transfer, planned.pool_ratio)
     quantities |= {"decode_tokens": compositions[0].tokens, "slowest_clock": slowest_clock(q),
                    "fullest_cache": fullest_cache(q, floor),
                    "prefill_throughput": prefill_throughput(q, cut, rest)}

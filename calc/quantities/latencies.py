@@ -17,7 +17,7 @@ from calc.physics.decode_floor import (
     mean_attended,
     mean_context,
 )
-from calc.physics.memory import Weights, cache
+from calc.physics.memory import Cache, Weights, cache
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
@@ -26,6 +26,7 @@ from calc.quantities.everything import PHASES
 from calc.quantities.planning import pool_ratio, transfer_time
 from calc.quantities.steady import Steady, steady, steady_pace
 from calc.quantities.waves import (
+    Prompts,
     Serving,
     chunk,
     decode_step,
@@ -46,9 +47,9 @@ WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core
                      "index_time", "context_exchange_time", "distinct_experts", "device_time"),
           "prefill": (*_OF_CHUNK, "host_time", "distinct_experts"), "burst": _OF_CHUNK}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
-SERVED_NAMES = frozenset(entry.name for entry in fields(Serving)) | DECODE_NAMES | {
-    "prefill_throughput"} | {
-    f"{phase}_{name}" for phase in PHASES for name in STEP_NAMES}
+_OF_PHASE = {phase: frozenset(f"{phase}_{name}" for name in STEP_NAMES) for phase in PHASES}
+_OF_WAVE = frozenset(entry.name for entry in fields(Serving))
+SERVED_NAMES = _OF_WAVE.union({"prefill_throughput"}, DECODE_NAMES, *_OF_PHASE.values())
 
 
 def needs_prefill(names: Collection[str]) -> bool:
@@ -72,8 +73,9 @@ def latencies(attention: str, q: Any, names: Collection[str],
 
     Raises ValueError for a name that no step gives.
     """
-    known = known or {}
-    whole, lasting = needs_prefill(names), not STEADY_NAMES.isdisjoint(names)
+    known, wanted = known or {}, frozenset(names)
+    needs_prefill(names)
+    of_all = not wanted <= DECODE_NAMES.union(*_OF_PHASE.values())
     n = count_parameters(attention, q)
     t = q.tensor_parallel
     stored = cast("Weights", SimpleNamespace(
@@ -85,32 +87,41 @@ def latencies(attention: str, q: Any, names: Collection[str],
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
     quantities: dict[str, Number] = {}
-    decode = known.get("decode")
-    if decode is None:
-        composition = _decoding(q, requests)
-        decode = step(attention, q, n, stored, cached, composition)
-        quantities["decode_tokens"] = composition.tokens
-    quantities |= {f"decode_{name}": value for name, value in vars(decode).items()}
-    draft, accepted, pace = token_pace(q, decode)
-    quantities |= {FAST: pace, "draft_time": draft, "tokens_per_step": accepted}
-    if PACE in names:
-        quantities[PACE] = steady_pace(q, requests, decode)
-    if not whole:
+    decode: Any = known.get("decode")
+    if of_all or not DECODE_NAMES.isdisjoint(wanted):
+        if decode is None:
+            composition = _decoding(q, requests)
+            decode = step(attention, q, n, stored, cached, composition)
+            quantities["decode_tokens"] = composition.tokens
+        quantities |= {f"decode_{name}": value for name, value in vars(decode).items()}
+        draft, accepted, pace = token_pace(q, decode)
+        quantities |= {FAST: pace, "draft_time": draft, "tokens_per_step": accepted}
+        if PACE in wanted:
+            quantities[PACE] = steady_pace(q, requests, decode)
+    if wanted <= DECODE_NAMES:
         return quantities
     cut = prompts(q, requests)
-    prefill, burst = (
-        known.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
-        for phase, tokens in (("prefill", cut.prefill_tokens), ("burst", cut.burst_tokens)))
-    for phase, done in (("prefill", prefill), ("burst", burst)):
+    steps: dict[str, Any] = {
+        phase: known.get(phase) or step(attention, q, n, stored, cached, chunk(q, cut, tokens))
+        for phase, tokens in (("prefill", cut.prefill_tokens), ("burst", cut.burst_tokens))
+        if of_all or not _OF_PHASE[phase].isdisjoint(wanted)}
+    for phase, done in steps.items():
         quantities |= {f"{phase}_{name}": value for name, value in vars(done).items()}
-    quantities["prefill_throughput"] = prefill_throughput(q, cut, burst)
+    return quantities | (_served(q, wanted, cut, requests, cached, decode, **steps)
+                         if of_all else {})
+
+
+def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cached: Cache,
+            decode: Step, prefill: Step, burst: Step) -> dict[str, Number]:
+    """What users see, of the names that are wanted: of a wave, and in a steady state."""
+    quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
     _, transfer = transfer_time(q, cached)
-    served = serving(q, cut, requests, decode, prefill, burst, transfer)
-    quantities |= vars(served)
-    if lasting:
+    if not _OF_WAVE.isdisjoint(names):
+        quantities |= vars(serving(q, cut, requests, decode, prefill, burst, transfer))
+    if not STEADY_NAMES.isdisjoint(names):
         ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
         quantities |= vars(steady(
-            q, cut, requests, decode, prefill, burst, served, transfer, ratio))
+            q, cut, requests, decode, prefill, burst, transfer, ratio))
     return quantities
 
 

@@ -34,7 +34,7 @@ from calc.quantities.bunches import (
 )
 from calc.quantities.dealing import others_in_turn, shorter_of_two
 from calc.quantities.planning import pool_replicas
-from calc.quantities.waves import Prompts, Serving, token_pace
+from calc.quantities.waves import Prompts, prefill_time, token_pace
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> 
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
-           burst: Step, served: Serving, transfer: Number, pool_ratio: Number) -> Steady:
+           burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
 
     Args:
@@ -252,7 +252,6 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
         p: how prompts are cut.
         requests_per_rank: requests in flight on the fullest data-parallel rank [request].
         decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
-        served: what a wave of the same requests sees.
         transfer: of a request's cache to the decode pool [s].
         pool_ratio: prefill replicas per decode replica [1].
 
@@ -262,8 +261,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     _, accepted, pace = token_pace(q, decode)
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
     total = np.maximum(0, q.concurrency - 1)
-    shorter = shorter_of_two(q.request_overhead + served.prefill_time,
-                             np.maximum(1, after) * pace, (q.prompt_variation, q.answer_variation))
+    through = q.request_overhead + prefill_time(q, p, prefill)
+    shorter = shorter_of_two(through, np.maximum(1, after) * pace,
+                             (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
     u = beside / ranks_in_step(q)  # on the same rank
@@ -275,7 +275,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     k = chunks_of(q, p, s, r, c, span, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = _at_random(q, pace + k.prefill)
-    sent = q.request_overhead + served.prefill_time + transfer
+    sent = through + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
     pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
     queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)

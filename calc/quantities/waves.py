@@ -192,6 +192,20 @@ class Serving:
     input_throughput: Number
 
 
+def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
+    """Time of a prompt alone on its replica, chunk after chunk through all stages [s].
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        prefill: the mean chunk of a prompt alone.
+
+    Source: notebooks/serving.md, section A prompt in chunks.
+    """
+    stages = q.pipeline_parallel
+    return prefill.step_time * (p.prompt_chunks + stages - 1) / stages
+
+
 def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
             burst: Step, transfer: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
@@ -208,7 +222,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     """
     stages = q.pipeline_parallel
     c = requests_per_rank
-    alone = prefill.step_time * (p.prompt_chunks + stages - 1) / stages
+    alone = prefill_time(q, p, prefill)
     several = c > 1
     rest = select(several, burst.step_time * p.burst_chunks / stages, 0)
     per_prompt = np.maximum(1, p.burst_chunks / p.burst_requests)
