@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from catalogue.entries.calibrations import Covered
 
 AXES = ("requests", "tensor", "pipeline", "expert", "drafts")
 NAMES = ("precision", "device", "pools")
+EITHER = ("tensor", "pipeline", "expert", "precision", "device")  # what each pool has of its own
 UNNAMED = 1.0  # doublings that count for a name of which nothing was measured
 
 
@@ -138,6 +139,19 @@ def nearness(at: Mapping[str, Any], of: str, steps: Sequence[str],
     between = {key: _between(at, each) for key, each in found.items()}
     nearest = min(between, key=lambda key: (between[key], key))
     return Nearness(name, tuple(axes), nearest, between[nearest])
+
+
+def both(prefill: Nearness, decode: Nearness) -> Nearness:
+    """What was measured near two pools: near the one that decodes, and on each of ``EITHER`` where
+    that of the two stands which lies farther outside.
+
+    Args:
+        prefill, decode: each of them beside what was measured.
+    """
+    first = {axis.name: axis for axis in prefill.axes}
+    return replace(decode, axes=tuple(
+        other if axis.name in EITHER and (other := first.get(axis.name, axis)).beyond > axis.beyond
+        else axis for axis in decode.axes))
 
 
 def within(steps: Sequence[str], measured: Mapping[str, Covered]

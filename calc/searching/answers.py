@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from calc.choosing.pools import Pools, together
 from calc.evidence.classes import near, stand_ins
-from calc.evidence.nearness import Nearness
+from calc.evidence.nearness import Nearness, both
 from calc.intervals.amounts import Amount
 from calc.searching.choices import Choice, Row, Start, changes, distance, scenario, unrun
 from calc.searching.percentiles import Simulated, simulated
@@ -207,8 +207,8 @@ class Answer:
         return stand_ins(scenario(self.found.wishes.goal, row.choice))
 
     def near(self, row: Row) -> Nearness:
-        """What was measured near a deployment; of two pools near the one that decodes."""
-        return near(scenario(self.found.wishes.goal, row.choice))
+        """What was measured near a deployment; of two pools near both."""
+        return reduce(both, (near(scenario(self.found.wishes.goal, of)) for of in row.choices))
 
     @cached_property
     def left_out(self) -> list[str]:
@@ -221,8 +221,8 @@ class Answer:
         return drawn(self.found, [row])[0].amounts
 
     def keeps(self, each: Drawn) -> float | None:
-        """In which share of draws a deployment keeps all limits [1]; None without limits."""
-        return keeps(self.found, each)
+        """In which share of draws a deployment keeps all limits, simulated if it was [1]."""
+        return keeps(self.found, each, self._simulated.get(each.row.choices))
 
     @cached_property
     def first_sure(self) -> Drawn | None:
@@ -396,5 +396,3 @@ class Answer:
 
 def _cut(row: Row) -> tuple[int, ...]:
     return tuple(getattr(row.choice, name) for name in ("devices", *DEGREES, "slices"))
-
-

@@ -22,6 +22,7 @@ from calc.evidence.classes import own_errors
 from calc.intervals.amounts import Amount
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.drawing.draws import OWN, draws_of
+from calc.searching.percentiles import Simulated
 from calc.searching.search import Found
 from calc.searching.trying import BURST, STEADY, as_asked
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
@@ -114,15 +115,21 @@ class Sure:
                 "left": self.left}
 
 
-def keeps(found: Found, each: Drawn) -> float | None:
+def keeps(found: Found, each: Drawn, seen: Simulated | None = None) -> float | None:
     """In which share of the draws a deployment keeps all limits [1]; None without limits.
 
     Args:
         found: the search that it comes from.
         each: the deployment.
+        seen: it simulated, if it was: each mean or percentile that is limited is then as many times
+            the draws' mean as it is of the mean at central values.
     """
-    over = list(found.wishes.excess(each.quantities).values())
-    return float(np.mean(np.max(over, axis=0) <= 0)) if over else None
+    over = found.wishes.excess(each.quantities)
+    if seen is not None:
+        over |= {f"{name} {at}": each.quantities[name] * (told / each.row.quantities[name])
+                 / found.wishes.goal.limits.times[name][at] - 1
+                 for name, stated in seen.seen.items() for at, told in stated.items()}
+    return float(np.mean(np.max(list(over.values()), axis=0) <= 0)) if over else None
 
 
 def surely(found: Found, share: float) -> Sure:
@@ -236,26 +243,28 @@ def spread(found: Found, rows: Sequence[Row], most: int) -> list[Row]:
     return list(chosen.values())
 
 
-def ranked(found: Found, deployments: Sequence[Drawn], most: int) -> list[list[Drawn]]:
+def ranked(found: Found, deployments: Sequence[Drawn], groups: int) -> list[list[Drawn]]:
     """Deployments in the order of what they can stand for, each with those like it after it.
 
-    Of those that keep all limits in ``HOLDS`` of the draws (of none, of those that keep them most
-    often) the best in the first objective by what holds in so many draws, and all that cannot be
-    told from it, are looked at by the next objective, and so on. Of what is left the surest leads,
+    Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
+    surest keeps them: where nothing would, no choice matters) the best in the first objective by
+    what holds in so many draws, and all that cannot be told from it, are looked at by the next
+    objective, and so on. Of what is left the surest leads,
     of equally sure ones the one with the fewest extras.
 
     Args:
         found: the search that they come from.
         deployments: in any order.
-        most: groups.
+        groups: at most.
     """
     objectives, left = found.wishes.chosen, list(deployments)
     shares = {id(each): keeps(found, each) or 0.0 for each in left}
     if not found.wishes.limits:
         shares = dict.fromkeys(shares, 1.0)
     result: list[list[Drawn]] = []
-    while left and len(result) < most:
-        least = min(HOLDS, max(shares[id(each)] for each in left) - NEARLY)
+    while left and len(result) < groups:
+        most = max(shares[id(each)] for each in left)
+        least = HOLDS if most >= HOLDS else HOLDS * most
         some = [each for each in left if shares[id(each)] >= least]
         for name, sign in objectives.items():
             best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
@@ -300,7 +309,10 @@ def _told(one: Drawn, other: Drawn, name: str) -> bool:
     if name == "cards":
         return one.row.devices != other.row.devices
     if name not in one.quantities or name not in other.quantities:
-        return one.row.quantities.get(name) != other.row.quantities.get(name)
+        own, of_other = (each.row.quantities.get(name) for each in (one, other))
+        if own is None or of_other is None:
+            return own is not of_other
+        return not math.isclose(own, of_other, rel_tol=LITTLE)  # a context, which no draw moves
     left, right = one.quantities[name], other.quantities[name]
     if _same(left, right):
         return False

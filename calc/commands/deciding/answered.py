@@ -25,12 +25,7 @@ def named(row: Row) -> str:
     if row.prefill is not None:
         return (f"{row.devices} cards in two pools: prefill {_brief_pool(row.prefill)}; decode "
                 f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight")
-    choice = row.choice
-    engine = f" under {choice.engine}" if choice.engine else ""
-    drafts = f", {choice.drafts} drafts" if choice.drafts else ""
-    halves = ", two half-batches" if choice.micro_batches > 1 else ""
-    return (f"{choice.devices} × {choice.device}{engine}, {choice.precision}, {choice.layout}, "
-            f"chunks of {choice.chunk:,}{drafts}{halves}, {choice.concurrency:,} in flight")
+    return f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight"
 
 
 def interval(each: Drawn, name: str) -> str:
@@ -44,12 +39,11 @@ def brief(answer: Answer, row: Row) -> str:
     """A deployment beside the first: what it comes to, what its format costs, what starts it."""
     seen, pools = answer.amounts(row), " + ".join(
         f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}"
-        for choice in row.choices)
+        f"{steps(choice.drafts, choice.micro_batches)}" for choice in row.choices)
     cost = f", {seen['cost'].text} per million" if "cost" in seen else ""
     return (f"{pools}: TPOT {seen['tpot'].text}, TTFT {seen['ttft'].text}, "
             f"{seen['throughput_per_card'].text} per card{cost}; "
-            f"{'; '.join([*(known.told[0] for known in answer.quality(row)), starts(answer, row)])}"
-            )
+            f"{'; '.join([*qualities(answer, row), starts(answer, row)])}")
 
 
 def starts(answer: Answer, row: Row, file: str = "") -> str:
@@ -63,10 +57,24 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
             else f"starts under {start.engine}")
 
 
+def steps(drafts: int, micro_batches: int) -> str:
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0)
+            + ", two half-batches" * (micro_batches > 1))
+
+
+def qualities(answer: Answer, row: Row) -> list[str]:
+    """What the format of a deployment costs in quality; of two pools in two formats each."""
+    told = [known.told[0] for known in answer.quality(row)]
+    names = list(dict.fromkeys(choice.precision for choice in row.choices))
+    return told if len(names) == 1 else [
+        f"{name}: {each}" for name, each in zip(names, told, strict=True)]
+
+
 def _brief_pool(choice: Choice) -> str:
-    halves = ", two half-batches" if choice.micro_batches > 1 else ""
-    return (f"{choice.devices} × {choice.device}, {choice.precision}, {choice.layout}, chunks of "
-            f"{choice.chunk:,}{halves}")
+    engine = f" under {choice.engine}" if choice.engine else ""
+    return (f"{choice.devices} × {choice.device}{engine}, {choice.precision}, {choice.layout}, "
+            f"chunks of {choice.chunk:,}{steps(choice.drafts, choice.micro_batches)}")
 
 
 def amount(name: str, value: float) -> str:
@@ -79,8 +87,10 @@ def runs(answer: Answer, row: Row) -> str:
     from calc.searching.choices import unrun
 
     why = unrun(answer.found.wishes.goal, row)
-    kernels = row.kernels(answer.found.space.model)
-    told = [f"its format {kernel.told}" for kernel in kernels if kernel]
+    kernels = {choice.precision: kernel for choice, kernel in zip(
+        row.choices, row.kernels(answer.found.space.model), strict=True) if kernel}
+    told = [f"{'its format' if len(kernels) == 1 else name} {kernel.told}"
+            for name, kernel in kernels.items()]
     return "; ".join(dict.fromkeys([f"NO ENGINE RUNS IT: {each}" for each in why] or told))
 
 

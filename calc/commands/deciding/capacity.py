@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from calc.commands.deciding.answered import steps
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.reading.amounts import human, plain
@@ -385,6 +386,4 @@ def _pools(two: dict[str, Any]) -> str:
 
 def _way(found: dict[str, Any]) -> str:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
-    drafts, batches = found["way"]["draft_tokens"], found["way"]["micro_batches"]
-    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0)
-            + ", two half-batches" * (batches > 1))
+    return steps(found["way"]["draft_tokens"], found["way"]["micro_batches"])

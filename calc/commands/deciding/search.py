@@ -17,6 +17,7 @@ from calc.commands.deciding.answered import (
     interval,
     named,
     near,
+    qualities,
     runs,
     starts,
     stood_in,
@@ -189,7 +190,7 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
         each = group[0]
         seen = ", ".join(interval(each, name) for name in names
                          if name in each.row.quantities)
-        of = [named(each.row), *(known.told[0] for known in answer.quality(each.row))]
+        of = [named(each.row), *qualities(answer, each.row)]
         screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)
         for line in ("; ".join([seen, *_beside(answer, group)]), runs(answer, each.row),
                      starts(answer, each.row, _file(answer, number, files)),
@@ -219,9 +220,8 @@ def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
     tight, share = answer.binds(each.row), answer.keeps(each)
     found = [f"{HEADS[tight]} near its limit"] if tight else []
     if each.row.prefill is not None:
-        loop = answer.loop(each.row).loop
-        found.append(f"{each.row.binds} binds; closed loop of {loop.users:,.0f} users: TTFT "
-                     f"{human(loop.ttft, 's')}, TPOT {human(loop.tpot, 's')}")
+        found.append(f"{each.row.binds} binds; closed loop of "
+                     f"{answer.loop(each.row).loop.users:,.0f} users")
     if share is not None:
         found.append(f"keeps its limits in {share:.0%} of draws")
     if told is not None:

@@ -40,7 +40,7 @@ def draws_of(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, n
         if of_load(goal.demand):
             quantities = as_asked(goal.demand, quantities)
     else:
-        (first, _), (then, deployed) = pools
+        (first, prefills), (then, deployed) = pools
         shape = np.broadcast_shapes(*map(np.shape, then.values()))
         whole = ({name: np.broadcast_to(value, shape) for name, value in pool.items()}
                  for pool in (first, then))
@@ -48,7 +48,9 @@ def draws_of(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, n
         if wishes.powered:
             quantities["power"] = first["power"] + then["power"]
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
-    far, near = ({**quantities, **_own_errors(deployed, quantities, beyond)}
+    if row.prefill is None:
+        prefills = deployed
+    far, near = ({**quantities, **_own_errors(deployed, prefills, quantities, beyond)}
                  for beyond in (True, False))
     return _priced(wishes, row, far), _priced(wishes, row, near)
 
@@ -105,13 +107,15 @@ def _pool(found: Found, deployed: Scenario, pool: str | None
     return quantities, deployed
 
 
-def _own_errors(deployed: Scenario, quantities: Mapping[str, np.ndarray], far: bool
-                ) -> dict[str, np.ndarray]:
+def _own_errors(deployed: Scenario, prefills: Scenario, quantities: Mapping[str, np.ndarray],
+                far: bool) -> dict[str, np.ndarray]:
     """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
-    drawn, that of the distance from what was measured of it."""
+    drawn, that of the distance from what was measured of it. A first token is as far from that as
+    what prefills it."""
     own, of, found = own_errors(deployed), class_of(deployed), {}
+    first = own if prefills is deployed else own_errors(prefills)
     for name, metric in OWN.items():
-        error = own.get(metric)
+        error = (first if name == "ttft" else own).get(metric)
         sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
         logs = np.zeros(DRAWS)
         for (down, up), which in sides:
