@@ -5,7 +5,7 @@ import pytest
 
 import catalogue
 from calc.evidence import classes, growth
-from calc.evidence.nearness import AXES, NAMES, place, widened
+from calc.evidence.nearness import AXES, NAMES, both, place, widened
 from calc.evidence.pooling import Residuals
 from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import NORMAL_90
@@ -141,3 +141,16 @@ def test_about_four_fifths_of_left_out_pairs_lie_inside_of_what_is_stored():
 def test_the_ends_of_a_widened_interval():
     assert widened((0.0, 0.3), (0.1, 0.4), 4.0) == pytest.approx((0.2, np.hypot(0.3, 0.8)))
     assert NORMAL_90 > 1
+
+
+def test_two_pools_are_as_far_outside_as_the_farther_of_both():
+    decode = classes.near(loaded(8))
+    prefill = classes.near(catalogue.load_scenario(FAR, overrides=[
+        "parallelism.pipeline_parallel=4", "parallelism.tensor_parallel=2"]))
+    found = {axis.name: axis for axis in both(prefill, decode).axes}
+    assert not decode.outside
+    assert found["pipeline"].value == 4
+    assert not found["pipeline"].inside
+    # requests are those of the pool that decodes
+    assert found["requests"] == next(axis for axis in decode.axes if axis.name == "requests")
+    assert both(decode, decode) == decode

@@ -10,6 +10,7 @@ from calc.choosing.fronts import front
 from calc.searching.advice import relaxed
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
+from calc.searching.percentiles import Simulated
 from calc.searching.search import search
 from calc.searching.sure import drawn, keeps, surely
 from catalogue import ParamsError
@@ -43,6 +44,18 @@ def test_the_share_grows_with_the_limit():
         shares.append(keeps(wider, each))
     assert shares == sorted(shares)
     assert shares[0] < 0.5 < shares[-1]
+
+
+def test_the_share_is_that_of_the_percentile_that_is_limited():
+    """What waits in a simulation the longer, the less often it keeps its limit."""
+    base = found("limits.ttft.p90=1 s")
+    each, = drawn(base, base.rows(base.front, 1))
+    mean = each.row.quantities["ttft"]
+    shares = [keeps(base, each, Simulated(each.row, {"ttft": {"p90": mean * factor}}, True, ""))
+              for factor in (0.5, 1.0, 2.0, 4.0, 8.0)]
+    assert shares[0] == shares[1] == keeps(base, each)  # the mean is held against it, too
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] == pytest.approx(np.mean(8 * each.quantities["ttft"] <= 1))
 
 
 def test_a_share_of_nothing_gives_the_answer_without_one(sure):
