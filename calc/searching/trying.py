@@ -164,7 +164,8 @@ class Tried:
         if keys[0] not in cells:
             return self._of_steps(cells, names)
         some, which = distinct([cells[key] for key in keys])
-        found = self._of_steps(at(cells, some), names)
+        settings = {name: cells[name] for name in ("kind", *SYMBOLS) if name in cells}
+        found = self._of_steps(at(settings, some), names)
         return {name: column[which] for name, column in found.items()}
 
     def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
