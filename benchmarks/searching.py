@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.reference.brute import agrees
 from benchmarks.reference.peers import PEERS
 
-MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=64", "limits.tpot=null",
+MANY = ("r1-80-users-910b", "demand.users=null", "cards.most=96", "limits.tpot=null",
         "limits.ttft=null", "devices=ascend-910b1,ascend-910b2,ascend-910b3",
         "precisions=w8a8-int8,w4a8-int8,w4a16-awq,bf16",
         "objectives=throughput_per_card,tpot,ttft", "space.staged_groups=true",
@@ -41,34 +41,42 @@ PROMPT = {"estimate": ["estimate", "h200-r1-vllm-tp8"],
           "search": ["search", "r1-64-users-8xh20", "--set", "precisions=fp8-block,w8a8-int8"]}
 
 
-def _searched(goal: tuple[str, ...], workers: int) -> tuple[float, int, float]:
-    """Seconds, deployments and the memory of the largest process [B], in a process of its own."""
+def _searched(goal: tuple[str, ...], workers: int) -> tuple[float, float, int, float]:
+    """Seconds, those of the processor in all of its processes with their start, deployments, and
+    the memory of the largest process [B]; in a process of its own."""
+    before = _processor()
     done = subprocess.run([sys.executable, "-c", SEARCH, goal[0], str(workers), *goal[1:]],
                           check=True, capture_output=True, text=True)
     seconds, count, kibibytes = json.loads(done.stdout)
-    return seconds, count, kibibytes * (1 << 10)
+    return seconds, _processor() - before, count, kibibytes * (1 << 10)
+
+
+def _processor() -> float:
+    """Seconds of the processor that processes took which have ended [s]."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime
 
 
 def _waited(arguments: list[str]) -> float:
     """Seconds of the processor of a command from the shell, the least of several runs."""
     passes = []
     for _ in range(TIMES):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = _processor()
         subprocess.run([sys.executable, "-m", "calc", *arguments], check=False,
                        capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        passes.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        passes.append(_processor() - before)
     return min(passes)
 
 
 def measure(peers: bool = False) -> dict[str, tuple]:
     """Seconds, deployments per second and memory; with ``peers`` a public tool's sweep beside."""
-    one, count, _ = _searched(MANY, 1)
-    two, _, memory = _searched(MANY, WORKERS)
-    asked, tried, _ = _searched(QUESTION, 1)
+    one, _, count, _ = _searched(MANY, 1)
+    two, busy, _, memory = _searched(MANY, WORKERS)
+    asked, _, tried, _ = _searched(QUESTION, 1)
     rows: dict[str, tuple] = {
         "search_deployments": (count, "1", "of one goal, all quantities of the front"),
         "search_seconds": (two, "s", "two processes"),
+        "search_processor_seconds": (busy, "s", "of both processes together, with their start"),
         "search_two_over_one": (one / two, "1", "two processes against one, one after the other"),
         "search_memory": (memory, "B", "of the largest process"),
         "search_fronts_of_brute_force": (sum(agrees(seed)[0] for seed in range(GOALS)), "1",

@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 import calc
 from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error
 from catalogue import ParamsError
@@ -98,7 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     alone = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
-        return _run(argv)
+        with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
+            return _run(argv)
     finally:
         if left := multiprocessing.active_children():
             threading.excepthook = _unless_ended

@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import calc
+from calc.commands import listing
 from calc.commands.main import COMMANDS
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -48,6 +50,18 @@ def test_the_version_is_that_of_the_package(cli, capsys):
         cli("--version")
     assert ended.value.code == 0
     assert calc.__version__ in capsys.readouterr().out
+
+
+def test_a_command_adds_up_in_one_thread_and_leaves_the_caller_its_own(cli, monkeypatch):
+    def threads():
+        return {library["num_threads"] for library in threadpool_info()
+                if library["user_api"] == "blas"}
+
+    found = []
+    monkeypatch.setattr(listing, "run", lambda args: found.append(threads()) or 0)
+    with threadpool_limits(2, "blas"):
+        cli("devices")
+        assert (found, threads()) == ([{1}], {2})
 
 
 @pytest.mark.parametrize(("number", "code", "said"), [
