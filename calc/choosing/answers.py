@@ -9,7 +9,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import Change, Search
-from calc.choosing.lasting import STEADY, THROUGHPUT, Lasting, lasting, simulated
+from calc.choosing.lasting import (
+    STEADY,
+    THROUGHPUT,
+    Lasting,
+    as_simulated,
+    lasting,
+    simulated,
+)
 from calc.choosing.layouts.judge import HEADROOM, MEMORY, Reason, reasons
 from calc.choosing.users import Seen
 from calc.evidence.classes import Own, own_errors
@@ -98,8 +105,6 @@ class Estimate:
         lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
         engine: that the scenario names, with its release; None if it names none.
         varied: whether its requests have many lengths.
-        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
-            interval of what is to spare lies on one side of zero.
         seen: the simulation whose means are those of the steady state, where the closed form does
             not hold.
         unasked: quantities that this deployment has no answer to (``scenario.unasked``).
@@ -298,12 +303,15 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
              for whole, pieces in parts.items()}
     changes = Search(scenario, everything).changes() if why else []
     known = inputs | everything | {name: told.value for name, told in quantities.items()}
-    return _as_simulated(scenario, Estimate(
-        scenario.id, not why, binding, quantities, apart, _comparisons(scenario, known),
+    seen = None if steady is None or why else simulated(
+        scenario, steady, None if applied is None else applied.inputs)
+    return Estimate(
+        scenario.id, not why, binding, as_simulated(quantities, steady, seen), apart,
+        _comparisons(scenario, known),
         everything, why, tuple(changes), applied, steady, scenario.engine,
-        bool(inputs["prompt_variation"] or inputs["answer_variation"]),
+        bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         unasked=unasked(inputs),
-        fits_in=share_at_least(inputs, knobs, attention, HEADROOM) if unsure else None))
+        fits_in=share_at_least(inputs, knobs, attention, HEADROOM) if unsure else None)
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
@@ -322,23 +330,16 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
                     {name: error.parts for name, error in own.items()})
 
 
-def _as_simulated(scenario: Scenario, answer: Estimate) -> Estimate:
-    """An answer whose steady state is that of a simulation, where the closed form does not hold.
+def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
+    """Quantities of a steady state as :func:`estimate` tells them.
 
-    Intervals move along: they are those of the inputs and of the formulas of steps.
+    Args:
+        scenario: the deployment; it fits, and its users ask again.
+        names: quantities.
     """
-    steady = answer.lasting
-    seen = None if steady is None or not answer.fits else simulated(
-        scenario, steady, answer.applied.inputs if answer.applied is not None else None)
-    if steady is None or seen is None:
-        return answer
-    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
-             "steady_e2e": seen.e2e.mean,
-             THROUGHPUT: seen.summary.output_throughput / seen.share}
-    told = {name: answer.quantities[name].scaled(mean / steady.values[name])
-            for name, mean in means.items()
-            if mean > 0 and not answer.quantities[name].exact}
-    return replace(answer, quantities=answer.quantities | told, seen=seen)
+    inputs, told = scenario.inputs(), predicted(scenario, names)
+    steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+    return as_simulated(told, steady, simulated(scenario, steady) if steady else None)
 
 
 def _with_steady(own: dict[str, Own]) -> dict[str, Own]:

@@ -21,6 +21,7 @@ from calc.choosing.users import (
     users_see,
 )
 from calc.choosing.users import FEWEST as FEWEST_REQUESTS
+from calc.intervals.amounts import Amount
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from calc.quantities.everything import evaluate
@@ -168,3 +169,25 @@ def _simulated(run: _Run) -> Seen | None:
         return None
     seen = users_see(run.scenario, asked, system=system, wanted=MEANS)
     return seen if seen.summary.steady and seen.keeps_up else None
+
+
+def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen: Seen | None
+                 ) -> dict[str, Amount]:
+    """Quantities whose steady state is that of a simulation, where the closed form does not hold.
+
+    Intervals move along: they are those of the inputs and of the formulas of steps.
+
+    Args:
+        quantities: by name, in closed form.
+        steady: the steady state in closed form.
+        seen: simulated; None where that is not to be.
+    """
+    if steady is None or seen is None:
+        return dict(quantities)
+    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
+             "steady_e2e": seen.e2e.mean,
+             THROUGHPUT: seen.summary.output_throughput / seen.share}
+    return {**quantities, **{
+        name: quantities[name].scaled(mean / steady.values[name])
+        for name, mean in means.items()
+        if mean > 0 and name in quantities and not quantities[name].exact}}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from calc.choosing.answers import predicted
+from calc.choosing.answers import predicted, steadily
 from calc.evidence.classes import own_errors
 from calc.intervals.amounts import Amount
 from calc.searching.choices import Choice, Row, scenario
@@ -192,7 +192,8 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
 def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
     demand, names = goal.demand, BURST if goal.demand.arrivals == "burst" else STEADY
-    seen = predicted(scenario(goal, row.choice), names.values())
+    told = predicted if names is BURST or demand.arrival_rate or demand.think_time else steadily
+    seen = told(scenario(goal, row.choice), names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     if demand.arrival_rate is not None or demand.think_time:
         whole = found["e2e"]

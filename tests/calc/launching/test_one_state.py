@@ -1,5 +1,5 @@
-"""What is told of a steady state is one thing: estimate, alerts, bench plan and capacity take it
-from one place, also where its closed form does not hold."""
+"""What is told of a steady state is one thing: estimate, alerts, bench plan, capacity and search
+take it from one place, also where its closed form does not hold."""
 
 import pytest
 
@@ -7,6 +7,10 @@ import calc
 import catalogue
 from calc.deciding.replicas import Replica
 from calc.launching.deployment import deployment
+from calc.searching.answers import Answer
+from calc.searching.asking import load_goal
+from calc.searching.choices import scenario
+from calc.searching.search import search
 
 RATE = 0.5  # request/s: prompts of ranks that share experts take most of a token's time
 NAMES = ("ttft", "tpot")
@@ -51,3 +55,16 @@ def test_capacity_tells_the_same_of_that_rate(answer):
     seen = replica.told(RATE, None)
     assert seen.ttft == pytest.approx(answer.quantities["steady_ttft"].central)
     assert seen.tpot == pytest.approx(answer.quantities["steady_tpot"].central)
+
+
+def test_a_search_tells_the_same_of_its_answer():
+    goal = load_goal("r1-500-users-h200", [
+        "demand.users=64", "demand.input_tokens=8000 token", "demand.output_tokens=20 token",
+        "limits.tpot=null", "limits.ttft=null", "objectives=cards,tpot", "cards.fewest=16",
+        "cards.most=16", "precisions=fp8-block", "space.tensor=1", "space.expert=16",
+        "space.pools=one", "space.drafts=0", "space.spares=none", "space.pipeline=1"])
+    (first, *_), *_ = Answer(search(goal)).front
+    found = calc.estimate(scenario(goal, first.row.choice))
+    assert found.seen is not None  # the closed form does not hold
+    for name in NAMES:
+        assert first.amounts[name].text == found.quantities[f"steady_{name}"].text
