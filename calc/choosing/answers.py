@@ -297,14 +297,13 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}
-    parts = {"tpot": token_parts(inputs, everything),
-             "prefill_chunk": step_parts(inputs, everything, "prefill")}
-    apart = {whole: {name: float(part) for name, part in pieces.items()}
-             for whole, pieces in parts.items()}
+    apart = {whole: {name: float(part) for name, part in pieces.items()} for whole, pieces in (
+        ("tpot", token_parts(inputs, everything)),
+        ("prefill_chunk", step_parts(inputs, everything, "prefill")))}
     changes = Search(scenario, everything).changes() if why else []
     known = inputs | everything | {name: told.value for name, told in quantities.items()}
     seen = None if steady is None or why else simulated(
-        scenario, steady, None if applied is None else applied.inputs)
+        scenario, steady, applied.inputs if applied else None)
     return Estimate(
         scenario.id, not why, binding, as_simulated(quantities, steady, seen), apart,
         _comparisons(scenario, known),
