@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, either, select
-from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
+from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.step import Step
+from calc.quantities.dealing import normal_tail
 from calc.quantities.waves import Prompts
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
 FEW = 8.0**-4  # prompts, of which two never meet
+HARMONIC = 19.739  # 2 π^2, to five digits: by it a variance damps what repeats once a chunk
 ROOM = 1 / 8  # of a step that prompts find at least
 
 
@@ -36,10 +38,13 @@ def soft_minimum(count: Number, power: Number) -> Number:
 def largest_of(number: Number, variance: Number) -> Number:
     """The largest of so many log-normal loads of mean 1 and this variance, about [1].
 
+    It lies where all of them stay below as probably as one of them stays below its mean.
+
     Source: notebooks/serving.md, section A steady state.
     """
     spread = np.log1p(variance)
-    exceeded = normal_quantile(EXPECTED_MAXIMUM / np.maximum(1, number))
+    one = normal_tail(spread**0.5 / 2)
+    exceeded = normal_quantile(-np.expm1(np.log1p(-one) / np.maximum(1, number)))
     return np.maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
 
 
@@ -58,6 +63,8 @@ class Pieces:
         host: what its launches take at least [s].
         around: what comes besides either, before and after [s].
         room: of a rank's step for prompts [token].
+        core, index: of a prompt's chunk, what grows with its context: the attention core, and the
+            choice of positions [s].
     """
 
     mixed: Number
@@ -71,11 +78,26 @@ class Pieces:
     host: Number
     around: Number
     room: Number
+    core: Number
+    index: Number
 
     @property
     def chunk(self) -> Number:
         """A prompt's chunk on one rank, with its launches and what is around it [s]."""
         return np.maximum(self.host, self.alone) + self.around
+
+
+def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
+    """Chunks of a prompt on average [1], whose mean length fills so many.
+
+    Where lengths vary, the last chunk ends anywhere: half a chunk more than the mean fills. The
+    first harmonic of what is left of the whole numbers is damped by the spread of the lengths.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    whole, between = np.maximum(p.prompt_chunks, span), span + 1 / 2
+    left = np.exp(-HARMONIC * (span * q.prompt_variation) ** 2)
+    return np.maximum(np.maximum(1, span), between + (whole - between) * left)
 
 
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
@@ -130,7 +152,8 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
                   experts, prefill.exchange_time, sent, prefill.host_time,
-                  prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room)
+                  prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room,
+                  prefill.core_time, prefill.index_time)
 
 
 @dataclass(frozen=True)
@@ -141,8 +164,36 @@ class Riding:
     cores: Number
 
 
-def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Riding) -> Number:
+def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
+    """What the chunk with the longest context of so many takes more than the mean one [s].
+
+    A chunk is anywhere in a prompt of any length, behind what is cached of it: of a prompt as long
+    as x, whose share h is cached, it sees x (h + (1 - h) U), U uniform. No part of a prompt is
+    further than its end. Chosen positions are no more than the model chooses.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        s: what a chunk is made of.
+        span: chunks that a prompt fills [1].
+        number: chunks [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    hit, varies = q.prefix_hit_share, q.prompt_variation**2
+    square = (1 + varies) * 4 * (1 + hit + hit * hit) / (3 * (1 + hit) ** 2)
+    longest = np.minimum(largest_of(number, (square - 1) * (1 - 1 / np.maximum(1, span) ** 2)),
+                         2 / (1 + hit) * largest_of(number, varies))
+    chosen = select(q.index_topk > 0, np.minimum(
+        longest, np.maximum(1, q.index_topk / p.prefill_attended)), longest)
+    return s.core * (chosen - 1) + s.index * (longest - 1)
+
+
+def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Riding,
+              deeper: Number = 0) -> Number:
     """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
+
+    ``deeper`` is what the longest context of its chunks takes more than a mean one [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -150,7 +201,7 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Ri
     of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
     more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
     device = (s.alone + s.token * (fullest - p.prefill_tokens + riding.tokens)
-              + fullest / p.prefill_tokens * more)
+              + fullest / p.prefill_tokens * (more + deeper))
     return np.maximum(s.host, device) + s.around + riding.cores
 
 
@@ -214,7 +265,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     Source: notebooks/serving.md, section A steady state.
     """
     later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
-    chunks, power = np.maximum(p.prompt_chunks, span), s.ranks**0.5
+    chunks, power = mean_chunks(q, p, span), s.ranks**0.5
     full = later / span * (1 + chunks / later)
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
@@ -247,6 +298,7 @@ class Chunks:
 
     together: Number
     fullest: Number
+    deeper: Number
     busy: Number
     own: Number
     prefill: Number
@@ -271,32 +323,37 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
     return share * burst.step_time * p.new_tokens / p.burst_tokens
 
 
-def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, burst: Step,
-              riding: Riding, pace: Number) -> Chunks:
+def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
+              burst: Step, riding: Riding, pace: Number) -> Chunks:
     """Steps with prompts: of others, with one's own chunk, and full ones.
+
+    What the fullest of n chunks lacks to the budget is the least of n parts, about an n-th of one.
 
     Source: notebooks/serving.md, section A steady state.
     """
     budget, new = q.max_num_batched_tokens, p.new_tokens
     on_rank = np.maximum(1, r.prompts / np.maximum(LEAST, r.rank))
-    single = select(r.prompts > FEW, r.prompts * np.exp(-r.prompts) / -np.expm1(
-        -np.maximum(FEW, r.prompts)), 1)
-    variance = (q.prompt_variation**2 + 1 - single) / on_rank
     whole = np.minimum(budget, select(
         r.prompts > LEAST, r.prompts * new / np.maximum(LEAST, r.rank), p.prefill_tokens))
-    busy_ranks = s.ranks * r.rank / np.maximum(LEAST, r.group)
-    fullest = np.minimum(budget, whole * largest_of(busy_ranks, variance))
+    busy_ranks = np.maximum(1, s.ranks * r.rank / np.maximum(LEAST, r.group))
+    fullest = np.minimum(budget - (budget - whole) / busy_ranks,
+                         whole * largest_of(busy_ranks, q.prompt_variation**2 / on_rank))
     everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
-    busy = np.maximum(pace, busy_time(s, p, fullest, np.maximum(fullest, everywhere), riding))
-    joined = p.prefill_tokens + np.clip(
-        (on_rank - 1) * p.prefill_tokens + select(r.hold > 0, 0, r.prompts * new), 0,
-        np.maximum(0, s.room - p.prefill_tokens))
+    deeper = deepest(q, p, s, span, busy_ranks)
+    # other ranks decode meanwhile, and their drafts are checked at once
+    shortest = select(s.ranks > 1, np.maximum(pace, decode.step_time), pace)
+    busy = np.maximum(shortest, busy_time(
+        s, p, fullest, np.maximum(fullest, everywhere), riding, deeper))
+    mean = new / r.chunks
+    joined = mean + np.clip((on_rank - 1) * mean + select(r.hold > 0, 0, r.prompts * new), 0,
+                            np.maximum(0, s.room - mean))
     own = np.minimum(budget, select(r.prompts > LEAST, np.maximum(joined, fullest), joined))
     among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
-    chunk = busy_time(s, p, own, p.prefill_tokens + among, riding)
+    chunk = busy_time(s, p, own, mean + among, riding,
+                      deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank))
     stages = q.pipeline_parallel
-    filling = (p.prompt_chunks + stages - 1) / (stages * p.prompt_chunks)
+    filling = (r.chunks + stages - 1) / (stages * r.chunks)
     least = np.maximum(packed_time(q, p, c, burst),
                        span * busy_time(s, p, budget, s.ranks * budget, riding)) / s.ranks
-    return Chunks(np.maximum(1, everywhere / new), fullest, busy, chunk,
-                   r.chunks * (chunk * filling + r.held * pace), least)
+    return Chunks(np.maximum(1, everywhere / new), fullest, deeper, busy, chunk,
+                  r.chunks * (chunk * filling + r.held * pace), least)

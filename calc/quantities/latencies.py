@@ -45,7 +45,8 @@ DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_t
 _OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time", "device_time")
 WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
                      "index_time", "context_exchange_time", "distinct_experts", "device_time"),
-          "prefill": (*_OF_CHUNK, "host_time", "distinct_experts"), "burst": _OF_CHUNK}
+          "prefill": (*_OF_CHUNK, "host_time", "distinct_experts", "core_time", "index_time"),
+          "burst": _OF_CHUNK}
 STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
 _OF_PHASE = {phase: frozenset(f"{phase}_{name}" for name in STEP_NAMES) for phase in PHASES}
 _OF_WAVE = frozenset(entry.name for entry in fields(Serving))

@@ -33,6 +33,7 @@ from calc.quantities.bunches import (
     rates_of,
 )
 from calc.quantities.dealing import others_in_turn, shorter_of_two
+from calc.quantities.overlaps import Among, decoding_among, overlapping
 from calc.quantities.planning import pool_replicas
 from calc.quantities.waves import Prompts, prefill_time, token_pace
 
@@ -51,6 +52,7 @@ class Steady:
     shared_chunk: Number
     prompt_span: Number
     riding_time: Number
+    mean_chunks: Number
     queue_filled: Number
     queue_steps: Number
     random_queue: Number
@@ -63,6 +65,7 @@ class Steady:
     group_busy: Number
     prompts_per_chunk: Number
     fullest_chunk: Number
+    deeper_chunk: Number
     busy_step: Number
     own_chunk: Number
     least_work: Number
@@ -71,9 +74,13 @@ class Steady:
     step_left: Number
     return_wait: Number
     random_wait: Number
+    overlap_about: Number
+    overlap_nearer: Number
+    overlapping: Number
     returned_decode: Number
     random_decode: Number
     random_share: Number
+    meeting_share: Number
     steady_decode: Number
     pool_wait: Number
     lighter_step: Number
@@ -97,6 +104,7 @@ class _Stay:
     left: Number
     back: Number
     random: Number
+    overlaps: tuple[Number, Number, Number]
     decode_back: Number
     decode_random: Number
 
@@ -106,7 +114,8 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     """Waits and decoding; a share of the others that is not lone delays.
 
     Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
-    Those of the others join the next step, so that they delay who decodes, or is about to.
+    Those of the others join the next step, so that they delay who decodes, or is about to. Who
+    waits until prompts are let go begins to decode when they are, a whole hold before the next.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -114,7 +123,10 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     h = q.request_overhead
     longer = r.group * (k.busy - pace)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
-    stalled = (longer + pausing * pace) / (1 - pausing)
+    alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
+    seen = select(r.hold > 0, np.maximum(
+        0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
+    stalled = (longer + pausing * pace) / (1 - pausing) * seen
     each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
     interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
     at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
@@ -130,8 +142,12 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     own = after * pace + interruption * behind
     joining = interruption * u * (s.ranks - 1)
     grown = joining + own - first
-    decoding = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
-    return _Stay(interruption, left, lone * left + r.queued * k.busy, random,
+    held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
+    among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
+                  k.own * (r.chunks + 1) / 2, pace / k.busy, pausing)
+    overlaps = overlapping(among)
+    decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
+    return _Stay(interruption, left, lone * left + r.queued * k.busy, random, overlaps,
                  after * (pace + stalled), select(q.output_tokens > 1, decoding, 0))
 
 
@@ -272,15 +288,17 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
     r = rates_of(q, p, s, u, span, _at_random(q, pace + p.prompt_chunks * s.chunk))
-    k = chunks_of(q, p, s, r, c, span, burst, riding, pace)
+    k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = _at_random(q, pace + k.prefill)
+    meeting = select((s.ranks > 1) & (r.hold <= 0), _at_random(
+        q, pace + k.busy * np.exp(-s.ranks * r.prompts)), mixing)
     sent = through + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
     pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
     queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)
     decoding = select(apart, after * pace,
-                      (1 - mixing) * t.decode_back + mixing * t.decode_random)
+                      (1 - meeting) * t.decode_back + meeting * t.decode_random)
     first = queue + select(apart, sent, q.request_overhead + k.prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
@@ -293,10 +311,11 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
-        np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.filled, r.queued,
-        r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
-        r.group, k.together, k.fullest, k.busy, k.own, k.least, k.prefill, t.interruption, t.left,
-        t.back, t.random, t.decode_back, t.decode_random, mixing, decoding, pool,
+        np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.chunks,
+        r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
+        r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
+        t.interruption, t.left, t.back, t.random, *t.overlaps, t.decode_back, t.decode_random,
+        mixing, meeting, decoding, pool,
         lighter, steps, queue + short, stall,
         ttft, tpot, e2e, among, 1 + total + among * q.think_time, rate,
         rate * q.output_tokens)

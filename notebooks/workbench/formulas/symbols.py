@@ -45,6 +45,7 @@ _FRACTIONAL = frozenset({
     "block_waste", "absorbed_copies", "alone_share", "shared_chunk", "prompts_per_chunk",
     "prompt_span", "queue_steps", "random_queue", "prompts_per_step", "hold_steps", "hold_wait",
     "chunks_between", "unheld_prompts", "random_share", "shorter_stay",
+    "mean_chunks", "meeting_share", "overlap_about", "overlap_nearer", "overlapping",
     "rank_busy", "group_busy", "queue_filled", "fullest_chunk", "prefill_delay_steps",
     "steady_users",
     "awake_share", "memory_share", "matmul_share", "expert_share", "attention_share", "link_share",
