@@ -1,0 +1,96 @@
+"""Ranks that take their steps together, and prompts that come to them at random: how many are in
+work at once, and how long decoding takes among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.physics.arrays import Number
+
+LEAST = 8.0**-9  # prompts in work at once
+MOST = 16.0  # of them; beyond, no step without any is left
+REFINED = 2  # times, by Newton's method
+
+
+@dataclass(frozen=True)
+class Among:
+    """Decoding among others, whose prompts come at random.
+
+    Attributes:
+        own: decode steps of an answer without anybody's prompt [s].
+        first: until its first token [s].
+        load: of the steps for the prompts of all others [s].
+        chunks: of a prompt [1].
+        begun: what is left of those in work when decoding begins [s].
+        rest: a decode step over one with prompts [1].
+        pausing: of the steps at most, those that prompts of one's own rank take from it [1].
+    """
+
+    own: Number
+    first: Number
+    load: Number
+    chunks: Number
+    begun: Number
+    rest: Number
+    pausing: Number
+
+
+def product_log(x: Number) -> Number:
+    """Lambert's W, whose product with its exponential is x, to 2%; of x >= 0 [1].
+
+    Source: Winitzki, Uniform approximations for transcendental functions, ICCSA 2003, LNCS 2667.
+    """
+    above = np.log1p(x)
+    return above * (1 - np.log1p(above) / (2 + above))
+
+
+def _decoding(a: Among, rho: Number) -> tuple[Number, Number]:
+    """Time from first to last token [s], and by what share it grows with ρ [1]."""
+    last = -np.expm1(-rho / a.chunks)
+    runs = rho / a.chunks * np.expm1(rho) / last
+    busy, stalls = runs / (1 + runs), 1 - a.rest
+    left = 1 - stalls * busy
+    paused = 1 / (1 - np.minimum(a.pausing, runs / (runs + 1 / a.rest)))
+    through, most = a.begun / left, a.own / a.rest
+    met = busy * through * most / (through + most) * (1 - a.rest / left)
+    growth = 1 - 1 / np.expm1(-rho) * rho - rho / a.chunks * (1 - last) / last
+    return (a.own / left * paused + met,
+            busy / (1 + runs) * stalls / left * growth)
+
+
+def overlapping(a: Among) -> tuple[Number, Number, Number]:
+    """Prompts in work at once ρ, if none were kept waiting: about, nearer, and near enough [1].
+
+    ρ (τ_1 + τ_D(ρ)) is the load of all others: they come once in such a time. It begins where
+    either part alone would be, ρ e^ρ where decoding is the larger one.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    least = np.maximum(LEAST, a.load / a.first)
+    ratio = least * a.first * (1 - a.pausing) / a.own
+    found = [np.minimum(MOST, 1 / (1 / least + 1 / np.maximum(
+        product_log(ratio), ratio * a.rest)))]
+    for _ in range(REFINED):
+        rho = found[-1]
+        after, share = _decoding(a, rho)
+        whole = a.first + after
+        nearer = rho * (least * a.first / (rho * whole)) ** (
+            whole / (whole + share * after))
+        found.append(np.clip(nearer, LEAST, MOST))
+    about, near, enough = found
+    return about, near, enough
+
+
+def decoding_among(a: Among, rho: Number) -> Number:
+    """Time from first to last token among prompts that come at random [s].
+
+    Steps without a pause have prompts of m chunks, ρ/m of them new in each: until m steps in a row
+    had no new one, (e^ρ - 1) / (1 - e^(-ρ/m)) steps, and then none for the time in which one comes.
+    So the share ρ/m times that, over one more, of the time passes in such steps. What is in work
+    when decoding begins goes on for as long as a run, in which few tokens come.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return _decoding(a, rho)[0]
