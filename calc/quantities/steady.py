@@ -126,7 +126,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
     seen = select(r.hold > 0, np.maximum(
         0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
-    stalled = (longer + pausing * pace) / (1 - pausing) * seen
+    stalled = (longer + pausing * pace) / (1 - pausing)
     each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
     interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
     at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
@@ -148,7 +148,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     overlaps = overlapping(among)
     decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
     return _Stay(interruption, left, lone * left + r.queued * k.busy, random, overlaps,
-                 after * (pace + stalled), select(q.output_tokens > 1, decoding, 0))
+                 after * (pace + seen * stalled), select(q.output_tokens > 1, decoding, 0))
 
 
 def pool_queue(load: Number, service: Number, base: Number) -> Number:
