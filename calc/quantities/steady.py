@@ -140,7 +140,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     first = h + k.prefill + random
     behind = np.maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
     own = after * pace + interruption * behind
-    joining = interruption * u * (s.ranks - 1)
+    joining = interruption * u * np.maximum(0, s.ranks - 1)
     grown = joining + own - first
     held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
     among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
