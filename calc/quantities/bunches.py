@@ -19,7 +19,7 @@ from calc.quantities.waves import Prompts
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
 FEW = 8.0**-4  # prompts, of which two never meet
-HARMONIC = 19.739  # 2 π^2, to five digits: by it a variance damps what repeats once a chunk
+HARMONIC = 4.93475  # π^2/2, to five digits: variances damp by it what repeats once a chunk
 ROOM = 1 / 8  # of a step that prompts find at least
 
 
@@ -96,7 +96,7 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     whole, between = np.maximum(p.prompt_chunks, span), span + 1 / 2
-    left = np.exp(-HARMONIC * (span * q.prompt_variation) ** 2)
+    left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
     return np.maximum(np.maximum(1, span), between + (whole - between) * left)
 
 

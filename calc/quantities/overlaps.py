@@ -10,7 +10,7 @@ import numpy as np
 from calc.physics.arrays import Number
 
 LEAST = 8.0**-9  # prompts in work at once
-MOST = 16.0  # of them; beyond, no step without any is left
+MOST = 4.0**2  # of them; beyond, no step without any is left
 REFINED = 2  # times, by Newton's method
 
 
