@@ -5,12 +5,14 @@
 
 import json
 import os
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import calc
 import catalogue
+from calc.choosing import users
 from calc.intervals.leaning import is_middle
 from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
@@ -24,6 +26,13 @@ USUAL = (("r1-64-users-8xh20", ()), ("million-tokens", ("devices=nvidia-h200-sxm
 GOALS = [(name, ()) for name in catalogue.names("goals")] if os.environ.get(
     "GOALS") == "all" else USUAL
 LEAST, MOST = 0.35, 0.65
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_runs():
+    """What is told of a run does not hang on how long it was."""
+    with mock.patch.multiple(users, COUNTED=20, FEWEST=20, DEAREST=0.01):
+        yield
 
 
 @pytest.fixture(scope="module", params=GOALS, ids=lambda goal: goal[0])
