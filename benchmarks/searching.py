@@ -76,6 +76,7 @@ def measure(peers: bool = False) -> dict[str, tuple]:
     rows: dict[str, tuple] = {
         "search_deployments": (count, "1", "of one goal, all quantities of the front"),
         "search_seconds": (two, "s", "two processes"),
+        "search_rate": (count / two, "deployments/s", "two processes"),
         "search_processor_seconds": (busy, "s", "of both processes together, with their start"),
         "search_two_over_one": (one / two, "1", "two processes against one, one after the other"),
         "search_memory": (memory, "B", "of the largest process"),
