@@ -16,6 +16,7 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
              "int4-group128-cutlass": "w4afp8",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
+MARLIN = "_marlin"  # of methods that take a checkpoint's weights to kernels of NVIDIA's cards
 BUFFER = 128  # tokens of a rank that DeepEP has room for unless told otherwise, in every release
 CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
 
@@ -56,10 +57,14 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
 
 
 def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
-    """``--quantization`` by format; on Ascend what msModelSlim wrote where the release knows it."""
-    if scenario.device.type == "npu" and release.has("--quantization", SLIM):
-        return QUANTIZED | {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
-    return QUANTIZED
+    """``--quantization`` by format; on Ascend without kernels of NVIDIA's, by which a checkpoint's
+    own method is not overridden there, and what msModelSlim wrote where the release knows it."""
+    if scenario.device.type != "npu":
+        return QUANTIZED
+    found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
+    if release.has("--quantization", SLIM):
+        found |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
+    return found
 
 
 def _caches(scenario: Scenario) -> dict[str, str | None]:

@@ -310,6 +310,13 @@ def in_an_engine() -> None:
     rows = {row["key"]: row for part in ("serve", "lines") for row in kept[part]}
     for name in ("engine", "written_for", "override"):
         number(f"service_tried_{name}", kept[name], str)
+    for name in ("sglang_release", "sglang_router"):
+        number(f"service_tried_{name}", kept[name], str)
+    for part in ("sglang", "sglang-answers"):
+        of = {row["key"]: row["numbers"] for row in kept[part] if row.get("numbers")}
+        for key in ("parsed", "configured"):
+            for name in set(of[key]) & {"lines", "deployments", "whole"}:
+                number(f"service_tried_{part.replace('-', '_')}_{name}", of[key][name])
     number("service_tried_faster", kept["faster"])
     for key, names in TRIED.items():
         for name in names:

@@ -14,6 +14,7 @@ from tools.engine import configured, inside, lines, model, plan, served, watchin
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, renamed
 from tools.engine.rows import Row, table
+from tools.engine.sglang import parsed, stand_in
 
 RULES = {"groups": [{"name": "serve", "rules": [
     {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",
@@ -129,3 +130,31 @@ def test_what_was_kept_is_of_the_engine_that_is_pinned():
     assert kept["engine"] == f"{PACKAGE} {RELEASE}"
     assert kept["written_for"] == f"vllm@{WRITTEN}"
     assert all(row["ok"] for part in ("serve", "lines") for row in kept[part])
+
+
+def test_packages_for_cards_alone_are_empty_and_no_others_are(monkeypatch):
+    finder = stand_in.Finder(["sgl_kernel"])
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "sgl_kernel", raising=False)
+    import sgl_kernel
+
+    assert sgl_kernel.decorator(len) is len
+    assert not hasattr(sgl_kernel, "__wrapped__")
+    with pytest.raises(ImportError):
+        __import__("sgl_kernel_of_another_name")
+    monkeypatch.delitem(sys.modules, "sgl_kernel")
+
+
+def test_lines_for_sglang_name_the_module_that_python_starts(tmp_path):
+    text = "s2-910b1-awq"
+    made, refused = lines.written(sys.executable, f"sglang@{parsed.RELEASE}", tmp_path, [text])
+    (line,) = made[text]
+    assert not refused
+    assert line.program == "sglang.launch_server"
+    # the method of the checkpoint: Marlin's kernels, which override it, are NVIDIA's
+    assert line.argv[line.argv.index("--quantization") + 1] == "awq"
+    assert parsed.card(catalogue.load_scenario(text).device, 8)["kind"] == "npu"
+
+
+def test_what_is_written_for_sglang_is_for_the_newest_release_that_is_known():
+    assert catalogue_of("sglang").versions[-1] == parsed.RELEASE

@@ -1,8 +1,8 @@
 """``make engine``: what ``deploy`` writes, in a real engine on this machine's processor.
 
-``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, lines, answers; without
-names, all. One table (what, saw, expected, ok), kept in ``notebooks/decisions/engine.json``; the
-exit code is 1 if a row is not as expected. A processor is no card of the catalogue: what is tested
+``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, lines, answers, sglang,
+sglang-answers; without names, all. One table (what, saw, expected, ok), kept in
+``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A processor is no card of the catalogue: what is tested
 is that commands start and that flags, metrics, rules, bench and calibration go together. Its speed
 tests no prediction.
 """
@@ -24,12 +24,14 @@ from tools.engine import configured, served
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
 from tools.engine.rows import Row, table
 from tools.engine.serving import STATED
+from tools.engine.sglang import parsed as sglang
 from tools.engine.watching import FASTER
 
 ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks" / "decisions" / "engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
-    "serve": served.rows, "lines": configured.rows, "answers": configured.of_answers}
+    "serve": served.rows, "lines": configured.rows, "answers": configured.of_answers,
+    "sglang": sglang.rows, "sglang-answers": sglang.of_answers}
 
 
 def main(arguments: list[str]) -> int:
@@ -45,6 +47,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with it
     environment = ready(args.environment)
     made: dict[str, Any] = {"engine": f"{PACKAGE} {RELEASE}", "written_for": f"vllm@{WRITTEN}",
+                            "sglang_release": sglang.RELEASE, "sglang_router": sglang.ROUTER,
                             "override": STATED, "faster": FASTER}
     found = []
     with tempfile.TemporaryDirectory(prefix="engine-") as place:

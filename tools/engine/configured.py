@@ -41,13 +41,15 @@ def of_answers(environment: Environment, python: Path, folder: Path) -> Iterator
                       "first answers to goals")
 
 
-def judged(found: list[dict[str, Any]], refused: dict[str, str], kind: str) -> Iterator[Row]:
+def judged(found: list[dict[str, Any]], refused: dict[str, str], kind: str,
+           place: str = "this processor") -> Iterator[Row]:
     """What the engine made of lines.
 
     Args:
         found: as ``inside`` writes them.
         refused: deployments that are not written, with the sentence.
         kind: what they are lines of.
+        place: for what they were configured.
     """
     parsed = [row for row in found if row["parsed"]]
     whole = [row for row in parsed if row["configured"] and not row["left_out"]]
@@ -59,7 +61,7 @@ def judged(found: list[dict[str, Any]], refused: dict[str, str], kind: str) -> I
               {"lines": len(found), "deployments": len(deployments), "parsed": len(parsed)},
               [f"{row['name']}: {row['refused'][0]}" for row in found if not row["parsed"]])
     left = Counter(name for row in partly for name in row["left_out"])
-    yield Row("configured", f"{kind}, configured by the engine for this processor",
+    yield Row("configured", f"{kind}, configured by the engine for {place}",
               f"{len(whole)} as written, {len(partly)} without what is of a card",
               f"{len(found)}", len(whole) + len(partly) == len(found),
               {"whole": len(whole), "partly": len(partly)},

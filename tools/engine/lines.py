@@ -21,6 +21,7 @@ from tools.engine import model
 from tools.engine.environment import Environment
 
 ENGINE = "vllm"
+PROGRAMS = ("vllm", "ray", "python", "vllm-router")
 ASKED_OF_EACH = ("r1-matrix",)  # a goal that is asked of each card by itself
 SECONDS = 120  # a script that only says what it would start takes none
 SHIM = """#!{python}
@@ -36,27 +37,29 @@ class Line:
 
     Attributes:
         name: deployment and script.
-        argv: what follows ``vllm serve``, the model first.
+        argv: what follows ``vllm serve``, the model first; or what follows a module of Python.
         environment: variables that the script sets.
+        program: that is started, or the module of Python.
     """
 
     name: str
     argv: list[str]
     environment: dict[str, str] = field(default_factory=dict)
+    program: str = ENGINE
 
 
-def candidates() -> Iterator[str]:
-    """Shipped deployments on cards that the engine reaches, and pairs of pools among them."""
+def candidates(engine: str = ENGINE) -> Iterator[str]:
+    """Shipped deployments on cards that an engine reaches, and pairs of pools among them."""
     for name in catalogue.deployment_names():
-        if ENGINE in fitting(catalogue.load_scenario(name).device):
+        if engine in fitting(catalogue.load_scenario(name).device):
             yield name
     for name in catalogue.names("scenarios"):
-        if catalogue.load_pools(name) and ENGINE in fitting(catalogue.load_scenario(name).device):
+        if catalogue.load_pools(name) and engine in fitting(catalogue.load_scenario(name).device):
             yield name
 
 
-def answers(python: Path, folder: Path) -> Iterator[str]:
-    """Files of the first answers to the shipped goals, on cards that the engine reaches; those that
+def answers(python: Path, folder: Path, engine: str = ENGINE) -> Iterator[str]:
+    """Files of the first answers to the shipped goals, on cards that an engine reaches; those that
     stand in the folder are used."""
     for goal in catalogue.names("goals"):
         if goal in ASKED_OF_EACH or (folder / f"{goal}-1.yml").exists():
@@ -64,16 +67,17 @@ def answers(python: Path, folder: Path) -> Iterator[str]:
         subprocess.run([python, "-m", "calc", "search", goal, "-o", folder, "--workers", "1"],
                        cwd=catalogue.ROOT.parent, capture_output=True, check=False)
     for path in sorted(folder.glob("*-1.yml")):
-        if ENGINE in fitting(catalogue.load_scenario(str(path)).device):
+        if engine in fitting(catalogue.load_scenario(str(path)).device):
             yield str(path)
 
 
 def deployed(python: Path, name: str, release: str, folder: Path) -> str | None:
-    """Write a deployment for a release, unless it stands there; the sentence of its refusal."""
+    """Write a deployment for a release (``vllm@0.33.0``), unless it stands there; the sentence of
+    its refusal."""
     if (folder / "manifest.json").exists():
         return None
     done = subprocess.run([python, "-m", "calc", "deploy", name, "--engine",
-                           f"{ENGINE}@{release}", "-o", folder], cwd=catalogue.ROOT.parent,
+                           release, "-o", folder], cwd=catalogue.ROOT.parent,
                           capture_output=True, text=True, check=False)
     if done.returncode and (folder / "nodes").exists():
         raise RuntimeError(f"deploy {name}: {done.stderr.strip()[-300:]}")
@@ -91,11 +95,12 @@ def lines(folder: Path, checkpoint: Path) -> list[Line]:
     """
     with tempfile.TemporaryDirectory() as place:
         bin_ = Path(place)
-        for program in ("vllm", "ray"):
+        for program in PROGRAMS:
             path = bin_ / program
             path.write_text(SHIM.format(python=sys.executable), encoding="utf-8")
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return [line for script in sorted((folder / "nodes").glob("*.sh"))
+        return [line for part in ("nodes", "router")
+                for script in sorted((folder / part).glob("*.sh"))
                 for line in _of(script, bin_, checkpoint)]
 
 
@@ -110,9 +115,11 @@ def _of(script: Path, bin_: Path, checkpoint: Path) -> list[Line]:
     found = []
     for row in said.read_text(encoding="utf-8").splitlines():
         argv, set_ = json.loads(row)
-        if Path(argv[0]).name == "vllm":
-            found.append(Line(f"{script.parent.parent.name}/{script.stem}", argv[2:],
-                              added(set_, around)))
+        name, given = f"{script.parent.parent.name}/{script.stem}", added(set_, around)
+        if Path(argv[0]).name == ENGINE:
+            found.append(Line(name, argv[2:], given))
+        elif Path(argv[0]).name == "python":  # python -m MODULE ...
+            found.append(Line(name, argv[3:], given, argv[2]))
     return found
 
 
@@ -139,21 +146,18 @@ def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]
     return [json.loads(row) for row in done.stdout.splitlines()]
 
 
-def every(environment: Environment, python: Path, release: str, folder: Path,
-          names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """All command lines of shipped deployments, checked; and why others are not written.
+def written(python: Path, release: str, folder: Path, names: Iterable[str]
+            ) -> tuple[dict[str, list[Line]], dict[str, str]]:
+    """Command lines of deployments by name; and why others are not written.
 
     Args:
-        environment: of the engine.
         python: that runs ``calc``.
-        release: for which they are written.
+        release: engine and release for which they are written.
         folder: where.
-        names: of deployments, or paths of their files; all that are shipped, if left out.
-
-    Returns rows as :func:`checked` gives them, and refusals by deployment.
+        names: of deployments, or paths of their files.
     """
-    found, refused = [], {}
-    wanted = list(names or candidates())
+    found, refused = {}, {}
+    wanted = list(names)
     with ThreadPoolExecutor(os.cpu_count()) as several:
         whys = list(several.map(
             lambda name: deployed(python, name, release, folder / Path(name).stem), wanted))
@@ -169,5 +173,23 @@ def every(environment: Environment, python: Path, release: str, folder: Path,
             continue
         checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
                                  config)
-        found += lines(folder / Path(name).stem, checkpoint)
-    return checked(environment, found), refused
+        found[name] = lines(folder / Path(name).stem, checkpoint)
+    return found, refused
+
+
+def every(environment: Environment, python: Path, release: str, folder: Path,
+          names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """All command lines of shipped deployments, checked; and why others are not written.
+
+    Args:
+        environment: of the engine.
+        python: that runs ``calc``.
+        release: for which they are written.
+        folder: where.
+        names: of deployments, or paths of their files; all that are shipped, if left out.
+
+    Returns rows as :func:`checked` gives them, and refusals by deployment.
+    """
+    found, refused = written(python, f"{ENGINE}@{release}", folder, names or candidates())
+    servers = [line for of in found.values() for line in of if line.program == ENGINE]
+    return checked(environment, servers), refused

@@ -1,0 +1,1 @@
+"""SGLang's own parser and checks of command lines, with a stand-in for the card; no server."""
