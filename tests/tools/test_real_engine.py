@@ -10,11 +10,21 @@ import yaml
 
 import catalogue
 from catalogue.engines.successors import catalogue_of
-from tools.engine import configured, inside, lines, model, plan, served, watching
+from tools.engine import (
+    cards,
+    configured,
+    inside,
+    lines,
+    model,
+    plan,
+    served,
+    stand_in,
+    watching,
+)
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, renamed
 from tools.engine.rows import Row, table
-from tools.engine.sglang import parsed, stand_in
+from tools.engine.sglang import parsed
 
 RULES = {"groups": [{"name": "serve", "rules": [
     {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",
@@ -147,13 +157,13 @@ def test_packages_for_cards_alone_are_empty_and_no_others_are(monkeypatch):
 
 def test_lines_for_sglang_name_the_module_that_python_starts(tmp_path):
     text = "s2-910b1-awq"
-    made, refused = lines.written(sys.executable, f"sglang@{parsed.RELEASE}", tmp_path, [text])
+    made, refused = lines.written(f"sglang@{parsed.RELEASE}", tmp_path, [text])
     (line,) = made[text]
     assert not refused
     assert line.program == "sglang.launch_server"
     # the method of the checkpoint: Marlin's kernels, which override it, are NVIDIA's
     assert line.argv[line.argv.index("--quantization") + 1] == "awq"
-    assert parsed.card(catalogue.load_scenario(text).device, 8)["kind"] == "npu"
+    assert cards.card(catalogue.load_scenario(text).device, 8)["kind"] == "npu"
 
 
 def test_what_is_written_for_sglang_is_for_the_newest_release_that_is_known():

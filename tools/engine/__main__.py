@@ -1,10 +1,10 @@
 """``make engine``: what ``deploy`` writes, in a real engine on this machine's processor.
 
 ``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, lines, answers, sglang,
-sglang-answers; without names, all. One table (what, saw, expected, ok), kept in
-``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A processor is no card of the catalogue: what is tested
-is that commands start and that flags, metrics, rules, bench and calibration go together. Its speed
-tests no prediction.
+sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected, ok),
+kept in ``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A
+processor is no card of the catalogue: what is tested is that commands start and that flags,
+metrics, rules, bench and calibration go together. Its speed tests no prediction.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import catalogue
 from catalogue.reading.files import write_whole
 from tools.engine import configured, served
+from tools.engine.ascend import parsed as ascend
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
 from tools.engine.rows import Row, table
 from tools.engine.serving import STATED
@@ -31,7 +32,8 @@ ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks" / "decisions" / "engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
     "serve": served.rows, "lines": configured.rows, "answers": configured.of_answers,
-    "sglang": sglang.rows, "sglang-answers": sglang.of_answers}
+    "sglang": sglang.rows, "sglang-answers": sglang.of_answers,
+    "ascend": ascend.rows, "ascend-answers": ascend.of_answers}
 
 
 def main(arguments: list[str]) -> int:
@@ -48,6 +50,7 @@ def main(arguments: list[str]) -> int:
     environment = ready(args.environment)
     made: dict[str, Any] = {"engine": f"{PACKAGE} {RELEASE}", "written_for": f"vllm@{WRITTEN}",
                             "sglang_release": sglang.RELEASE, "sglang_router": sglang.ROUTER,
+                            "ascend_release": ascend.RELEASE, "ascend_base": ascend.BASE,
                             "override": STATED, "faster": FASTER}
     found = []
     with tempfile.TemporaryDirectory(prefix="engine-") as place:

@@ -60,19 +60,20 @@ def ready(folder: Path) -> Environment:
     return made
 
 
-def renamed(place: Path) -> Path:
+def renamed(place: Path, release: str = RELEASE) -> Path:
     """The package's metadata under the name by which the engine asks what it was built for.
 
     Args:
         place: folder of installed packages.
+        release: of the package.
     """
-    own = place / f"{PACKAGE.replace('-', '_')}-{RELEASE}.dist-info"
-    other = place / f"vllm-{RELEASE}+cpu.dist-info"
+    own = place / f"{PACKAGE.replace('-', '_')}-{release}.dist-info"
+    other = place / f"vllm-{release}+cpu.dist-info"
     if not other.exists():
         shutil.copytree(own, other)
     path = other / "METADATA"
     text = re.sub(r"^Name: .*$", "Name: vllm", path.read_text(encoding="utf-8"), count=1,
                   flags=re.MULTILINE)
-    path.write_text(re.sub(r"^Version: .*$", f"Version: {RELEASE}+cpu", text, count=1,
+    path.write_text(re.sub(r"^Version: .*$", f"Version: {release}+cpu", text, count=1,
                            flags=re.MULTILINE), encoding="utf-8")
     return other

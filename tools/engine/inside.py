@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # what a CPU has no kernels or devices for; each group is left out alone, then all of them
@@ -31,10 +32,22 @@ def without(argv: list[str], names: tuple[str, ...]) -> list[str]:
 
 def main() -> int:
     """Check what stands on the standard input."""
-    from vllm.engine.arg_utils import AsyncEngineArgs
-    from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
-    from vllm.usage.usage_lib import UsageContext
-    from vllm.utils.argparse_utils import FlexibleArgumentParser
+    check(json.load(sys.stdin), CARD)
+    return 0
+
+
+def check(lines: Iterable[dict[str, Any]], card: Sequence[tuple[str, ...]]) -> None:
+    """Write what becomes of each line.
+
+    Args:
+        lines: name, arguments and environment of each.
+        card: groups of options that are left out where the whole is refused.
+    """
+    with contextlib.redirect_stdout(sys.stderr):
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+        from vllm.usage.usage_lib import UsageContext
+        from vllm.utils.argparse_utils import FlexibleArgumentParser
 
     def parsed(argv: list[str]) -> Any:
         args = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
@@ -47,7 +60,7 @@ def main() -> int:
             usage_context=UsageContext.OPENAI_API_SERVER, headless=args.headless)
 
     plain = dict(os.environ)
-    for line in json.load(sys.stdin):
+    for line in lines:
         found: dict[str, Any] = {"name": line["name"], "parsed": None, "configured": None,
                                  "refused": [], "left_out": []}
         os.environ.clear()
@@ -59,7 +72,7 @@ def main() -> int:
             except (Exception, SystemExit) as error:
                 found |= {"parsed": False, "refused": [said(error)]}
             if found["parsed"]:
-                for group in ((), *CARD, tuple(name for each in CARD for name in each)):
+                for group in ((), *card, tuple(name for each in card for name in each)):
                     argv = without(line["argv"], group)
                     left = [name for name in group if name in line["argv"]]
                     if group and not left:
@@ -72,7 +85,6 @@ def main() -> int:
                         found["configured"] = False
                         found["refused"].append(said(error))
         print(json.dumps(found), flush=True)
-    return 0
 
 
 def said(error: BaseException) -> str:

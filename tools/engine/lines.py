@@ -9,12 +9,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import catalogue
+from calc.launching.deployment import deployment
+from calc.launching.directory import write
+from calc.launching.scripts import cluster_file, node_files, router_files
 from catalogue import ParamsError
 from catalogue.engines.released import fitting
 from tools.engine import model
@@ -71,17 +73,22 @@ def answers(python: Path, folder: Path, engine: str = ENGINE) -> Iterator[str]:
             yield str(path)
 
 
-def deployed(python: Path, name: str, release: str, folder: Path) -> str | None:
-    """Write a deployment for a release (``vllm@0.33.0``), unless it stands there; the sentence of
-    its refusal."""
-    if (folder / "manifest.json").exists():
+def started(name: str, release: str, folder: Path) -> str | None:
+    """Write what ``deploy`` starts for a release (``vllm@0.33.0``), unless it stands there; the
+    sentence of its refusal."""
+    if folder.exists():
         return None
-    done = subprocess.run([python, "-m", "calc", "deploy", name, "--engine",
-                           release, "-o", folder], cwd=catalogue.ROOT.parent,
-                          capture_output=True, text=True, check=False)
-    if done.returncode and (folder / "nodes").exists():
-        raise RuntimeError(f"deploy {name}: {done.stderr.strip()[-300:]}")
-    return done.stderr.strip().splitlines()[-1] if done.returncode else None
+    try:
+        pools = deployment(name, engine=release).pools
+        files = {"cluster.env": cluster_file(pools), **router_files(pools)}
+        for pool in pools:
+            files |= node_files(pool)
+        write(folder, files)
+    except ParamsError as error:
+        return str(error)
+    except Exception as error:  # a defect of ours, told as a row
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def lines(folder: Path, checkpoint: Path) -> list[Line]:
@@ -146,22 +153,18 @@ def checked(environment: Environment, of: Iterable[Line]) -> list[dict[str, Any]
     return [json.loads(row) for row in done.stdout.splitlines()]
 
 
-def written(python: Path, release: str, folder: Path, names: Iterable[str]
+def written(release: str, folder: Path, names: Iterable[str]
             ) -> tuple[dict[str, list[Line]], dict[str, str]]:
     """Command lines of deployments by name; and why others are not written.
 
     Args:
-        python: that runs ``calc``.
         release: engine and release for which they are written.
         folder: where.
         names: of deployments, or paths of their files.
     """
     found, refused = {}, {}
-    wanted = list(names)
-    with ThreadPoolExecutor(os.cpu_count()) as several:
-        whys = list(several.map(
-            lambda name: deployed(python, name, release, folder / Path(name).stem), wanted))
-    for name, why in zip(wanted, whys, strict=True):
+    for name in names:
+        why = started(name, release, folder / Path(name).stem)
         if why is not None:
             refused[name] = why
             continue
@@ -172,24 +175,23 @@ def written(python: Path, release: str, folder: Path, names: Iterable[str]
             refused[name] = str(error)
             continue
         checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
-                                 config)
+                                 config, besides=model.beside(scenario.precision.id))
         found[name] = lines(folder / Path(name).stem, checkpoint)
     return found, refused
 
 
-def every(environment: Environment, python: Path, release: str, folder: Path,
+def every(environment: Environment, release: str, folder: Path,
           names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """All command lines of shipped deployments, checked; and why others are not written.
 
     Args:
         environment: of the engine.
-        python: that runs ``calc``.
         release: for which they are written.
         folder: where.
         names: of deployments, or paths of their files; all that are shipped, if left out.
 
     Returns rows as :func:`checked` gives them, and refusals by deployment.
     """
-    found, refused = written(python, f"{ENGINE}@{release}", folder, names or candidates())
+    found, refused = written(f"{ENGINE}@{release}", folder, names or candidates())
     servers = [line for of in found.values() for line in of if line.program == ENGINE]
     return checked(environment, servers), refused

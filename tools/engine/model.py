@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import load_model, load_precision
+from catalogue.library import load
 from catalogue.models.families import FAMILIES
 
 NAME = "four-layers"
@@ -38,18 +39,26 @@ QUANTIZATION = {
     "int4-group128": {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True,
                       "version": "gemm"}}
 """Format of the experts, or of a dense layer -> what a checkpoint in it says of itself."""
+BESIDE = "hf_quant_config.json"  # the file in which ModelOpt says it instead
+MODELOPT = {"nvfp4": "NVFP4"}
+DESCRIPTION = "quant_model_description.json"  # of msModelSlim, whose formats Ascend cards run
+MODELSLIM = {"int8-channel": "W8A8_DYNAMIC", "int4-channel-ascend": "W4A8_DYNAMIC"}
+WIDE = ["lm_head", "*self_attn*", "*mlp.gate"]  # modules in 16 bits, of checkpoints of DeepSeek-R1
+NARROW_OUTPUT = ["lm_head", "*q_a_proj*", "*q_b_proj*", "*kv_a_proj*", "*kv_b_proj*", "*mlp.gate"]
 
 
-def write(folder: Path, config: dict[str, Any], tokenizer: bool = True) -> Path:
+def write(folder: Path, config: dict[str, Any], tokenizer: bool = True,
+          besides: dict[str, Any] | None = None) -> Path:
     """A checkpoint's folder: configuration and tokenizer, no weights.
 
     Args:
         folder: made where it is missing.
         config: as ``config.json`` holds it.
         tokenizer: whether one is written, of words t0, t1, ...
+        besides: other files by name, as :func:`beside` gives them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files: dict[str, Any] = {"config.json": config}
+    files: dict[str, Any] = {"config.json": config, **(besides or {})}
     if tokenizer:
         files["tokenizer.json"] = {
             "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
@@ -98,6 +107,26 @@ def published(model: str, precision: str) -> dict[str, Any]:
     if stored in QUANTIZATION:
         config["quantization_config"] = QUANTIZATION[stored]
     return config
+
+
+def beside(precision: str) -> dict[str, Any]:
+    """Files beside ``config.json`` of a checkpoint in a precision of the catalogue.
+
+    >>> beside("nvfp4")["hf_quant_config.json"]["quantization"]["quant_algo"]
+    'NVFP4'
+    >>> beside("fp8-block")
+    {}
+    """
+    of = load_precision(precision)
+    stored = of.weights.routed_expert
+    if stored in MODELSLIM:
+        return {DESCRIPTION: {"model_quant_type": MODELSLIM[stored]}}
+    if stored not in MODELOPT:
+        return {}
+    return {BESIDE: {"producer": {"name": "modelopt"}, "quantization": {
+        "quant_algo": MODELOPT[stored], "group_size": int(load("formats", stored).group_size.value),
+        "kv_cache_quant_algo": "FP8" if of.kv_cache == "fp8" else None,
+        "exclude_modules": WIDE if of.weights.attention == "bf16" else NARROW_OUTPUT}}}
 
 
 def _type(model: Any) -> str:

@@ -32,6 +32,11 @@ class Nothing:
             raise AttributeError(name)
         return self
 
+    def __or__(self, other: Any) -> Any:
+        return other  # as a kind in an annotation
+
+    __ror__ = __or__
+
     def __mro_entries__(self, _: Any) -> tuple[type, ...]:
         return (object,)
 
@@ -91,7 +96,10 @@ def install(card: dict[str, Any]) -> None:
         "get_device_properties": lambda *_: about,
         "mem_get_info": lambda *_: (about.total_memory, about.total_memory)}
     if npu:
-        torch.npu = types.SimpleNamespace(**answers)
+        module = Empty("torch.npu")
+        vars(module).update(answers)
+        torch.npu = module
+        torch.utils.rename_privateuse1_backend("npu")  # a device, as for the package itself
         torch.version.cann = CANN
         return
     for name, answer in answers.items():
