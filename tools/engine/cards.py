@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from calc.launching.asserted import A2
 from catalogue.entries.hardware import Device
 from tools.engine.environment import Environment
 from tools.engine.lines import Line
 
+GENERATIONS = {"ascend-910b": "A2", "ascend-910c": "A3"}  # mechanisms -> what the plug-in calls it
 Card = dict[str, Any]
 Found = dict[str, Any]
 
@@ -33,7 +33,7 @@ def card(device: Device, count: int) -> Card:
     digits = str(device.architecture).removeprefix("sm_")  # 90 is 9.0, 103 is 10.3
     return {"kind": device.type, "name": device.name["en"], "count": count,
             "memory": int(device.memory_capacity.value),
-            "generation": "A2" if device.mechanisms == A2 else "A3",
+            "generation": GENERATIONS.get(str(device.mechanisms)),
             "capability": divmod(int(digits), 10) if digits.isdigit() else (0, 0)}
 
 

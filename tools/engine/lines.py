@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from calc.launching.deployment import deployment
-from calc.launching.directory import write
-from calc.launching.scripts import cluster_file, node_files, router_files
 from catalogue import ParamsError
 from catalogue.engines.released import fitting
 from tools.engine import model
 from tools.engine.environment import Environment
+from tools.engine.started import started
 
 ENGINE = "vllm"
 PROGRAMS = ("vllm", "ray", "python", "vllm-router")
@@ -71,24 +69,6 @@ def answers(python: Path, folder: Path, engine: str = ENGINE) -> Iterator[str]:
     for path in sorted(folder.glob("*-1.yml")):
         if engine in fitting(catalogue.load_scenario(str(path)).device):
             yield str(path)
-
-
-def started(name: str, release: str, folder: Path) -> str | None:
-    """Write what ``deploy`` starts for a release (``vllm@0.33.0``), unless it stands there; the
-    sentence of its refusal."""
-    if folder.exists():
-        return None
-    try:
-        pools = deployment(name, engine=release).pools
-        files = {"cluster.env": cluster_file(pools), **router_files(pools)}
-        for pool in pools:
-            files |= node_files(pool)
-        write(folder, files)
-    except ParamsError as error:
-        return str(error)
-    except Exception as error:  # a defect of ours, told as a row
-        return f"{type(error).__name__}: {error}"
-    return None
 
 
 def lines(folder: Path, checkpoint: Path) -> list[Line]:
