@@ -1,4 +1,4 @@
-"""What ``deploy`` writes to start a deployment, without what watches it, which takes a simulation."""
+"""What ``deploy`` writes to start a deployment, without what watches it: that is simulated."""
 
 from __future__ import annotations
 
