@@ -10,20 +10,13 @@ import yaml
 
 import catalogue
 from catalogue.engines.successors import catalogue_of
-from tools.engine import (
-    cards,
-    configured,
-    inside,
-    lines,
-    model,
-    plan,
-    served,
-    stand_in,
-    watching,
-)
+from tools.engine import configured, inside, lines, model, plan
 from tools.engine.__main__ import RESULTS
+from tools.engine.cards import asked as cards
+from tools.engine.cards import stand_in
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, renamed
 from tools.engine.rows import Row, table
+from tools.engine.server import served, watching
 from tools.engine.sglang import parsed
 
 RULES = {"groups": [{"name": "serve", "rules": [

@@ -20,13 +20,14 @@ from typing import Any
 
 import catalogue
 from catalogue.reading.files import write_whole
-from tools.engine import configured, served
+from tools.engine import configured
 from tools.engine.ascend import parsed as ascend
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
 from tools.engine.rows import Row, table
-from tools.engine.serving import STATED
+from tools.engine.server import served
+from tools.engine.server.serving import STATED
+from tools.engine.server.watching import FASTER
 from tools.engine.sglang import parsed as sglang
-from tools.engine.watching import FASTER
 
 ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks" / "decisions" / "engine.json"

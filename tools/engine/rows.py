@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,9 @@ class Row:
     alerts: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {name: value for name, value in asdict(self).items()
-                if value or name == "ok"}
+        """As it is kept, which is without folders of this machine."""
+        told = asdict(self) | {"notes": [FOLDERS.sub("", note) for note in self.notes]}
+        return {name: value for name, value in told.items() if value or name == "ok"}
 
 
 def table(rows: Iterable[Row]) -> str:

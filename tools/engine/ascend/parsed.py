@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from tools.engine import cards, configured, environment, lines, model
+from tools.engine import configured, environment, lines, model
+from tools.engine.cards import asked as cards
 from tools.engine.environment import PACKAGE, Environment
 from tools.engine.rows import Row
 from tools.engine.sglang.parsed import FOR_A_CARD
@@ -74,7 +75,8 @@ def asked(of: Environment, place: Path, about: cards.Card, made: Iterable[lines.
 
     Raises RuntimeError where they cannot be asked.
     """
-    return cards.asked(of, "ascend.inside", (Path(__file__).parents[1], place), about, made)
+    here = Path(__file__).parents[1]
+    return cards.asked(of, "ascend.inside", (here, place, here / "cards"), about, made)
 
 
 def _broken(of: Environment, place: Path, folder: Path) -> Row:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
-from tools.engine import cards, configured, lines, model
+from tools.engine import configured, lines, model
+from tools.engine.cards import asked as cards
 from tools.engine.environment import Environment
 from tools.engine.rows import Row
 
@@ -81,4 +82,4 @@ def asked(environment: Environment, place: Path, about: dict[str, Any],
     Raises RuntimeError where it cannot be asked.
     """
     here = Path(__file__).parent
-    return cards.asked(environment, "inside", (here, place, here.parent), about, of)
+    return cards.asked(environment, "inside", (here, place, here.parent / "cards"), about, of)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.engine import serving, watching
 from tools.engine.environment import Environment
 from tools.engine.plan import Plan, calc, written
 from tools.engine.rows import Row
+from tools.engine.server import serving, watching
 
 HEALTHY, FULL = 0.5, 4  # users, of those that are planned
 SETTLED, RAISED, OVER = 60.0, 180.0, 120.0  # s of watching; windows and holds take 40

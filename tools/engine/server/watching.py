@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from tools.engine.serving import TURN, ask, process, up
+from tools.engine.server.serving import TURN, ask, process, up
 
 FASTER = 15  # a scrape each second in place of every 15; 5 minutes become 20 seconds
 ADDRESS = "127.0.0.1:9187"
