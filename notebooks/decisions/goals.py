@@ -20,6 +20,8 @@ from calc.searching.answers import Answer
 from calc.searching.choices import Choice, Row, scenario
 from calc.searching.search import search
 from calc.searching.sure import SURE, Drawn, drawn, keeps, surely
+from catalogue.engines.released import AT
+from catalogue.kernels import kernel_of
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
 from workbench.entries.deployments import RESOURCES
@@ -317,13 +319,24 @@ def beside(answer: Answer, row: Row) -> Text:
 
 
 def starts(answer: Answer, row: Row) -> Text:
-    """Which release of an engine starts a deployment."""
+    """Which release of an engine starts a deployment, and with which kernel of its experts."""
     start = answer.start(row)
     if start is None:
         return "", ""
     if start.engine is None:
         return "**no release starts it**", "**没有引擎版本能启动**"
-    return f"starts under `{start.engine}`", f"可用 `{start.engine}` 启动"
+    kernels = ", ".join(_kernels(answer, row, *start.engine.split(AT)))
+    return (f"starts under `{start.engine}`; kernel: {kernels}",
+            f"可用 `{start.engine}` 启动，内核：{kernels}")
+
+
+def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
+    """Kernels of the experts' format in a release, one of each pool where they differ."""
+    model = catalogue.load_model(answer.found.wishes.goal.model)
+    found = [kernel_of(catalogue.load_precision(choice.precision),
+                       catalogue.load_device(choice.device), engine, release, model)
+             for choice in row.choices]
+    return list(dict.fromkeys(each.experts.kernel for each in found if each is not None))
 
 
 def costs(answer: Answer, row: Row) -> Text:

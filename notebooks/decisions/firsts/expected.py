@@ -21,6 +21,7 @@ from workbench.showing.numbers import fmt_percent, fmt_quantity, fmt_sig
 
 HERE = Path(__file__).parents[1]
 KEPT, ENGINE = HERE / "answers.json", HERE / "engine.json"
+ENGINES = {"vllm": "answers", "sglang": "sglang-answers", "ascend": "ascend-answers"}
 DRAFTING = "h200-r1-sglang-mtp"  # the deployment of which drafts are asked
 TEXTS: dict[str, Text] = {"random": ("random tokens", "随机 token"), "chat": ("chat", "对话"),
                           "code": ("code", "代码")}
@@ -102,10 +103,11 @@ def eight() -> None:
     number("firsts-started", sum(bool(each["files"]) for each in met))
     number("firsts-kept", sum(each["simulated"] is None or each["simulated"]["keeps"]
                               for each in met))
-    parsed = next((row for row in json.loads(ENGINE.read_text(encoding="utf-8")).get(
-        "answers", ()) if row["key"] == "parsed"), None)
-    number("firsts-lines", parsed["numbers"]["lines"] if parsed else 0)
-    number("firsts-parsed", parsed["numbers"]["parsed"] if parsed else 0)
+    told = json.loads(ENGINE.read_text(encoding="utf-8"))
+    for name, part in ENGINES.items():
+        parsed = next(row["numbers"] for row in told[part] if row["key"] == "parsed")
+        number(f"firsts-{name}-lines", parsed["lines"])
+        number(f"firsts-{name}-parsed", parsed["parsed"])
 
 
 def _now(name: str) -> Text:
