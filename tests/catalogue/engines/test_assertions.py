@@ -127,6 +127,17 @@ def test_vllm_refuses_what_its_configuration_checks(release, flags, says):
     assert any(says in each for each in problems("vllm", release, flags, {}, about))
 
 
+@pytest.mark.parametrize(("release", "more", "runner", "refused"), [
+    ("0.33.0", {}, "1", False), ("0.33.0", {"--pipeline-parallel-size": 2}, "1", True),
+    ("0.33.0", {"--speculative-config": {"method": "deepseek_mtp"}}, "1", True),
+    ("0.33.0", {"--speculative-config": {"method": "deepseek_mtp"}}, "0", False),
+    ("0.29.0", {"--speculative-config": {"method": "deepseek_mtp"}}, "1", False)])
+def test_the_second_runner_of_vllm_cuts_plain_steps_alone(release, more, runner, refused):
+    flags = {"--enable-dbo": None, "--all2all-backend": "deepep_low_latency", **more}
+    found = problems("vllm", release, flags, {"VLLM_USE_V2_MODEL_RUNNER": runner}, {})
+    assert any("beside drafts" in each for each in found) == refused
+
+
 def test_a_release_before_the_check_is_not_held_to_it():
     flags = {"--tensor-parallel-size": 8, "--decode-context-parallel-size": 3}
     assert problems("vllm", "0.13.0", flags, {}, {}) == []
