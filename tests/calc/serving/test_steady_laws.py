@@ -138,9 +138,10 @@ CONTINUOUS = (
     "exchange_alpha", "collective_alpha", "overlap_efficiency", "mtp_acceptance")
 MORE = 1.01  # times a continuous input
 JUMP = 0.03
+FULLEST = 256  # requests of a rank at most, where jumps are looked for
 KNEE = 5 / 4  # of what a cycle takes at least, below which a queue grows faster than its load
-NEW = 16  # tokens of a prompt that are not cached, and of an answer, where jumps are looked for
-FULLEST, SHORTEST_CHUNK = 256, 2048  # requests of a rank at most, tokens of a chunk at least
+ANSWER = 16  # tokens at least: the time per token of fewer is a mean over few steps
+SQUARED = 2  # of an answer: a longer one spreads its stalls wider, and has fewer prompts beside it
 
 
 def numbers(value):
@@ -161,7 +162,8 @@ def moved(inputs, name):
     if name == "prefix_hit_share":  # what is computed is the rest
         left = np.maximum(1e-9, 1 - old) / np.maximum(1e-9, 1 - new)
         itself = np.maximum(itself, np.log(left))
-    return inputs | change, np.where(old == new, 0, itself)
+    return inputs | change, np.where(old == new, 0, itself) * (
+        SQUARED if name == "output_tokens" else 1)
 
 
 def replicas_of(inputs, got):
@@ -188,12 +190,10 @@ def test_a_little_more_moves_nothing_by_much(found, name):
         more, itself = moved(inputs, name)
         then = evaluate(more, attention)
         shape = np.broadcast_shapes(*(np.shape(got[each]) for each in SEEN))
-        new = numbers(inputs["input_tokens"]) * (1 - numbers(more["prefix_hit_share"]))
         per_rank = numbers(inputs["concurrency"]) / numbers(inputs["data_parallel"])
-        # fewer requests than ranks, or answers of few tokens: one more is a different load
-        usual = ((new >= NEW) & (numbers(inputs["output_tokens"]) >= NEW)
-                 & (per_rank >= 1) & (per_rank <= FULLEST)
-                 & (numbers(inputs["max_num_batched_tokens"]) >= SHORTEST_CHUNK))
+        # fewer requests than ranks: one more is on a rank that had none
+        usual = ((numbers(inputs["output_tokens"]) >= ANSWER)
+                 & (per_rank >= 1) & (per_rank <= FULLEST))
         # dealt in turn to replicas that hardly have one each: of one more it hangs which meet
         replicas = (numbers(inputs["data_parallel"]) * numbers(inputs["pipeline_parallel"])
                     / ranks(inputs))
