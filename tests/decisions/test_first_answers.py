@@ -14,6 +14,7 @@ import pytest
 from benchmarks import answering
 from calc.launching.starting import search
 from catalogue import ROOT
+from decisions import goals
 from decisions.firsts import expected
 
 RESULTS = ROOT.parent / "benchmarks" / "results.json"
@@ -32,11 +33,15 @@ def test_of_every_goal_of_the_catalogue_the_first_answer_starts_and_keeps_its_li
 
 def test_what_is_kept_is_what_is_computed():
     name = "r1-910b2-least"
-    now = json.loads(json.dumps(answering.judged(search(name))))
+    answer = search(name)
+    now = json.loads(json.dumps(answering.judged(answer)))
     before = expected.kept()[name]
     assert now["row"]["choice"] == before["row"]["choice"]
     assert now["row"]["start"] == before["row"]["start"]
     assert now["row"]["quantities"] == pytest.approx(before["row"]["quantities"], rel=1e-6)
+    for told in goals.starts(answer, answer.front[0][0].row):
+        assert now["row"]["start"]["engine"] in told
+        assert "CANN W4A8 grouped matmul" in told  # of params/kernels/sglang.yml
 
 
 @pytest.mark.parametrize("number", SOME)
