@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from calc.intervals.amounts import Amount
-from calc.intervals.uncertainty import quantiles
+from calc.intervals.uncertainty import JOINT, NONE, even_scores, held_quantiles
+from catalogue.deployments.physics_inputs import Knob
+from catalogue.reading.values import Value
 
 ALONE = 3  # points of one input: its value and both ends
 Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -18,9 +20,10 @@ def spread(function: Function, inputs: Mapping[str, Amount | Any],
            units: Mapping[str, str] | None = None) -> dict[str, Amount]:
     """What a function of uncertain inputs gives, with 80% intervals.
 
-    Each input is moved alone to either end, and the moves are put together as those of every other
-    interval (:func:`calc.intervals.uncertainty.quantiles`): in logarithms where a result is
-    positive throughout. What a single input moves has the points that this gives it.
+    Each input is moved alone to either end, and all of them together in some draws; the moves are
+    put together as those of every other interval
+    (:func:`calc.intervals.uncertainty.held_quantiles`): in logarithms where a result is positive
+    throughout. What a single input moves has the points that this gives it.
 
     >>> product = spread(lambda q: {"area": q["a"] * q["b"]},
     ...                  {"a": Amount(2.0, 1.0, 4.0), "b": 3.0})["area"]
@@ -35,15 +38,29 @@ def spread(function: Function, inputs: Mapping[str, Amount | Any],
     Returns results with their medians and ends; what they are at the inputs' values is central.
     """
     central = {name: one.value if isinstance(one, Amount) else one for name, one in inputs.items()}
-    moved = [central | {name: end} for name, one in inputs.items() if isinstance(one, Amount)
-             and not np.array_equal(one.low, one.high) for end in (one.low, one.high)]
-    results = [function(point) for point in (central, *moved)]
+    unsure = {name: one for name, one in inputs.items() if isinstance(one, Amount)
+              and not np.array_equal(one.low, one.high)}
+    points = [central, *(central | {name: end} for name, one in unsure.items()
+                         for end in (one.low, one.high))]
+    if len(points) > ALONE:
+        together = {name: _draws(name, one) for name, one in unsure.items()}
+        points += [central | {name: column[draw] for name, column in together.items()}
+                   for draw in range(JOINT)]
+    results = [function(point) for point in points]
     return {name: _combined([result[name] for result in results], (units or {}).get(name, "1"))
             for name in results[0]}
 
 
+def _draws(name: str, one: Amount) -> np.ndarray:
+    """An input in the joint draws, shape (``JOINT``, *that of the input)."""
+    shape = np.shape(one.value)
+    rows = zip(*(np.broadcast_to(point, shape).ravel() for point in one.points), strict=True)
+    return np.stack([Knob(name, Value(value, one.unit, "", "", "derived", low, high), ()).at(
+        even_scores(name)) for value, low, high in rows], axis=1).reshape(JOINT, *shape)
+
+
 def _combined(points: list[Any], unit: str) -> Amount:
-    """A result as given, then moved to either end of each input in turn."""
+    """A result as given, then moved to either end of each input in turn, then in joint draws."""
     value = points[0]
     if len(points) == 1:
         return Amount.exactly(value, unit)
@@ -52,9 +69,7 @@ def _combined(points: list[Any], unit: str) -> Amount:
     arrays = np.array(np.broadcast_arrays(*points), dtype=float)
     shape = arrays.shape[1:]
     flat = arrays.reshape(len(points), -1)
-    in_log = bool((flat > 0).all())
-    scale = np.log(flat) if in_log else flat
-    low, middle, high = (
-        (flat[0] * np.exp(move) if in_log else flat[0] + move).reshape(shape)[()]
-        for move in quantiles((scale[1:] - scale[0]).reshape(-1, 2, flat.shape[1])))
+    in_log = np.full(flat.shape[1], (flat[:-JOINT] > 0).all())
+    low, middle, high = (each.reshape(shape)[()] for each in held_quantiles(
+        flat, in_log, np.zeros((2 * len(NONE), flat.shape[1]))))
     return Amount(middle, low, high, unit, central=value)

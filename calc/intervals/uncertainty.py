@@ -80,7 +80,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     found = [_points(quantities[name], count) for name in names]
     own_sides = [(*(own or {}).get(name, NONE), *NONE)[:len(NONE) * 2] for name in names]
     widths = [each.shape[1] for each in found]
-    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in _quantiles(
+    columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in held_quantiles(
         np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
                                                    widths),
         np.concatenate([[np.broadcast_to(side, width_) for side in sides]
@@ -119,8 +119,10 @@ def _points(quantity: Any, count: int) -> np.ndarray:
     return np.broadcast_to(points, (count, points.shape[-1]))
 
 
-def _quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
-    """10%, 50% and 90% points of quantities, shape (rows,) each.
+def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
+    """10%, 50% and 90% points of quantities, shape (rows,) each, in the units of the quantities.
+
+    They are those of :func:`quantiles`, with the median between the ``HELD`` of joint draws.
 
     Args:
         points: as given, then a pair of moves per knob, then joint draws, shape (points, rows).
