@@ -66,6 +66,15 @@ def console() -> Console:
     return Console(markup=False, emoji=False, width=None if told else PIPED)
 
 
+def counted(count: float, name: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "group"), counted(2, "group")
+    ('1 group', '2 groups')
+    """
+    return f"{count:,} {name}{'s' * (count != 1)}"
+
+
 def store(path: Path, text: str) -> None:
     """Write an entry of ``params/`` whole, over what stood there.
 

@@ -70,11 +70,12 @@ class Day:
         saturation: rate at which its queue has no bound any more [request/s].
         devices: cards of a replica [1].
         hours: from midnight on.
-        replicas: that the busiest hour needs, in closed form [1].
+        replicas: that the busiest hour needs, before it is checked [1].
         start: until a replica serves [s].
         checked: the busiest hour as simulated, the last one with enough replicas.
         online: users who are in conversation in the busiest hour, asking or thinking; None where
             nothing is said of thinking [request].
+        closed: whether the closed form holds at the rate of a replica; it is simulated otherwise.
     """
 
     requests: float
@@ -86,6 +87,7 @@ class Day:
     start: float
     checked: tuple[Checked, ...] = ()
     online: float | None = None
+    closed: bool = True
 
     @property
     def fixed(self) -> float:
@@ -120,7 +122,8 @@ class Day:
         return {
             "requests": self.requests, "rate_within_limits": self.most,
             "saturation_rate": self.saturation, "devices_per_replica": self.devices,
-            "replicas": self.bought, "replicas_closed_form": self.replicas,
+            "replicas": self.bought, "replicas_unchecked": self.replicas,
+            "closed_form_holds": self.closed,
             "devices": self.bought * self.devices, "start": self.start,
             "card_seconds_fixed": self.fixed, "card_seconds_scaled": self.scaled,
             "saved_by_scaling": self.saved, "utilisation": self.utilisation,
@@ -134,7 +137,7 @@ class Day:
 
 def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
         variation: float | None = None, start: float = 0.0, think: float | None = None) -> Day:
-    """The replicas that a day needs, hour by hour, in closed form.
+    """The replicas that a day needs, hour by hour: simulated, where the closed form does not hold.
 
     Args:
         replica: of the deployment.
@@ -148,7 +151,7 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
     Raises ParamsError where one request alone misses the limits: no number of replicas mends that.
     """
     vary = float(load.variation.value) if variation is None else variation
-    most = replica.most(limits, vary)
+    most = replica.promised(limits, vary)
     if not most:
         raise ParamsError(alone_misses(replica, limits))
     rates = load.rates(requests)
@@ -161,7 +164,7 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
     talking = None if think is None else online(
         busiest.rate, busiest.seen.in_flight / busiest.seen.rate, think)
     return Day(requests, most, replica.saturation, replica.devices, hours, replicas, start,
-               online=talking)
+               online=talking, closed=not replica.in_doubt(most))
 
 
 def online(rate: float, stay: float, think: float) -> float:

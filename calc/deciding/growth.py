@@ -2,10 +2,10 @@
 
 Every valid cut of so many cards is evaluated at every number of requests that is tried: what is
 best here is best of all that the runtime can lay out. Users come independently of each other, and
-limits hold for the means of a steady state in closed form. Where prompts are prefilled beside
-decode, ranks that step together in a pipeline are left out: there the closed form is too fast near
-saturation (by a third, held against the simulation). A step may draft a token, and overlap two
-half-batches; redundant experts are not tried.
+limits hold for the means of a steady state in closed form, whose doubts are told. Where prompts are
+prefilled beside decode, ranks that step together in a pipeline are left out: there the closed form
+is too fast near saturation (by a third, held against the simulation). A step may draft a token, and
+overlap two half-batches; redundant experts are not tried.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from calc.deciding.tables import (
     requests_of,
     ways,
 )
+from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
 from calc.quantities.everything import evaluate
+from calc.quantities.validity import DOUBTS, doubts
 from catalogue import Scenario
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut as Laid
@@ -58,6 +60,8 @@ class Best:
         wide: whether its experts lie on more cards than one server has.
         tried: layouts and numbers of requests that were evaluated [1].
         way: drafted tokens of a step, and the half-batches that it is run in [1].
+        doubts: why a simulation may give others, by name of ``calc.quantities.validity.DOUBTS``;
+            of so many requests it takes too long to be made here.
     """
 
     devices: int
@@ -72,6 +76,7 @@ class Best:
     wide: bool
     tried: int
     way: Way
+    doubts: tuple[str, ...] = ()
 
     @property
     def layout(self) -> str:
@@ -86,7 +91,7 @@ class Best:
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         return {**vars(self), "cut": list(self.cut), "layout": self.layout,
-                **_told(self.way)}
+                "doubts": {name: DOUBTS[name][0] for name in self.doubts}, **_told(self.way)}
 
 
 def _told(way: Way) -> dict[str, Any]:
@@ -126,10 +131,12 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
     ttft, tpot, rate = (float(found[name][row, column]) for name in (
         "steady_ttft", "steady_tpot", "steady_request_throughput"))
     cut, way = choices[row]
+    everything = evaluate(inputs, scenario.model.attention)
+    q = Inputs({name: np.float64(value) for name, value in inputs.items()})
     return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
                 ttft, tpot, _binding(found, room, row, column, limits),
-                bottleneck(inputs, evaluate(inputs, scenario.model.attention)),
-                is_wide(scenario, cut), counts.size, way)
+                bottleneck(inputs, everything), is_wide(scenario, cut), counts.size, way,
+                tuple(name for name, is_met in doubts(q, everything).items() if is_met))
 
 
 def _binding(found: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,

@@ -34,6 +34,9 @@ LATER = np.geomspace(1, 8.0**-6, 128)  # shares of the requests that exceed a ti
 MOST_BACK = 0.8  # of an answer that lasts longer, what comes back; beyond, the form does not hold
 MOST_OVERFLOW = 0.01  # of the steps, in which the cache may not suffice
 CLOSE = 1e-4  # of a rate, relative
+APART = 1.1  # one rate that is simulated over the next
+SIMULATED = 4  # rates at most, where the closed form of a rate within limits does not hold
+NEARLY, DEEP = 1.05, 64  # over the rate that is told: what is close, and what is sought at most
 USED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e",
         "steady_prefill", "prompt_work", "prompt_growth", "prompt_chunks", "riding_time",
         "busy_step", "own_chunk", "prompt_interruption", "decode_step_time", "tokens_per_step",
@@ -105,7 +108,8 @@ class Replica:
             whole |= {"prompt_variation": self.lengths.prompts,
                       "answer_variation": self.lengths.answers}
         self.scenario, self.ranks = scenario, int(ranks_in_step(whole))
-        self._given, self._simulated = dict(given or {}), dict[float, tuple[float, ...]]()
+        self._given = dict(given or {})
+        self._simulated: dict[float, tuple[float, float, float]] = {}
         self.inputs = whole | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
         self.devices = int(whole["tensor_parallel"] * whole["pipeline_parallel"] * self.ranks)
         self.fits = bool(has_room(evaluate(self.inputs | {"concurrency": self.ranks},
@@ -206,6 +210,10 @@ class Replica:
 
         return above
 
+    def in_doubt(self, rate: float) -> bool:
+        """Whether the closed form of a rate that it takes does not hold."""
+        return 0 < rate < self.saturation and bool(self._at(np.array(rate), "doubted"))
+
     def told(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
         """What users see at a mean rate; simulated, where the closed form does not hold.
 
@@ -215,19 +223,27 @@ class Replica:
             rate, share, variation: as for :meth:`seen`.
         """
         closed = self.seen(rate, share, variation)
-        if not 0 < rate < self.saturation or not self._at(np.array(rate), "doubted"):
+        if not self.in_doubt(rate):
             return closed
-        if rate not in self._simulated:
-            system = system_of(self.scenario, found=self._given)
-            system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
-            found = users_see(self.scenario, Asked(rate=rate), system=system, wanted=MEANS)
-            self._simulated[rate] = found.ttft.mean, found.tpot.mean, rate * found.e2e.mean
-        even = closed if not variation else self.seen(rate, None)
-        first, later, present = (mean / of for mean, of in zip(
-            self._simulated[rate], (even.ttft, even.tpot, even.in_flight), strict=True))
+        first, later, present = self._factors(rate)
         return replace(closed, in_flight=present * closed.in_flight,
                        ttft=first * closed.ttft, tpot=later * closed.tpot,
                        ttft_at=first * closed.ttft_at, tpot_at=later * closed.tpot_at)
+
+    def _factors(self, rate: float) -> tuple[float, float, float]:
+        """TTFT, TPOT and requests in flight of a simulation, over those of the closed form [1].
+
+        They are those of a rate nearby, which other rates share.
+        """
+        near = min(APART ** round(math.log(rate, APART)), self.saturation * (1 - CLOSE))
+        if near not in self._simulated:
+            system = system_of(self.scenario, found=self._given)
+            system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
+            found = users_see(self.scenario, Asked(rate=near), system=system, wanted=MEANS)
+            even = self.seen(near, None)
+            self._simulated[near] = (found.ttft.mean / even.ttft, found.tpot.mean / even.tpot,
+                                     near * found.e2e.mean / even.in_flight)
+        return self._simulated[near]
 
     def seen(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
         """What users see at a mean rate, in closed form.
@@ -268,6 +284,31 @@ class Replica:
             middle = (low + high) / 2
             low, high = (middle, high) if self._holds(middle, limits, variation) else (low, middle)
         return low
+
+    def promised(self, limits: Limits, variation: float = 0.0) -> float:
+        """:meth:`most` of what is :meth:`told`: simulated, where the closed form does not hold.
+
+        A simulation says by how much a limit of the closed form has to be lower for that of the
+        simulation to hold; at the rate that follows, or between those that are known, another one
+        says so again.
+
+        Args:
+            limits, variation: as for :meth:`most`.
+        """
+        rate = high = self.most(limits, variation)
+        low = high / DEEP
+        for _ in range(SIMULATED):
+            if not self.in_doubt(rate) or high < NEARLY * low:
+                break
+            closed = self.seen(rate, limits.share, variation)
+            told = self.told(rate, limits.share, variation)
+            low, high = (rate, high) if told.meets(limits) else (low, rate)
+            if low == self.most(limits, variation):
+                break
+            guess = self.most(replace(limits, ttft=limits.ttft * closed.ttft / told.ttft,
+                                      tpot=limits.tpot * closed.tpot / told.tpot), variation)
+            rate = guess if low < guess < high else math.sqrt(low * high)
+        return low if self.in_doubt(rate) else rate
 
     def _holds(self, rate: float, limits: Limits, variation: float) -> bool:
         """Whether limits hold at a rate; without seeking the percentile itself."""

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.deciding.answered import steps
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import OK, console, counted, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.reading.amounts import human, plain
 from catalogue.reading.units import DAY, HOUR, MINUTE, parse
@@ -20,6 +20,7 @@ GROWTH = (0.7, 1.0, 1.5)  # of the load, low, as expected and high, unless told 
 MOST_REQUESTS = 1e12  # of a day
 LARGEST = 1e18  # of any other option, in SI units
 PERCENT = 100
+DOUBTED = " ~"  # beside what the closed form may be off for
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -290,6 +291,9 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
                       f"{hour['busy']:.0%}", *("–" if each is None else human(each, "s")
                                                for each in times))
     screen.print(table)
+    if not day["closed_form_holds"]:
+        screen.print("The closed form does not hold at these rates: they are simulated, and the "
+                     "percentiles move along with the means.", highlight=False, soft_wrap=True)
     lines = [f"replicas: {day['replicas']} ({day['devices']} cards), busy {day['utilisation']:.0%} "
              "of what they take, over the day",
              f"scaled by the hour, started {human(day['start'], 's')} ahead: "
@@ -298,8 +302,8 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
               f"{human(run['ttft'], 's')}, TPOT {human(run['tpot'], 's')} ({of}), "
               f"{'within' if run['met'] else 'not within'} limits" for run in day["checked"]]
     if day["checked"] and not day["checked"][-1]["met"]:
-        lines.append("The simulation met the limits with none of these; the closed form is too "
-                     "hopeful here.")
+        lines.append("The simulation met the limits with none of these: the first number is too "
+                     "hopeful.")
     if day["online"] is not None:
         lines.append(f"in conversation in the busiest hour: {day['online']:,.0f} users")
     for line in lines:
@@ -308,9 +312,9 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
 
 def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
     fleet = answer["failures"]
-    lines = [f"servers: {fleet['groups']} groups of {fleet['servers']}, {fleet['spares']} stand "
-             f"by; one fails every {span(fleet['between_failures'])}, is mended in "
-             f"{span(fleet['repair'])}, a group restarts in {span(fleet['restart'])} "
+    lines = [f"servers: {counted(fleet['groups'], 'group')} of {fleet['servers']}, "
+             f"{fleet['spares']} stand by; one fails every {span(fleet['between_failures'])}, is "
+             f"mended in {span(fleet['repair'])}, a group restarts in {span(fleet['restart'])} "
              f"({fleet['source']})",
              f"throughput that is there: {fleet['share']:.2%} ({fleet['share_low']:.2%} to "
              f"{fleet['share_high']:.2%})"]
@@ -369,11 +373,16 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
     found = answer["cards"]
     for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
         cells = ["–"] * 6 if one is None else [
-            one["layout"] + _way(one), plain(one['per_device']), human(one["ttft"], "s"),
-            human(one["tpot"], "s"), one["binds"], one["resource"]]
+            one["layout"] + _way(one) + DOUBTED * bool(one["doubts"]),
+            plain(one["per_device"]), human(one["ttft"], "s"), human(one["tpot"], "s"),
+            one["binds"], one["resource"]]
         table.add_row(f"{size}", *cells, "–" if two is None else
                       f"{plain(two['per_device'])} ({_pools(two)})")
     screen.print(table)
+    why = dict.fromkeys(text for one in found["best"] if one for text in one["doubts"].values())
+    if why:
+        screen.print(f"{DOUBTED.strip()} in closed form, which a simulation need not confirm "
+                     f"there: {'; '.join(why)}.", highlight=False, soft_wrap=True)
 
 
 def _pools(two: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from calc.deciding.growth import Best, best, sizes_of
 from calc.deciding.pairing import Pairing, TwoPools
 from calc.deciding.replicas import Limits
 from calc.deciding.tables import Tables
+from calc.quantities.validity import DOUBTS
 from decisions.capacity import scaling_figures
 from workbench.showing.display import draw, number, show, table
 from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -26,6 +27,7 @@ RESOURCES = {"memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute"
 SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
          "expert_parallel": "EP"}
 EVERY = 3  # numbers of cards of which one is not folded
+DOUBTED = " ~"  # beside what the closed form may be off for
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
 S1 = ("s1-scale-24", "s1-scale-32", "s1-scale-48", "s1-scale-64")
 
@@ -127,7 +129,7 @@ def layouts(page: Growth) -> None:
         one, two = page.one[size], page.two.get(size)
         row: dict[str, object] = {"cards": size}
         if one:
-            row |= {"layout": tuple(text + way for text, way in zip(
+            row |= {"layout": tuple(text + way + DOUBTED * bool(one.doubts) for text, way in zip(
                         one.layouts.values(), _way(one.way), strict=True)),
                     "requests": one.requests,
                     "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
@@ -151,6 +153,17 @@ def layouts(page: Growth) -> None:
         "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}
     table(rows[1::EVERY], columns, wide=True)
     table(rows, columns, wide=True, folded=("Every number of cards", "全部卡数"))
+    _doubted([one for one in page.one.values() if one])
+
+
+def _doubted(ones: Sequence[Best]) -> None:
+    """Why the closed form may be off for some of them."""
+    names = list(dict.fromkeys(name for one in ones for name in one.doubts))
+    if names:
+        en, zh = ("; ".join(DOUBTS[name][0] for name in names),
+                  "；".join(DOUBTS[name][1] for name in names))
+        show(f"{DOUBTED.strip()} In closed form, which a simulation need not confirm there: {en}.",
+             f"{DOUBTED.strip()} 此处为闭式结果，仿真未必与之一致：{zh}。")
 
 
 def _pools(two: TwoPools) -> Text:

@@ -76,3 +76,9 @@ def test_a_draft_is_tried_where_a_model_drafts_and_halves_where_ranks_exchange(s
 def test_sizes_are_whole_servers():
     assert sizes_of(8, 32) == (8, 16, 24, 32)
     assert sizes_of(16, 64) == (16, 32, 48, 64)
+
+
+def test_a_best_says_where_its_closed_form_may_be_off(scenario):
+    assert not best(scenario, 8, LIMITS).doubts
+    assert "front_end" in best(scenario, 384, LIMITS).doubts
+    assert all(best(scenario, 384, LIMITS).as_json()["doubts"].values())

@@ -215,3 +215,21 @@ class TestDay:
     def test_users_and_their_questions(self):
         assert requests_of(40_000, 20) == 800_000
         assert fewest({"a": 0.0, "b": 2.0}, 2.0) == {"a": 1, "b": 1}
+
+
+class TestInDoubt:
+    """Where the closed form does not hold, replicas are counted with what is simulated."""
+
+    def test_a_rate_within_limits_is_that_of_the_simulation(self):
+        replica = Replica(catalogue.load_scenario("wide-lmsys-prefill"))
+        alone = replica.seen(0.0, None)
+        limits = Limits(tpot=200 * alone.tpot)
+        closed, rate = replica.most(limits), replica.promised(limits)
+        assert replica.in_doubt(closed)
+        assert not replica.told(closed, limits.share).meets(limits)
+        assert 0 < rate < closed
+        assert replica.told(rate, limits.share).meets(limits)
+
+    def test_where_the_closed_form_holds_nothing_is_simulated(self, replica, monkeypatch):
+        monkeypatch.setattr("calc.deciding.replicas.users_see", None)
+        assert replica.promised(LIMITS) == replica.most(LIMITS)
