@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -19,6 +20,7 @@ from pydantic import (
 from catalogue.entries.entry import DeviceName, Entry, ModelName, NodeName, PrecisionName
 from catalogue.planning.prices import Ownership
 from catalogue.reading import units
+from catalogue.reading.amounts import human
 from catalogue.reading.values import LARGEST_COUNT, Flag, Identifier, Misplaced, Text, Words
 
 ANY = "any"  # device of the catalogue
@@ -137,6 +139,12 @@ def _times(raw: Any) -> Any:
             found[str(name)] = amount(each)
         except ValueError as error:
             raise Misplaced(str(error), str(name)) from None
+    stated = sorted((percentile(name), name) for name in found if name != MEAN)
+    for (_, lower), (_, higher) in pairwise(stated):
+        if found[higher] < found[lower]:
+            raise Misplaced(
+                f"{human(found[higher], 's')} is less than the {human(found[lower], 's')} of {lower}, "
+                "expected at least as much: fewer requests take longer", higher)
     return found
 
 

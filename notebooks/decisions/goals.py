@@ -327,7 +327,7 @@ def starts(answer: Answer, row: Row) -> Text:
         return "**no release starts it**", "**没有引擎版本能启动**"
     kernels = ", ".join(_kernels(answer, row, *start.engine.split(AT)))
     return (f"starts under `{start.engine}`; kernel: {kernels}",
-            f"可用 `{start.engine}` 启动，内核：{kernels}")
+            f"可用 `{start.engine}` 启动，算子：{kernels}")
 
 
 def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:

@@ -78,7 +78,7 @@ def kernels() -> None:
         name = named(device)
         formats_table(catalogue.load_device(device), folded=(
             f"What runs on {name[0]}, by which engine and kernel",
-            f"{name[1]} 上能运行的精度、引擎与内核"))
+            f"{name[1]} 上能运行的精度、引擎与算子"))
 
 
 @cache

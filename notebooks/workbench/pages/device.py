@@ -133,7 +133,7 @@ def kernels(card: Device) -> None:
     """What its kernels were measured to reach, or those of the card that stands in for it."""
     if card.type != "host":
         formats_table(card, folded=("Which precisions run on it, by which engine and kernel",
-                                    "哪些精度能运行，由哪个引擎、哪个内核"))
+                                    "哪些精度能运行，由哪个引擎、哪个算子"))
     measured = hardware.benchmarks(card)
     if measured is None:
         show("No measurement of its kernels was found. The script of [](../../measure.md) makes "

@@ -17,7 +17,7 @@ HOW: dict[str, Text] = {
     "no": ("no", "不支持")}
 NONE: Text = ("No engine of the catalogue is known to run on this card: its file states no "
               "architecture of which kernels are known here.",
-              "目录中没有已知能在该卡上运行的引擎：其文件未给出此处已知内核的架构。")
+              "目录中没有已知能在该卡上运行的引擎：其文件未给出此处已知算子的架构。")
 
 
 def formats_table(card: Device, folded: Text | None = None) -> None:
@@ -33,7 +33,7 @@ def formats_table(card: Device, folded: Text | None = None) -> None:
         show(*NONE)
         return
     table(rows, {"precision": ("precision", "精度"), "engine": ("engine, releases", "引擎与版本"),
-                 "how": ("how", "方式"), "kernel": ("kernel of the experts", "专家层内核"),
+                 "how": ("how", "方式"), "kernel": ("kernel of the experts", "专家层算子"),
                  "source": ("source", "来源")}, wide=True, folded=folded)
 
 
@@ -57,7 +57,7 @@ def engines_table(engine: str, folded: Text | None = None) -> None:
     table(rows, {"format": ("format", "格式"), "what": ("of", "对象"),
                  "multiply": ("multiplied in", "相乘类型"), "cards": ("cards", "卡"),
                  "releases": ("releases", "版本"), "how": ("how", "方式"),
-                 "kernel": ("kernel", "内核"), "source": ("source", "来源")}, wide=True,
+                 "kernel": ("kernel", "算子"), "source": ("source", "来源")}, wide=True,
           folded=folded)
 
 
@@ -66,7 +66,7 @@ def every_table() -> None:
     for engine, found in tables().items():
         en, zh = found.name["en"], found.name["zh"]
         engines_table(engine, folded=(f"Which formats {en} loads on which cards, by which kernel",
-                                      f"{zh} 在哪些卡上加载哪些格式，由哪个内核"))
+                                      f"{zh} 在哪些卡上加载哪些格式，由哪个算子"))
 
 
 def qualities_table(model: str, precisions: Sequence[str]) -> None:

@@ -210,6 +210,8 @@ def test_more_cards_to_choose_from_are_never_worse():
     (["limits.tpot=5 GB"], "limits.tpot"),
     (["limits.ttft.p101=2 s"], "'p101' is no percentile"),
     (["limits.ttft.p0=2 s"], "'p0' is no percentile"),
+    (["limits.ttft.p90=5 s", "limits.ttft.p99=2 s"],
+     "2 s is less than the 5 s of p90, expected at least as much"),
     (["limits.ttft.p90=2 GB"], "p90"),
     (["objectives=speed"], "objectives"),
     (["demand.users=0"], "at least 1"),
