@@ -73,6 +73,7 @@ def measure(peers: bool = False) -> dict[str, tuple]:
     one, _, count, _ = _searched(MANY, 1)
     two, busy, _, memory = _searched(MANY, WORKERS)
     asked, _, tried, _ = _searched(QUESTION, 1)
+    brute = [agrees(seed) for seed in range(GOALS)]
     rows: dict[str, tuple] = {
         "search_deployments": (count, "1", "of one goal, all quantities of the front"),
         "search_seconds": (two, "s", "two processes"),
@@ -80,8 +81,9 @@ def measure(peers: bool = False) -> dict[str, tuple]:
         "search_processor_seconds": (busy, "s", "of both processes together, with their start"),
         "search_two_over_one": (one / two, "1", "two processes against one, one after the other"),
         "search_memory": (memory, "B", "of the largest process"),
-        "search_fronts_of_brute_force": (sum(agrees(seed)[0] for seed in range(GOALS)), "1",
-                                         f"of {GOALS} goals, front and counts equal"),
+        "search_fronts_of_brute_force": (sum(each.same for each in brute), "1", (
+            f"of {GOALS} goals, front and counts equal; of one pool at once or by a rate of "
+            f"arrivals, and of two pools; {sum(not each.front for each in brute)} have no front")),
         "search_question_seconds": (asked, "s", f"V3 in FP8 on 16 H200, {tried:,} deployments"),
         **{f"shell_{name}_seconds": (_waited(arguments), "s", "of the processor")
            for name, arguments in PROMPT.items()}}

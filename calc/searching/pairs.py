@@ -3,8 +3,10 @@
 What a pair comes to depends on each pool by a few numbers only (cards, requests per second, time of
 a prompt or of a token, time through its ports), and gets no better when one of them gets worse. So
 only pools are paired that no other of the same cards beats in all of these; the front of the pairs
-is that of all pairs. Each pair is a steady state: what waits for prefill is in its TTFT, and the
-requests that its decode pool holds are those of its rate (``calc.choosing.pools.balanced``).
+is that of all pairs. Users who ask again are the exception: those who wait longer for a prompt or
+for their tokens ask less often and load the other pool less. Nobody buys the slower pool for that,
+so it is left out there too. Each pair is a steady state: what waits for prefill is in its TTFT, and
+the requests that its decode pool holds are those of its rate (``calc.choosing.pools.balanced``).
 """
 
 from __future__ import annotations

@@ -142,9 +142,9 @@ def _times(raw: Any) -> Any:
     stated = sorted((percentile(name), name) for name in found if name != MEAN)
     for (_, lower), (_, higher) in pairwise(stated):
         if found[higher] < found[lower]:
-            raise Misplaced(
-                f"{human(found[higher], 's')} is less than the {human(found[lower], 's')} of {lower}, "
-                "expected at least as much: fewer requests take longer", higher)
+            least, most = human(found[lower], "s"), human(found[higher], "s")
+            raise Misplaced(f"{most} is less than the {least} of {lower}, expected at least as "
+                            "much: fewer requests take longer", higher)
     return found
 
 

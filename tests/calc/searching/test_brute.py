@@ -2,11 +2,18 @@
 
 import pytest
 
-from benchmarks.reference.brute import agrees
+from benchmarks.reference.brute import KINDS, agrees
+
+SEEDS = (1, 4, 6, 10, 15, 19, 23)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_front_and_counts_are_those_of_plain_loops(seed):
-    same, count = agrees(seed)
-    assert same
-    assert count
+    found = agrees(seed)
+    assert found.same
+    assert found.tried
+    assert found.front
+
+
+def test_goals_of_every_kind_are_among_them():
+    assert {KINDS[seed % len(KINDS)] for seed in SEEDS} == set(KINDS)

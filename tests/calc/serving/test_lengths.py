@@ -70,12 +70,13 @@ class TestMeans:
 
     @pytest.mark.parametrize("name", ["s2-910b1-awq", "h200-v32-vllm-dp8"])
     def test_equal_lengths_are_their_limit(self, name):
-        scenario = catalogue.load_scenario(name)
+        """Of the longest of several prompts the first order is their deviation itself."""
+        scenario, little = catalogue.load_scenario(name), 1e-7
         alike, nearly = (evaluate(scenario.inputs() | {
             "prompt_variation": value, "answer_variation": value}, scenario.model.attention)
-            for value in (0, 1e-7))
+            for value in (0, little))
         for quantity in ("steady_tpot", "ttft", "cache_occupied", "cache_deviation"):
-            assert nearly[quantity] == pytest.approx(alike[quantity], rel=1e-9)
+            assert nearly[quantity] == pytest.approx(alike[quantity], rel=little)
 
     def test_more_variation_is_never_faster(self, inputs):
         varied = evaluate(inputs | {"answer_variation": np.linspace(0, 2, 9)}, "mla")
