@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import islice
 from typing import Any
 
 from calc.choosing.pools import Pools, together
@@ -25,6 +26,7 @@ from calc.searching.sure import (
     Sure,
     apart,
     drawn,
+    firmest,
     keeps,
     near_best,
     ranked,
@@ -65,8 +67,7 @@ class Answer:
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
-    _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict,
-                                                                   repr=False)
+    _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
 
     @property
     def met(self) -> bool:
@@ -111,15 +112,15 @@ class Answer:
     def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
         return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
-    def _stands(self, each: Drawn) -> bool:
-        """Whether a deployment keeps its limits in most draws, and simulated."""
-        return (self.keeps(each) or 0.0) >= HOLDS and (
-            (told := self.simulated(each.row)) is None or told.keeps)
+    def _stands(self, each: Drawn, share: float = HOLDS) -> bool:
+        """Whether a deployment keeps its limits in a share of draws, and simulated."""
+        def often() -> bool:
+            return (self.keeps(each) or 0.0) >= share
+        return often() and ((told := self.simulated(each.row)) is None or (told.keeps and often()))
 
     @cached_property
     def front(self) -> list[list[Drawn]]:
-        """What is told: of the ranking what a release starts, and whose users keep the limits in a
-        simulation. A kind that none starts gives its place to the next."""
+        """Of the ranking what a release starts (or the next kind that it does) and keeps limits."""
         while True:
             groups, kind = self._leading()
             if kind is None or len(self._refused) == MOST_REFUSED:
@@ -137,9 +138,10 @@ class Answer:
             told = self.simulated(leader.row)
             if told is None or told.keeps:
                 groups.append([leader, *group[leader is group[0]:]])
-            if len(groups) == self.told:
+            if len(groups) >= self.told and (not self.found.wishes.limits or any(
+                    self._stands(each) for each, *_ in groups)):
                 break
-        return groups, None
+        return firmest(groups, self.keeps)[:self.told], None
 
     def start(self, row: Row) -> Start | None:
         """Which release starts a deployment; None where that is not asked."""
@@ -165,8 +167,7 @@ class Answer:
             return each
         for plainer in (replace(choice, spares=0, micro_batches=1), replace(choice, spares=0),
                         replace(choice, micro_batches=1)):
-            row = self.found.again(plainer) if plainer != choice else None
-            if row is None:
+            if plainer == choice or (row := self.found.again(plainer)) is None:
                 continue
             other, = drawn(self.found, [row])
             if not apart(each, other, self.found.wishes.chosen) and (
@@ -228,9 +229,10 @@ class Answer:
     def first_sure(self) -> Drawn | None:
         """The first told that keeps all limits in the share asked, or in nine of ten draws."""
         share = self.sure.share if self.sure else SURE
-        return next((each for group in self.front for each in group
-                     if (often := self.keeps(each)) is not None and often >= share
-                     and self.offers(each.row)), None)
+        likely = (each for group in self.front for each in group
+                  if (self.keeps(each) or 0.0) >= share and self.offers(each.row))
+        return next((each for each in islice(likely, MOST_SIMULATED)
+                     if self._stands(each, share)), None)
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
@@ -386,12 +388,12 @@ class Answer:
 
     def _told(self, each: Drawn) -> dict[str, Any]:
         """A deployment with its intervals and how often it keeps its limits, as plain data."""
-        seen = self.simulated(each.row)
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return self.beside(each.row) | loop | {
             "binds": self.binds(each.row), "keeps": self.keeps(each),
             "unstarted": unrun(self.found.wishes.goal, each.row),
-            "near": self.near(each.row).as_json(), "simulated": seen and seen.as_json()}
+            "near": self.near(each.row).as_json(), "simulated": (
+                seen := self.simulated(each.row)) and seen.as_json()}
 
 
 def _cut(row: Row) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from calc.searching.answers import Answer
 from calc.searching.asking import load_goal
 from calc.searching.percentiles import Simulated
 from calc.searching.search import search
-from calc.searching.sure import drawn, keeps, surely
+from calc.searching.sure import drawn, firmest, keeps, surely
 from catalogue import ParamsError
 
 SMALL = ("devices=nvidia-h20,ascend-910b2", "cards.most=24", "precisions=w8a8-int8,w4a8-int8",
@@ -56,6 +56,17 @@ def test_the_share_is_that_of_the_percentile_that_is_limited():
     assert shares[0] == shares[1] == keeps(base, each)  # the mean is held against it, too
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] == pytest.approx(np.mean(8 * each.quantities["ttft"] <= 1))
+
+
+def test_what_seldom_keeps_its_limits_gives_place_to_what_often_does():
+    shares = {"first": 0.42, "second": 0.81, "third": 0.79, "last": 0.95}
+    groups = [[name, f"like {name}"] for name in shares]
+    assert [leader for leader, _ in firmest(groups, shares.get)] == [
+        "second", "last", "first", "third"]
+    seldom = {name: share / 2 for name, share in shares.items()}  # of the surest's, as large a part
+    assert [leader for leader, _ in firmest(groups, seldom.get)] == [
+        "second", "third", "last", "first"]
+    assert firmest(groups, lambda _: None) == groups  # where nothing is limited
 
 
 def test_a_share_of_nothing_gives_the_answer_without_one(sure):
