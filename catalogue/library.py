@@ -259,6 +259,8 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
     name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
         case "extra_forbidden":
+            if not origins and len(keys) == 1 and (other := _other_kind(cls, file)):
+                return f"{where}: {other}."
             known = fields_at(cls, keys[:-1])
             near = difflib.get_close_matches(str(keys[-1])[:60], known, n=1)
             hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(known)}"
@@ -281,6 +283,16 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
             message += f", found '{str(problem['input'])[:40]}'"
     stop = "" if message.endswith("?") else "."
     return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
+
+
+def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
+    """That a file is one of another kind, all keys of which it has, and none but its keys."""
+    kinds = {known: kind for kind, known in reversed(KINDS.items())}
+    of = [name for known, name in kinds.items() if file.data.keys() <= known.model_fields.keys()
+          and all(key in file.data for key, field in known.model_fields.items()
+                  if field.is_required() and key != "id")]
+    return (f"these are the keys of a file in params/{of[-1]}/, expected those of one in "
+            f"params/{kinds[cls]}/" if of and cls in kinds else None)
 
 
 def fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:

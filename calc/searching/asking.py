@@ -11,7 +11,7 @@ from calc.searching.answers import Answer, Starts
 from calc.searching.search import search as found_of
 from catalogue import ParamsError, load
 from catalogue.library import Override
-from catalogue.planning.goals import ANY, Goal
+from catalogue.planning.goals import ANY, MEAN, Goal
 from catalogue.reading import yamlfile
 
 LISTS = ("devices", "precisions", "engines", "objectives")
@@ -36,12 +36,17 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     found: dict[str, Override] = {}
     for key, override in map(_setting, settings):
         limit, _, at = key.rpartition(".")
-        if limit in TIMES:  # of a percentile: with those of the others, not with the file's own
-            before = found.get(limit)
-            stated = before.raw if before and isinstance(before.raw, dict) else {}
-            found[limit] = Override({**stated, at: override.raw}, override.origin)
+        if key in TIMES:
+            limit, at = key, MEAN
+        if limit in TIMES:  # with those of other percentiles, not with the file's own
+            before = found[limit].raw if limit in found else {}
+            now = override.raw if isinstance(override.raw, dict) else {at: override.raw}
+            found[limit] = Override({**before, **now}, override.origin)
         else:
             found[key] = override
+    for limit in TIMES:  # alone it is told as it was given
+        if limit in found and [*found[limit].raw] == [MEAN]:
+            found[limit] = Override(found[limit].raw[MEAN], found[limit].origin)
     goal: Goal = load("goals", reference, found)
     return goal
 
@@ -73,10 +78,24 @@ def _setting(text: str) -> tuple[str, Override]:
         raise ParamsError(f"--set {text}: expected KEY=VALUE, such as "
                           f"{plain if '=' in plain and plain != text else 'limits.tpot=50ms'}.")
     origin = f"--set {key}"
+    if key in TIMES and raw.startswith("{"):
+        return key, Override(_percentiles(key, raw), origin)
     listed = (key in LISTS or key.startswith(LISTS_OF)) and key not in SINGLE and raw != ANY
+    if listed and raw.startswith("[") and raw.endswith("]"):
+        raw = raw[1:-1]
     try:
         value: Any = ([yamlfile.scalar(part.strip()) for part in raw.split(",")] if listed
                       else yamlfile.scalar(raw))
     except ValueError as error:
         raise ParamsError(f"{origin}: {error}.") from None
     return key, Override(value, origin)
+
+
+def _percentiles(key: str, raw: str) -> dict[str, str]:
+    """Times by percentile, written as a goal's file has them: ``{p90: 2 s, p99: 5 s}``."""
+    parts = [part.partition(":") for part in raw.strip("{} ").split(",")]
+    found = {name.strip(): time.strip() for name, _, time in parts}
+    if not raw.endswith("}") or not all(found) or not all(found.values()):
+        raise ParamsError(f"--set {key}: '{raw[:60]}' is no time and no times by percentile, "
+                          f"expected {key}.p90=2s, or {key}={{p90: 2 s}}.")
+    return found

@@ -16,6 +16,7 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.admission.starting import ENGINE
 from catalogue.deployments.admission.subject import Cut
+from catalogue.entries.entry import watched
 from catalogue.entries.models import Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.planning.goals import Goal
@@ -314,8 +315,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
     for path, number in of_pool(choice, demand.input_tokens).items():
         root, _, key = path.partition(".")
         {"workload": workload, "mechanisms": mechanisms}[root][key] = number
-    promised = {name: {at: f"{limit} s" for at, limit in stated.items()}
-                for name, stated in goal.limits.times.items()}
+    promised = {name: {at: f"{limit} s" for at, limit in kept.items()}
+                for name, stated in goal.limits.times.items() if (kept := watched(stated))}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}

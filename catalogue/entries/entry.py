@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
@@ -10,6 +11,7 @@ from catalogue.reading import units
 from catalogue.reading.values import Identifier, Ref, Text, Words
 
 MEAN = "mean"
+PERCENT = 100
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 AcceptanceName = Annotated[str, Ref("acceptances")]
@@ -87,6 +89,25 @@ class TimeLimit(Entry):
         """Those that are given: ``mean`` or a percentile -> time [s]."""
         return {name: time for name in (MEAN, *PERCENTILES)
                 if (time := getattr(self, name)) is not None}
+
+
+def watched(stated: Mapping[str, float]) -> dict[str, float]:
+    """Of limits of one time the one that a scenario can promise; none below all ``PERCENTILES``.
+
+    It is that of the highest percentile, at one of ``PERCENTILES`` that it implies.
+
+    >>> watched({"p90": 2.0, "p99": 5.0}), watched({"mean": 1.0, "p97": 3.0}), watched({"p10": 1.0})
+    ({'p99': 5.0}, {'p95': 3.0}, {})
+
+    Args:
+        stated: times by ``mean`` or percentile [s].
+    """
+    shares = {name: 0.0 if name == MEAN else float(name[1:]) / PERCENT for name in stated}
+    highest = max(stated, key=lambda name: shares[name])
+    if highest == MEAN:
+        return {MEAN: stated[MEAN]}
+    implied = [name for name, share in PERCENTILES.items() if share <= shares[highest]]
+    return {implied[-1]: stated[highest]} if implied else {}
 
 
 class ServiceLimits(Entry):
