@@ -22,6 +22,7 @@ from calc.commands.deciding.answered import (
     starts,
     stood_in,
 )
+from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
@@ -82,12 +83,23 @@ def run(args: argparse.Namespace) -> int:
     near = inside(answer)
     files = _written(answer, near, Path(args.out)) if args.out and answer.met else []
     if args.json:
-        print_json(answer.as_json() | {"inside": near and answer.beside(near)}
+        print_json(answer.as_json() | _missing(answer) | {"inside": near and answer.beside(near)}
                    | ({"files": [str(path) for path in files]} if files else {})
                    | ({"relaxed": [each.as_json() for each in wider]} if args.relax else {}))
     else:
         _print(answer, near, files, wider)
     return OK if answer.met else UNMET
+
+
+def _missing(answer: Answer) -> dict[str, Any]:
+    """Why nothing meets the goal and what is nearest, as plain data; nothing where it is met."""
+    if answer.met or answer.sure or answer.missed or answer.refused:
+        return {}
+    rows = nearest(answer)
+    if not rows:
+        return {"why": why_none(answer)}
+    return {"why": sentence(answer, rows[0]), "nearest_miss": rows[0].as_json() | {
+        "binds": answer.binds(rows[0])}}
 
 
 def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
@@ -339,21 +351,16 @@ def _print_others(screen: Console, answer: Answer, near: Row | None, files: list
 
 
 def _print_miss(screen: Console, answer: Answer) -> None:
-    """How near it came."""
-    miss, wishes = answer.nearest_miss, answer.found.wishes
-    if miss is None:
-        screen.print("Nothing that the goal allows can be laid out.", highlight=False)
+    """How near it came, or why nothing did."""
+    rows = nearest(answer)
+    if not rows:
+        screen.print(f"Nothing that the goal allows can be laid out: {why_none(answer)}.",
+                     highlight=False, soft_wrap=True)
         return
-    at = answer.binds(miss)
-    if at == "memory_capacity":
-        how = f"{human(miss.quantities['short'], 'B')} per device short"
-    else:
-        value, limit = miss.quantities[at], wishes.limits[at]
-        how = (f"{HEADS[at]} {amount(at, value)}, the limit is {amount(at, limit)}, "
-               f"off by a factor of {human(1 + miss.over[at])}")
-    screen.print(f"Nothing meets the goal. Nearest: {named(miss)}: {how}.", highlight=False,
-                 soft_wrap=True)
-    screen.print(f"    {set_line(miss.choice.settings())}", highlight=False, soft_wrap=True)
+    for said, row in zip(("Nothing meets the goal. Nearest", "Next"), rows, strict=False):
+        screen.print(f"{said}: {sentence(answer, row)}.", highlight=False, soft_wrap=True)
+        if row.prefill is None:
+            screen.print(f"    {set_line(row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
 def _funnel(answer: Answer) -> str:
