@@ -26,7 +26,8 @@ from catalogue.engines.engine import (
 from catalogue.engines.successors import successors, successors_of
 from catalogue.engines.thresholds import documents as watched
 from catalogue.engines.thresholds import thresholds, thresholds_of
-from catalogue.library import KINDS
+from catalogue.kernels.table import table
+from catalogue.library import KINDS, locate
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import causes, glossary
 
@@ -42,7 +43,8 @@ _TELLING_KEYS = {
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
     "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
     "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
-    "profiles": ("statements",), "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
+    "profiles": ("statements",), "kernels": ("products",),
+    "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
 }
 
 
@@ -111,7 +113,9 @@ def _check_file(file: str, notes: list[str]) -> None:
 
 
 def _check_entry(kind: str, reference: str) -> None:
-    whole: dict[str, Callable[[str], Any]] = {"scenarios": load_family, "profiles": load_profile}
+    whole: dict[str, Callable[[str], Any]] = {
+        "scenarios": load_family, "profiles": load_profile,
+        "kernels": lambda name: table(locate("kernels", name))}
     whole.get(kind, partial(load, kind))(reference)
 
 

@@ -42,10 +42,10 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
         high = float(units.parse(ends[-1], currency + per))
         low = float(units.parse(f"{ends[0]} {written}", currency + per)) if ends[1:] else high
     except ValueError as error:
-        raise ParamsError(f"{COMMAND_LINE}: {error}, expected a price such as 2 {unit} or "
+        raise ParamsError(f"price: {error}, expected a price such as 2 {unit} or "
                           f"1.5{SPREAD}2.5 {unit}.".replace("/s", "/h")) from None
     if len(ends) > 2 or not 0 < low <= high:
-        raise ParamsError(f"{COMMAND_LINE}: '{text}' is not a price, expected one above 0, or both "
+        raise ParamsError(f"price: '{text}' is out of range, expected one above 0, or both "
                           f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
     return Amount((low * high) ** 0.5, low, high, currency + per, "assumed", source=COMMAND_LINE)
 
@@ -69,7 +69,7 @@ def prices_of(device: Device | str, reference: str | None = None,
     Raises ParamsError for a file or a value that cannot be used, or one of another card.
     """
     known = device if isinstance(device, str) else device.id
-    given = {key: Override(raw, COMMAND_LINE) for key, raw in (settings or {}).items()}
+    given = {key: Override(raw, f"--set prices.{key}") for key, raw in (settings or {}).items()}
     found: Prices = load("prices", reference or _of_devices().get(known, COMMON), given)
     if reference is not None and found.device is not None:
         theirs = locate("devices", found.device).stem

@@ -170,6 +170,8 @@ def parse(path: Path, raw: bytes) -> YamlFile:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "cannot be parsed"
+        if any("\t" in each for each in text.split("\n")[line - 1:line]):
+            problem = "a tab, expected spaces"
         raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
     if not isinstance(node, yaml.MappingNode):
         raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")

@@ -23,7 +23,7 @@ from calc.commands.deciding.answered import (
     stood_in,
 )
 from calc.commands.deciding.missing import nearest, sentence, why_none
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import OK, console, counted, print_json
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
@@ -218,8 +218,8 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     if answer.missed:
         screen.print(f"{len(answer.missed)} before one of these are left out: simulated, they do "
                      "not keep the limits.", highlight=False, soft_wrap=True)
-    screen.print(f"{len(answer.front)} groups of {answer.front_size} deployments on the front.",
-                 highlight=False)
+    screen.print(f"{counted(len(answer.front), 'group')} of "
+                 f"{counted(answer.front_size, 'deployment')} on the front.", highlight=False)
     first = answer.front[0][0].row
     if first.prefill is None:
         screen.print(f"The first one: {set_line(first.choice.settings())}", highlight=False,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import csv
+import difflib
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from calc.commands.printing import BAD_INPUT, OK, print_json
+from catalogue import ParamsError
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 COLUMNS = ("id", "section", "line", "verdict", "also", "cause", "documented", "recomputed",
@@ -30,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     Returns 2 where a claim could not be judged; the others are printed.
     """
     from calc.auditing.audit import audit  # builds deployments
+    from calc.auditing.judging import VERDICTS
 
     whole = audit()
     rows = [row for row in whole.rows
@@ -37,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
             and args.cause in (None, row.cause) and args.claim in (None, row.id)
             and (args.verdict is None
                  or args.verdict in (row.judgement.verdict, *row.judgement.also))]
+    _known(whole, args, VERDICTS)
     for problem in whole.problems:
         print(problem, file=sys.stderr)
     if args.csv:
@@ -49,6 +53,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         _told(whole, rows, any((args.document, args.verdict, args.cause, args.claim)))
     return BAD_INPUT if whole.problems else OK
+
+
+def _known(whole: Any, args: argparse.Namespace, verdicts: Iterable[str]) -> None:
+    """Raises ParamsError for a claim, a verdict or a cause that there is none of."""
+    for name, asked, known in (
+            ("claim", args.claim, [row.id for row in whole.rows]),
+            ("verdict", args.verdict, list(verdicts)), ("cause", args.cause, list(whole.causes()))):
+        if asked is not None and asked not in known:
+            near = difflib.get_close_matches(asked[:40], known, n=3, cutoff=0.3) or known[:8]
+            raise ParamsError(f"--{name} {asked[:40]}: there is none, the nearest are "
+                              f"{', '.join(near)}.")
 
 
 def _told(whole: Any, rows: list[Any], asked: bool) -> None:

@@ -52,10 +52,27 @@ def told(cli, *arguments):
     (("estimate", "params/templates/device.yml"), "those of one in params/scenarios/"),
     (("search", "r1-64-users-8xh20", "--set", "space.tensor＝８"), "such as space.tensor=8"),
     (("estimate", OWN, "--lengths", "normal"), "the nearest is lognormal"),
+    (("audit", "--verdict", "compatibel"), "the nearest are compatible"),
+    (("cost", OWN, "--price", "2"), "expected a price such as 2 USD/h"),
+    (("cost", OWN, "--set", "prices.years=3"), "--set prices.years: '3' has the wrong unit"),
     (("validate", "--system", "s1-plan-d"), "expected 'measured: my-rows.yml'"),
 ])
 def test_what_was_meant_stands_beside_what_is_wrong(cli, arguments, says):
     assert says in told(cli, *arguments)
+
+
+@pytest.mark.parametrize(("written", "line", "says"), [
+    ("name: {en: A, zh: A}\nengine: vlmm\nproducts: []\ncaches: []\n", 2,
+     "there is no engine 'vlmm'"),
+    ("name: {en: A, zh: A}\n\tvendor: Nobody\n", 2, "a tab, expected spaces"),
+])
+def test_a_file_that_cannot_be_used_is_told_its_line(cli, tmp_path, written, line, says):
+    path = tmp_path / "own.yml"
+    path.write_text(written, "utf-8")
+    code, _, err = cli("check", str(path))
+    assert code
+    assert f"{path}:{line}: " in err
+    assert says in err
 
 
 @pytest.mark.parametrize(("old", "new", "line", "says"), [
