@@ -139,6 +139,7 @@ def gather(built: Path, root: Path) -> None:
                 shutil.copyfile(path, copy)
     _rewrite(package, "*.py", bundled)
     _rewrite(package / "notebooks", "*.md", lambda text: SPOKEN.sub(COMMAND, cells(text)))
+    _rewrite(package / "book", "*.md", lambda text: SPOKEN.sub(COMMAND, text))
     _rewrite(package / DATA / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
 
 

@@ -46,6 +46,14 @@ def test_it_has_one_package(wheel: Path) -> None:
     assert {name for name in names if not name.endswith(".dist-info")} == {bundle.PACKAGE}
 
 
+def test_its_texts_name_its_own_command(wheel: Path) -> None:
+    packed = zipfile.ZipFile(wheel)
+    texts = [name for name in packed.namelist() if name.endswith((".md", ".py", ".yml"))]
+    assert not [name for name in texts
+                if bundle.SPOKEN.search(packed.read(name).decode())
+                and not name.endswith("taking/bundle.py")]
+
+
 def test_no_room_is_imported_by_its_name_in_the_checkout(installed: dict[str, str], tmp_path: Path
                                                          ) -> None:
     done = _asked(installed, tmp_path, "-c", "import will_it_fit as wif, sys\n"
