@@ -249,7 +249,9 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
     inputs as they are, its moves to the ends of the ranges are put together as in
     ``calc.intervals.uncertainty``, which moves every input to points of its range instead:
-    slower by the number of ranges, and aware of bends.
+    slower by the number of ranges, and aware of bends. What is told of a deployment comes from
+    there; the median here is that of the linear form, and where a quantity bends in many inputs at
+    once it may lie outside of the middle third of what is drawn.
 
     Args:
         inputs: input symbols in SI units; scalars, or arrays of one length n.
