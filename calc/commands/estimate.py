@@ -149,7 +149,9 @@ def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
         return f"Engine: {scenario.engine}."
-    return f"No engine named: values between those of {', '.join(fitting(scenario.device))}."
+    known = ", ".join(fitting(scenario.device))
+    return (f"No engine named: values between those of {known}." if known else
+            "No engine named, and none is known to run on this card.")
 
 
 def pools(pair: Pools) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.commands.deciding.answered import HEADS, amount, named
+from catalogue import load_device
 from catalogue.deployments.admission.rules import too_long
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
@@ -93,5 +94,10 @@ def why_none(answer: Answer) -> str:
                  f"{demand.arrival_rate:g} request/s" if demand.arrival_rate else "a request")
         return (f"no pair of pools on {most_cards} cards holds {asked}, expected more cards, less "
                 "demand or space.pools=one")
+    unknown = [str(each) for each in dict.fromkeys(offer.device for offer in space.offers)
+               if load_device(each).architecture is None]
+    if unknown and not goal.space.any_engine:
+        return (f"no release is known to run on '{unknown[0]}', whose file states no "
+                "'architecture', expected one there, or --any-engine")
     return ("no layout of the cards that are allowed holds the model, divides it and is loaded in "
             "one of the precisions, expected more of 'cards', 'space' or 'precisions'")
