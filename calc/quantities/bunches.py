@@ -15,6 +15,7 @@ from calc.physics.arrays import Number, either, select
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.step import Step
 from calc.quantities.dealing import normal_tail
+from calc.quantities.overlaps import product_log
 from calc.quantities.waves import Prompts
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
@@ -254,13 +255,16 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
 
-def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number) -> Rates:
+def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
+             thought: Number) -> Rates:
     """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
 
-    A share of the prompts comes as often as at random.
+    A share of the prompts comes as often as at random, some of it because users think.
 
     With mixed steps a queue with room for a chunk in each step, whose population is the others;
-    where prompts go first, as many as end in the decode steps between.
+    where prompts go first, as many as end in the decode steps between. Prompts that come at random
+    come in those of others as well: of N such steps for a decode step, in which e prompts come,
+    none comes in one of 1 + N, e^(-e/(1 + N)), so that N = e^W(e) - 1, W Lambert's.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -269,7 +273,9 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     full = later / span * (1 + chunks / later)
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
-    between = np.maximum(each * span, chunks * soft_minimum(each, power))
+    alone = select(s.ranks > 1, 0, thought)
+    between = np.maximum(each * span, chunks * (
+        (1 - alone) * soft_minimum(each, power) + alone * np.expm1(product_log(each))))
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
     _, waited = _held(q, s, u, unheld, chunks, often)

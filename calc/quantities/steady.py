@@ -37,6 +37,8 @@ from calc.quantities.overlaps import Among, decoding_among, overlapping
 from calc.quantities.planning import pool_replicas
 from calc.quantities.waves import Prompts, prefill_time, token_pace
 
+RIGHT_ANGLE = 1.5708  # π/2, to five digits
+
 
 @dataclass(frozen=True)
 class Steady:
@@ -121,12 +123,15 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     """
     after, later = q.output_tokens - 1, np.maximum(1, q.output_tokens - 1)
     h = q.request_overhead
+    thinking = select((s.ranks > 1) & (r.hold <= 0), s.ranks * r.prompts * q.think_time / pace, 0)
     longer = r.group * (k.busy - pace)
+    gathered = longer / (r.group + (1 - r.group) * gathering(thinking))
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
     alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
     seen = select(r.hold > 0, np.maximum(
         0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
     stalled = (longer + pausing * pace) / (1 - pausing)
+    back = (gathered + pausing * pace) / (1 - pausing)
     each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
     interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
     at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
@@ -148,7 +153,22 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     overlaps = overlapping(among)
     decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
     return _Stay(interruption, left, lone * left + r.queued * k.busy, random, overlaps,
-                 after * (pace + seen * stalled), select(q.output_tokens > 1, decoding, 0))
+                 after * (pace + seen * back), select(q.output_tokens > 1, decoding, 0))
+
+
+def gathering(thinking: Number) -> Number:
+    """How many times as long decode steps go on in a row where users think for several [1].
+
+    Of those whose answers end meanwhile a think once it goes on for long; the first one to ask ends
+    it, and the others ask while the long step that follows lasts. So it goes on 1 + a/(a + 1) +
+    a^2/((a + 1)(a + 2)) + ... times as long, which is 1 for small a and √(πa/2) + 1/3 for large.
+
+    Args:
+        thinking: a [request].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return 1 / 3 + np.sqrt(4 / 9 + RIGHT_ANGLE * thinking)
 
 
 def pool_queue(load: Number, service: Number, base: Number) -> Number:
@@ -253,6 +273,12 @@ def _at_random(q: Any, apart: Number) -> Number:
         1, (q.think_time + q.request_overhead) / apart))
 
 
+def _thought(q: Any, apart: Number) -> Number:
+    """The part of it that is due to thinking: what a front end takes is the same for everybody."""
+    return select(q.open_arrivals > 0, 1, q.think_time / np.maximum(
+        apart, q.think_time + q.request_overhead))
+
+
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
     """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
     each = select(q.separate_pools > 0, a.least / a.replicas, k.least)
@@ -287,7 +313,8 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     span = p.new_tokens / s.room
     core = decode.core_time + decode.index_time + decode.context_exchange_time
     riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
-    r = rates_of(q, p, s, u, span, _at_random(q, pace + p.prompt_chunks * s.chunk))
+    first_step = pace + p.prompt_chunks * s.chunk
+    r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
     mixing = _at_random(q, pace + k.prefill)
