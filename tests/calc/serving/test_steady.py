@@ -13,6 +13,8 @@ from calc.choosing.simulated import system_of
 from calc.choosing.users import MEANS, users_see
 from calc.physics.arrays import Inputs
 from calc.quantities.everything import evaluate
+from calc.quantities.overlaps import product_log
+from calc.quantities.steady import gathering
 from calc.quantities.validity import DOUBTS, NEAR, doubts
 from calc.serving.arrivals import poisson
 from calc.serving.metrics import summarise
@@ -31,6 +33,25 @@ class TestAgainstSimulation:
             off = np.exp(np.abs(np.log([getattr(each, name) for each in found])))
             assert np.sum(off > 1 + NEAR[name]) <= FAR
             assert (off <= NEVER).all()
+
+
+class TestThinking:
+    """Users who think: when their prompts meet, by counting on a clock of one step."""
+
+    @pytest.mark.parametrize("prompts", [0.05, 0.5, 2.0, 4.0])
+    def test_prompts_that_come_during_chunks_extend_the_run(self, prompts):
+        """e prompts at random for a decode step: a step without any ends the run of N."""
+        steps = np.exp(product_log(prompts))
+        drawn = np.random.default_rng(1).poisson(prompts / steps, 200_000)
+        assert np.mean(drawn == 0) == pytest.approx(1 / steps, rel=0.06)
+
+    @pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])
+    def test_decode_steps_go_on_longer_the_more_users_think(self, thinking):
+        """An answer ends a step, and its user thinks for ``a``, both at random: the first ends it."""
+        draw = np.random.default_rng(2)
+        away = draw.exponential(thinking, (4000, 40 + 8 * int(thinking)))
+        ended = draw.exponential(1.0, away.shape).cumsum(axis=1)
+        assert gathering(thinking) == pytest.approx((ended + away).min(axis=1).mean(), rel=0.05)
 
 
 class TestValidity:
