@@ -342,7 +342,6 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.back, t.random, *t.overlaps, t.decode_back, t.decode_random,
-        mixing, meeting, decoding, pool,
-        lighter, steps, queue + short, stall,
+        mixing, meeting, decoding, pool, lighter, steps, queue + short, stall,
         ttft, tpot, e2e, among, 1 + total + among * q.think_time, rate,
         rate * q.output_tokens)
