@@ -274,8 +274,10 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
     alone = select(s.ranks > 1, 0, thought)
-    between = np.maximum(each * span, chunks * (
-        (1 - alone) * soft_minimum(each, power) + alone * np.expm1(product_log(each))))
+    about = soft_minimum(each, power)
+    between = np.maximum(each * span, chunks * either(
+        alone > 0, lambda: (1 - alone) * about + alone * np.expm1(product_log(each)),
+        lambda: about))
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
     _, waited = _held(q, s, u, unheld, chunks, often)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 from calc.quantities.bunches import (
@@ -125,7 +125,9 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     h = q.request_overhead
     thinking = select((s.ranks > 1) & (r.hold <= 0), s.ranks * r.prompts * q.think_time / pace, 0)
     longer = r.group * (k.busy - pace)
-    gathered = longer / (r.group + (1 - r.group) * gathering(thinking))
+    gathered = either(
+        thinking > 0, lambda: longer / (r.group + (1 - r.group) * gathering(thinking)),
+        lambda: longer)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
     alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
     seen = select(r.hold > 0, np.maximum(

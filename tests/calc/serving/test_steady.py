@@ -47,7 +47,7 @@ class TestThinking:
 
     @pytest.mark.parametrize("thinking", [0.01, 0.3, 2.0, 30.0])
     def test_decode_steps_go_on_longer_the_more_users_think(self, thinking):
-        """An answer ends a step, and its user thinks for ``a``, both at random: the first ends it."""
+        """Answers end at random, one a step, and their users think for ``a``: the first ends it."""
         draw = np.random.default_rng(2)
         away = draw.exponential(thinking, (4000, 40 + 8 * int(thinking)))
         ended = draw.exponential(1.0, away.shape).cumsum(axis=1)
