@@ -138,8 +138,7 @@ CONTINUOUS = (
     "exchange_alpha", "collective_alpha", "overlap_efficiency", "mtp_acceptance")
 MORE = 1.01  # times a continuous input
 JUMP = 0.03
-FULLEST = 256  # requests of a rank at most, where jumps are looked for
-KNEE = 5 / 4  # of what a cycle takes at least, below which a queue grows faster than its load
+KNEE = 4 / 3  # of what a cycle takes at least: a queue at 3/4 moves by 4% for one of its load
 ANSWER = 16  # tokens at least: the time per token of fewer is a mean over few steps
 SQUARED = 2  # of an answer: a longer one spreads its stalls wider, and has fewer prompts beside it
 
@@ -192,8 +191,7 @@ def test_a_little_more_moves_nothing_by_much(found, name):
         shape = np.broadcast_shapes(*(np.shape(got[each]) for each in SEEN))
         per_rank = numbers(inputs["concurrency"]) / numbers(inputs["data_parallel"])
         # fewer requests than ranks: one more is on a rank that had none
-        usual = ((numbers(inputs["output_tokens"]) >= ANSWER)
-                 & (per_rank >= 1) & (per_rank <= FULLEST))
+        usual = (numbers(inputs["output_tokens"]) >= ANSWER) & (per_rank >= 1)
         # dealt in turn to replicas that hardly have one each: of one more it hangs which meet
         replicas = (numbers(inputs["data_parallel"]) * numbers(inputs["pipeline_parallel"])
                     / ranks(inputs))
