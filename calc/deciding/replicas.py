@@ -233,9 +233,10 @@ class Replica:
     def _factors(self, rate: float) -> tuple[float, float, float]:
         """TTFT, TPOT and requests in flight of a simulation, over those of the closed form [1].
 
-        They are those of a rate nearby, which other rates share.
+        Those of a rate nearby are shared, where it was simulated before.
         """
-        near = min(APART ** round(math.log(rate, APART)), self.saturation * (1 - CLOSE))
+        near = next((known for known in self._simulated
+                     if 1 / APART < rate / known < APART), rate)
         if near not in self._simulated:
             system = system_of(self.scenario, found=self._given)
             system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
