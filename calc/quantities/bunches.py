@@ -276,7 +276,8 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     alone = select(s.ranks > 1, 0, thought)
     about = soft_minimum(each, power)
     between = np.maximum(each * span, chunks * either(
-        alone > 0, lambda: (1 - alone) * about + alone * np.expm1(product_log(each)),
+        alone > 0, lambda: (1 - alone) * about + alone * select(
+            each < FEW, each, np.expm1(product_log(each))),
         lambda: about))
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
