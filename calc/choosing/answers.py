@@ -293,7 +293,8 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
                                 own_error=own.get(name), name=name) for name in values}
     unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
-    why = reasons(scenario, everything)
+    # told once: the sentence says what the verdict says
+    why = reasons(scenario, everything | {HEADROOM: spare_of(quantities[HEADROOM])})
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}

@@ -20,6 +20,8 @@ from calc.evidence.classes import named, stand_ins
 from calc.quantities.validity import DOUBTS
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, span
 from catalogue.reading.shared import Symbol
@@ -123,7 +125,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     if result.fits_in is not None:
         screen.print(f"Over the ranges of all inputs it fits in {result.fits_in:.0%} of the draws.",
                      highlight=False, soft_wrap=True)
-    screen.print(engine_line(scenario), highlight=False, soft_wrap=True)
+    screen.print(f"{deployed_line(scenario)} {engine_line(scenario)}", highlight=False,
+                 soft_wrap=True)
     for line in [*(stand_ins(scenario) or ())[:1], *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)
     known = symbols()
@@ -143,6 +146,12 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
+
+
+def deployed_line(scenario: Scenario) -> str:
+    """What is computed, whatever the title says of it before anything was set."""
+    return (f"{scenario.devices} × {scenario.device.name['en']}, {scenario.model.name['en']} in "
+            f"{scenario.precision.id}, {written(cut_of(scenario))['en']}.")
 
 
 def engine_line(scenario: Scenario) -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from calc.choosing.simulated import Lengths, System, saturation, system_of
 from calc.choosing.users import SHARES, Asked, cycle, seen_by_users, workload_of
+from calc.commands.estimate import deployed_line
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
@@ -294,6 +295,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
              else f"{workload['users']} users")
     screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
                  f"{human(summary.window, 's')}, seed {workload['seed']}.")
+    screen.print(deployed_line(scenario), highlight=False, soft_wrap=True)
     screen.print(f"{_lengths(answer)}{_begin(workload)}", highlight=False, soft_wrap=True)
     for reason in answer["reasons"]:
         screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)

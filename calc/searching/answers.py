@@ -214,8 +214,8 @@ class Answer:
     @cached_property
     def left_out(self) -> list[str]:
         """What the goal leaves out: precisions that engines run on its cards, arrangements."""
-        return left_out(self.found.wishes.goal, {base.precision for base in self.found.bases},
-                        self.found.pairs is not None)
+        tried = {base.precision for base in self.found.space.bases()}  # in one pool or two
+        return left_out(self.found.wishes.goal, tried, self.found.pairs is not None)
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """What is told of a deployment, by name: medians with their 80% intervals."""

@@ -24,6 +24,7 @@ from catalogue.deployments.admission.rules import (
     subject_of,
 )
 from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, Text
+from catalogue.engines.released import AT
 from catalogue.reading.amounts import human
 
 MEMORY, HEADROOM = "memory_capacity", "headroom_per_device"
@@ -80,8 +81,8 @@ def not_loaded(scenario: Scenario) -> tuple[Reason, ...]:
 
 def _sentence(problem: Problem) -> Reason:
     en, zh = problem.text["en"], problem.text["zh"]
-    return Reason(problem.kind, dict(problem.numbers), {
-        "en": f"{en[0].upper()}{en[1:]}.", "zh": f"{zh}。"})
+    begun = en if AT in en.split()[0] else en[0].upper() + en[1:]  # a release keeps its name
+    return Reason(problem.kind, dict(problem.numbers), {"en": f"{begun}.", "zh": f"{zh}。"})
 
 
 def _short(found: Mapping[str, Any]) -> Reason:

@@ -25,6 +25,14 @@ def test_published_weights_alone():
     assert answer.quality(answer.best)[0].is_published
 
 
+def test_formats_of_pairs_are_not_left_out_where_one_pool_is():
+    answer = search("v3-16xh200", ["space.pools=two", "space.chunks=2048", "space.drafts=0",
+                                   "space.spares=none", "space.tensor=8"])
+    assert "one pool" in answer.left_out
+    assert "w4afp8" in answer.left_out
+    assert "fp8-block" not in answer.left_out
+
+
 def test_a_wider_bound_lets_no_less_in():
     tried = [{base.precision for base in asked(f"limits.quality={points}").found.bases}
              for points in ("0", "1 point", "5 points")]
