@@ -293,8 +293,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
                                 own_error=own.get(name), name=name) for name in values}
     unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
-    # told once: the sentence says what the verdict says
-    why = reasons(scenario, everything | {HEADROOM: spare_of(quantities[HEADROOM])})
+    why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
     binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
                for phase in ("prefill", "decode")}
@@ -353,9 +352,10 @@ def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
     Of independent arrivals that are let out the throughput is what is asked.
     """
     for name, value in steady.values.items():
-        moved = bounds[name].scaled(value / bounds[name].central)
-        asked = steady.arrivals == "poisson" and name == THROUGHPUT
-        bounds[name] = replace(moved, value=value, low=value, high=value) if asked else moved
+        if steady.arrivals == "poisson" and name == THROUGHPUT:
+            bounds[name] = replace(bounds[name], value=value, low=value, high=value, central=value)
+        else:
+            bounds[name] = bounds[name].scaled(value / bounds[name].central)
 
 
 def _counted(amount: Amount) -> Amount:

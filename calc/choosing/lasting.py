@@ -86,17 +86,24 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
                          for names in (STEADY, CACHE))
         return Lasting(workload.arrivals, most, values, cache,
                        _doubts(scenario, inputs, everything, 0))
-    counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, most - 1), POINTS))
+    rate = workload.arrival_rate if inputs["open_arrivals"] else None
+    others = most - 1  # that one of so many users meets; who comes from elsewhere meets all of them
+    if rate is not None:
+        others = most + (float(everything["steady_request_throughput"] * everything["steady_ttft"])
+                         if inputs["separate_pools"] else 0.0)
+    counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
     swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
     found = evaluate(swept, attention)
-    rate = workload.arrival_rate
-    wanted, name = ((float(rate.value), "steady_request_throughput")
-                    if rate is not None and inputs["open_arrivals"] else (most, "steady_users"))
-    rates, stays = (np.broadcast_to(found[key], counts.shape) for key in (
-        "steady_request_throughput", "steady_e2e"))
+    wanted, name = ((most, "steady_users") if rate is None else
+                    (float(rate.value), "steady_request_throughput"))
+    rates, stays, firsts = (np.broadcast_to(found[key], counts.shape) for key in (
+        "steady_request_throughput", "steady_e2e", "steady_ttft"))
     in_flight = rates * stays  # Little's law
+    placed = in_flight
+    if rate is not None and inputs["separate_pools"]:
+        placed = rates * (stays - firsts)  # a prompt elsewhere takes no place of those that decode
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
-    if wanted > np.interp(most, in_flight, reached):
+    if wanted > np.interp(most, placed, reached):
         return Lasting(workload.arrivals, most, {}, {})
     values, cache = (
         {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))

@@ -150,14 +150,14 @@ class Wishes:
         cards = columns["devices"]
         found = {**columns, "cards": cards,
                  "throughput_per_card": columns["throughput"] / cards}
-        if "power" in columns:
-            found["energy"] = columns["power"] / columns["throughput"]
         hour = self.hours.get(device)
-        if hour is not None:
-            with np.errstate(divide="ignore"):  # nothing served costs without end
+        with np.errstate(divide="ignore"):  # nothing served costs without end
+            if "power" in columns:
+                found["energy"] = columns["power"] / columns["throughput"]
+            if hour is not None:
                 found["cost"] = MILLION * hour.value * cards / columns["throughput"]
-        elif self.hours:
-            found["cost"] = np.full(len(cards), np.inf)
+            elif self.hours:
+                found["cost"] = np.full(len(cards), np.inf)
         return found
 
     def of_pair(self, columns: Mapping[str, np.ndarray], prefill: str, decode: str

@@ -1,5 +1,6 @@
 """A steady state in closed form: its limits, and what a simulation of the same steps gives."""
 
+import math
 from itertools import islice
 
 import numpy as np
@@ -211,6 +212,32 @@ class TestEstimate:
         found = self.answer("arrivals=poisson", "arrival_rate=50 request/s")
         assert not found.lasting.keeps_up
         assert "steady_ttft" not in found.quantities
+
+    @pytest.mark.parametrize("planned", [1, 4, 32])
+    def test_a_rate_is_let_out_as_long_as_no_more_are_in_flight_than_planned(self, planned):
+        def at(rate):
+            return self.answer("arrivals=poisson", f"arrival_rate={rate} request/s",
+                               f"concurrency={planned}").lasting
+
+        fits, above = 0.0, 2.0
+        while above - fits > 1e-4:
+            rate = (fits + above) / 2
+            fits, above = (rate, above) if at(rate).keeps_up else (fits, rate)
+        assert at(fits).in_flight == pytest.approx(planned, rel=1e-2)
+
+    def test_a_prompt_in_another_pool_takes_no_place_of_those_that_decode(self):
+        """At a rate at which the places are full, as many more are in flight as prefill."""
+        scenario = catalogue.load_scenario("s0-scenario-3-decode", overrides=[
+            "workload.input_tokens=2048", "workload.output_tokens=64"])
+        users = calc.evaluate(scenario.inputs(), scenario.model.attention)
+        rate = float(users["steady_request_throughput"])
+        places = math.ceil(rate * float(users["steady_e2e"] - users["steady_ttft"]))
+        found = calc.estimate(catalogue.load_scenario("s0-scenario-3-decode", overrides=[
+            "workload.input_tokens=2048", "workload.output_tokens=64",
+            f"workload.concurrency={places}", "workload.arrivals=poisson",
+            f"workload.arrival_rate={0.99 * rate} request/s"])).lasting
+        assert found.keeps_up
+        assert found.in_flight > places
 
     @pytest.mark.parametrize("setting", [
         ("arrivals=closed-loop", "think_time=-1 s"), ("think_time=1 s",),
