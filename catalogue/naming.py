@@ -140,11 +140,14 @@ def _unknown(kind: str, text: str) -> str:
         *map(plain, also(kind, name)))}
     close = difflib.get_close_matches(wanted, [each for each in spelt if each], n=6, cutoff=0.5)
     near = list(dict.fromkeys(spelt[each] for each in close))[:3]
-    near = near or [name for name in known if wanted in name] or known[:SHOWN]
+    near = near or [name for name in known if wanted in name]
     own = (f"; a file of your own may begin as params/templates/{OWN[kind]}.yml"
-           + (f" or be like {near[0]}" if kind == "devices" else "")) if kind in OWN else ""
-    return (f"there is no {kind[:-1]} '{text}' in params/{kind}/, the nearest names are "
-            f"{', '.join(near)}{own}.")
+           + (f" or be like {near[0] if near else 'one of them'}" if kind == "devices" else "")
+           ) if kind in OWN else ""
+    told = (f", the nearest names are {', '.join(near)}" if near else
+            f" and no name is near, expected one of {len(known)}, such as "
+            f"{', '.join(known[:SHOWN])}")
+    return f"there is no {kind[:-1]} '{text}' in params/{kind}/{told}{own}."
 
 
 def _several(kind: str, wanted: str) -> list[str]:

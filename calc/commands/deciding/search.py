@@ -237,7 +237,7 @@ def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
     if share is not None:
         found.append(f"keeps its limits in {share:.0%} of draws")
     if told is not None:
-        found.append("simulated " + ", ".join(
+        found.append("simulated, formulas alone: " + ", ".join(
             f"{HEADS[name]} {at} {human(value, 's')}" for name, seen in told.seen.items()
             for at, value in seen.items()))
     batches = sorted({one.row.choice.concurrency for one in group

@@ -47,6 +47,7 @@ def told(cli, *arguments):
     (("estimate", OWN, "--set", "tp=8"), "such as parallelism.tensor_parallel=8"),
     (("estimate", OWN, "--set", "workload.memory_utilization=90%"), "such as 0.9"),
     (("estimate", OWN, "--set", "device=gaudi3"), "params/templates/device.yml"),
+    (("estimate", OWN, "--set", "device=gaudi-3"), "and no name is near, expected one of"),
     (("search", "r1-64-users-8xh20", "--set", "space.tensor=[8, x]"), "'x' is not a quantity"),
     (("search", "r1-64-users-8xh20", "--set", "limits.ttft={p90 2 s}"), "limits.ttft.p90=2s"),
     (("estimate", "params/templates/device.yml"), "those of one in params/scenarios/"),
