@@ -89,8 +89,9 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     rate = workload.arrival_rate if inputs["open_arrivals"] else None
     others = most - 1  # that one of so many users meets; who comes from elsewhere meets all of them
     if rate is not None:
-        others = most + (float(everything["steady_request_throughput"] * everything["steady_ttft"])
-                         if inputs["separate_pools"] else 0.0)
+        others = most
+        if inputs["separate_pools"]:
+            others += float(everything["steady_request_throughput"] * everything["steady_ttft"])
     counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
     swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
     found = evaluate(swept, attention)
@@ -99,9 +100,8 @@ def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[s
     rates, stays, firsts = (np.broadcast_to(found[key], counts.shape) for key in (
         "steady_request_throughput", "steady_e2e", "steady_ttft"))
     in_flight = rates * stays  # Little's law
-    placed = in_flight
-    if rate is not None and inputs["separate_pools"]:
-        placed = rates * (stays - firsts)  # a prompt elsewhere takes no place of those that decode
+    # a prompt in another pool takes no place of those that decode
+    placed = in_flight - (rates * firsts if inputs["separate_pools"] else 0.0)
     reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
     if wanted > np.interp(most, placed, reached):
         return Lasting(workload.arrivals, most, {}, {})

@@ -15,13 +15,11 @@ from calc.choosing.lasting import STEADY, Lasting
 from calc.choosing.pools import Pools, together
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
-from calc.commands.printing import OK, console, plain, print_json
+from calc.commands.printing import OK, console, deployed_line, plain, print_json
 from calc.evidence.classes import named, stand_ins
 from calc.quantities.validity import DOUBTS
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
-from catalogue.deployments.admission.notation import written
-from catalogue.deployments.admission.rules import cut_of
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, span
 from catalogue.reading.shared import Symbol
@@ -146,12 +144,6 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, known, result.documented)
-
-
-def deployed_line(scenario: Scenario) -> str:
-    """What is computed, whatever the title says of it before anything was set."""
-    return (f"{scenario.devices} × {scenario.device.name['en']}, {scenario.model.name['en']} in "
-            f"{scenario.precision.id}, {written(cut_of(scenario))['en']}.")
 
 
 def engine_line(scenario: Scenario) -> str:

@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from rich.console import Console
 
 import calc
-from catalogue import ParamsError, Value, sources
+from catalogue import ParamsError, Scenario, Value, sources
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.reading import yamlfile
 from catalogue.reading.files import write_whole
 
@@ -111,3 +113,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def deployed_line(scenario: Scenario) -> str:
+    """What is computed, whatever the title says of it before anything was set."""
+    return (f"{scenario.devices} × {scenario.device.name['en']}, {scenario.model.name['en']} in "
+            f"{scenario.precision.id}, {written(cut_of(scenario))['en']}.")

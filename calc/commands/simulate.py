@@ -12,9 +12,8 @@ from rich.table import Table
 
 from calc.choosing.simulated import Lengths, System, saturation, system_of
 from calc.choosing.users import SHARES, Asked, cycle, seen_by_users, workload_of
-from calc.commands.estimate import deployed_line
 from calc.commands.lengths import add_lengths, lengths_of, listed
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import OK, console, deployed_line, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
