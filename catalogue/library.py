@@ -52,6 +52,7 @@ KINDS: dict[str, type[Entry]] = {
     "formats": deployments.Format,
     "precisions": deployments.Precision,
     "profiles": profiles.Profile,
+    "fits": profiles.Fits,
     "kernels": kernels.Kernels,
     "scenarios": deployments.ScenarioFile,
     "measurements": measurements.Measurements,

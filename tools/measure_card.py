@@ -1,12 +1,9 @@
 """Measure a card with nothing but Python and PyTorch, and write a file of microbenchmarks.
 
 Copy this file to a server with an NVIDIA or AMD card (PyTorch) or an Ascend card (PyTorch and
-torch_npu) and run it; the card should be idle otherwise, and it takes some minutes:
-
-    python measure_card.py --device nvidia-h20 -o h20-measured.yml
-
-Progress goes to stderr, the file to stdout or to -o. What a card or a PyTorch cannot do is left
-out, and a comment of the file says so. Under torchrun only collectives are measured, on all ranks.
+torch_npu), idle otherwise, and run `python measure_card.py --device nvidia-h20 -o measured.yml`.
+What cannot be done is left out, and the file says so; under torchrun, all but collectives. --table
+writes operators shape by shape, as CSV, and needs measure_operators.py beside this file.
 
 One direction everywhere. A matrix product has 2*m*n*k FLOP; its rate is the median over weights of
 DeepSeek-V3, its range from slowest to fastest. Times contain one kernel boundary, not to be added
@@ -79,8 +76,7 @@ class Report:
     """Entries of the file to be, and what its comments say."""
     def __init__(self) -> None:
         self.entries: dict[str, list[str]] = {"rates": [], "times": [], "collectives": []}
-        self.remarks: list[str] = []
-        self.skipped: dict[str, list[str]] = {}
+        self.remarks, self.collected, self.skipped = list[str](), list[Any](), dict[str, Any]()
 
     def add(self, part: str, what: str, key: str, values: Sequence[float], units: Any) -> None:
         """Enter the median of what was measured and, of several values, the range."""
@@ -168,8 +164,6 @@ class Card:
 
     def graph(self, calls: Sequence[Call]) -> Call:
         """Replays all the calls at once. Raises where they cannot be captured."""
-        if not self.api:
-            raise NotImplementedError("there is no card")
         graph = self.api.NPUGraph() if self.npu else self.api.CUDAGraph()
         with self.api.graph(graph):
             in_turn(calls)
@@ -265,7 +259,6 @@ def measure_copies(card: Any, plan: Plan, report: Report) -> None:
     for kernel, factor, *pinned in (("copy", 2, False, False), ("host-to-device", 1, False, True),
                                     ("device-to-host", 1, True, False)):
         with report.attempt(kernel):
-            say(f"{kernel}: {written(plan.buffer, SIZE)}")
             target, source = (card.buffer(plan.buffer, of_host) for of_host in pinned)
             call = partial(target.copy_, source, non_blocking=True)
             rates = [factor * plan.buffer * 4 / card.seconds(call, 4)
@@ -275,19 +268,18 @@ def measure_copies(card: Any, plan: Plan, report: Report) -> None:
 
 def measure_launch(card: Any, plan: Plan, report: Report) -> None:
     """Host time per operator, and time per tiny kernel of a graph and of a filled queue."""
-    say(f"kernel boundaries: {plan.kernels} tiny kernels")
     calls, host = [partial(card.torch.zeros(1, device=card.place).add_, 1)] * plan.kernels, []
     for _ in range(plan.repeats + 1):
         card.seconds(calls[0])  # waits for the card
         host.append(in_turn(calls) / plan.kernels)
     report.add("times", "kernel: host-time-per-operator", "time", host[1:], TIME)
+    if not card.api:
+        return  # a processor has nothing between two kernels
     with report.attempt("graph-kernel-boundary"):
         together = card.graph(calls)
         times = [card.seconds(together) / plan.kernels for _ in range(plan.repeats + 1)]
         report.add("times", "kernel: graph-kernel-boundary", "time", times[1:], TIME)
     with report.attempt("kernel-boundary"):
-        if not card.api:
-            raise NotImplementedError("there is no card")
         block = partial(card.buffer(plan.buffer).copy_, card.buffer(plan.buffer))
         blocks = [block] * math.ceil(12 * plan.kernels * max(host[1:]) / card.seconds(block, 4))
         times = [card.seconds(calls[0], plan.kernels, blocks) / plan.kernels
@@ -337,6 +329,7 @@ def measure_collectives(card: Card, backend: str, ranks: int, plan: Plan, report
             card.torch.multiprocessing.spawn(collective_worker, arguments, ranks)
     while not queue.empty():  # also what was measured before a failure
         operation, payload, times = queue.get()
+        report.collected.append((backend, ranks, operation, payload, times))
         rates = [bus_bandwidth(operation, payload, ranks, seconds) for seconds in times]
         size, middle = written(payload, SIZE), statistics.median
         what = f"operation: {operation}, ranks: {ranks}, {nodes}payload: {{value: {size}}}"
@@ -354,6 +347,7 @@ def main() -> None:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.error, add = refuse, parser.add_argument  # type: ignore[method-assign, assignment]
     add("-o", "--output", type=Path, metavar="FILE", help="write the file there")
+    add("--table", nargs="?", type=float, const=240.0, metavar="S", help="in S seconds (240)")
     add("--force", action="store_true", help="overwrite FILE")
     add("--device", metavar="NAME", help="identifier of the card in the project, e.g. nvidia-h20")
     add("--device-index", type=int, default=0, metavar="N", help="which card, from 0")
@@ -369,6 +363,11 @@ def main() -> None:
         refuse(f"{args.output} exists already (--force overwrites a file)")
     if re.search(r"^[.-]|[^a-z0-9.-]|[.]ya?ml$", args.device or ""):
         refuse(f"'{args.device}' is not an identifier such as nvidia-h20")
+    beside, table = Path(__file__).with_name("measure_operators.py"), None
+    if args.table is not None:
+        if not (args.device and args.table > 0 and beside.exists()):
+            refuse(f"--table needs --device, more than 0 seconds, and {beside.name} beside it")
+        table = __import__(beside.stem).Table(measure, args, say)
     stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints does not get into the file
     card = Card("cpu" * bool(args.cpu_ranks), int(env.get("LOCAL_RANK", args.device_index)))
@@ -376,7 +375,8 @@ def main() -> None:
     worlds = args.ranks or [2**power for power in range(1, cards.bit_length())]
     if "RANK" not in env and (cards < 1 or any(not 1 < ranks <= cards for ranks in worlds)):
         refuse(f"--ranks are at least 2 and at most the {cards} that there are")
-    for part in () if "RANK" in env else (measure_products, measure_copies, measure_launch):
+    parts = [table.measure] if table else [measure_products, measure_copies, measure_launch]
+    for part in parts * ("RANK" not in env):
         with report.attempt(part.__name__):
             part(card, plan, report)
     backend = args.backend or {"cuda": "nccl", "npu": "hccl", "cpu": "gloo"}[card.kind]
@@ -386,7 +386,7 @@ def main() -> None:
                        ] * card.looped + ["Tiny shapes (--quick): not a measurement."] * args.quick
     if int(env.get("RANK", "0")):
         return  # of several ranks the first writes
-    text = report.text(*card.describe(), args.device)
+    text = table.text(report) if table else report.text(*card.describe(), args.device)
     with report.attempt("the file", "it goes to stdout"):  # what was measured is not lost
         if target and (args.force or not target.exists()):
             part = target.with_name(f".{os.getpid()}.tmp")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from catalogue import library
 from catalogue.deployments.resolved import Resolved
-from catalogue.entries.hardware import Node
+from catalogue.entries.hardware import Link, Node
+from catalogue.entries.mechanisms import Levels
+from catalogue.reading.values import Value
+
+USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
 
 
 def scale_up_domain(node: Node) -> int:
@@ -15,6 +19,18 @@ def scale_up_domain(node: Node) -> int:
     """
     fabric = node.fabric_nodes.value if node.fabric_nodes else 1
     return int(node.devices_per_node.value * fabric)
+
+
+def inside_inputs(link: Link) -> dict[str, float]:
+    """Bandwidths and topology of the links between devices of a server.
+
+    Args:
+        link: an entry of ``params/links/``.
+    """
+    pair = link.pair_bandwidth or link.device_bandwidth
+    return {"full_mesh": float(link.topology == "full-mesh"), "pair_bandwidth": pair.value,
+            "device_link_bandwidth": link.device_bandwidth.value,
+            "switch_adds": float(link.switch_adds)}
 
 
 def link_inputs(scenario: Resolved) -> dict[str, float]:
@@ -28,10 +44,35 @@ def link_inputs(scenario: Resolved) -> dict[str, float]:
         size = int(node.devices_per_node.value)
     network = library.load("links", node.network_link)
     ports = node.ports_per_node.value if node.ports_per_node else node.devices_per_node.value
-    pair = inside.pair_bandwidth or inside.device_bandwidth
     return {
-        "devices_per_node": size, "full_mesh": float(inside.topology == "full-mesh"),
-        "pair_bandwidth": pair.value, "device_link_bandwidth": inside.device_bandwidth.value,
+        "devices_per_node": size, **inside_inputs(inside),
         "network_bandwidth": network.device_bandwidth.value
         * min(1.0, ports / node.devices_per_node.value),
     }
+
+
+def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[str, Value]:
+    """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
+
+    Within a server there is no fabric. A latency between nodes that the card's file or the
+    deployment states is all of it.
+
+    Args:
+        scenario: the deployment.
+        exchange: of the card's mechanisms, in the mode.
+        mode: ``low_latency`` or ``normal``.
+    """
+    node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
+    own = {"exchange_alpha": exchange.node.alpha}
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.mechanisms:
+        return own
+    within = experts <= scale_up_domain(node)
+    if exchange.network.alpha is not None and not within:
+        return {"exchange_alpha": exchange.network.alpha}
+    crossing = node.fabric_link if within and node.fabric_link else node.network_link
+    added = library.load("links", crossing).exchange_alpha
+    if added is None and not within:
+        added = library.load("links", USUAL_NETWORK).exchange_alpha
+    if added is None:  # a fabric as fast as the links of a server
+        return own
+    return own | {"exchange_network_alpha": getattr(added, mode)}

@@ -11,10 +11,11 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from catalogue.deployments.physics_inputs import LATENCIES, SCALARS
+from catalogue.deployments.knobs import LATENCIES, TRAFFIC
+from catalogue.deployments.physics_inputs import IF_KNOWN, SCALARS
 from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
-from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
+from catalogue.entries.mechanisms import BytesByDtype, Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.entries.models import Acceptance
 from catalogue.reading import units
 from catalogue.reading.values import Unit, Value
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
          "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
-         "context_all_to_all", "unequal_streams", "single_batch_overlap")  # 0 or 1
+         "context_all_to_all", "unequal_streams", "single_batch_overlap",
+         "first_token_held")  # 0 or 1
 OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_alpha": Unit("s", exclusive=False),
@@ -42,6 +44,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
     "dense_prefill_tokens": Unit("token", exclusive=False),
     "largest_graph": Unit("token"),
+    "steps_ahead": Unit("1", exclusive=False, integer=True),
     "sparse_attention_efficiency": Unit("1", maximum=1),
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
@@ -88,9 +91,10 @@ def link_problem(node: Node, link: Link) -> str | None:
 @functools.cache
 def mechanism_units() -> dict[str, Unit]:
     """Every name that a scenario's ``mechanisms`` may have, and what its value may be."""
-    rules = {name: rule_of(Mechanisms, name) for name in SCALARS}
+    rules = {name: rule_of(Mechanisms, name) for name in (*SCALARS, *IF_KNOWN)}
     rules |= {name: rule_of(Acceptance, field) for name, field in ACCEPTED.items()}
-    for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype)):
+    for tables, kind in ((BY_DTYPE, ShareByDtype), (LATENCIES, TimeByDtype),
+                         (TRAFFIC, BytesByDtype)):
         rules |= {f"{table}.{dtype}": rule_of(kind, dtype)
                   for table in tables for dtype in kind.model_fields}
     return {name: rule for name, rule in rules.items() if rule is not None} | OTHERS

@@ -224,7 +224,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         library.load("nodes", file.cluster.node, beside=path), entry("precision"),
         library.load("measurements", file.measured, beside=path) if file.measured else None)
     scenario = replace(scenario, host=_host(scenario, where), family=whole,
-                       running=engine, given=engine.mechanisms if engine else {})
+                       running=engine, by_engine=engine.mechanisms if engine else {})
     _check_claims(file, where)
     _check_hardware(scenario, where)
     if cut:

@@ -7,12 +7,12 @@ together. What the entries do not say has the neutral value of ``NEUTRAL``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from catalogue import library
-from catalogue.deployments.fabric import link_inputs, scale_up_domain
+from catalogue.deployments.fabric import exchange_latencies, link_inputs
+from catalogue.deployments.knobs import DENSE, WIDE, Knob, by_dtype, multiplied
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
@@ -21,27 +21,27 @@ from catalogue.deployments.precision_support import (
     widened,
 )
 from catalogue.deployments.resolved import Resolved
-from catalogue.deployments.stand_ins import efficiency, latency, widened_experts
+from catalogue.deployments.stand_ins import widened_experts
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
 
-DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
-CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE = "sparse_attention_efficiency"
 WIDE_BITS = 16
-WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
 MULTIPLY_ADD = 2
-NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
 # mechanisms of a device that names none
 USUAL = {"npu": "ascend-910b", "gpu": "nvidia-hopper"}
 # what is multiplied -> what is dispatched for it, scales included
 DISPATCHED = {"fp8": "fp8-row128", "fp4": "fp8-row128", "int8": "int8"}
-USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
 STORAGE_LINK = "nvme-gen4"  # where weights are read from, unless said otherwise
 HOST_LINK = "pcie-4-x16"  # between a card and its host, unless the device says otherwise
+PIPELINED = ("pipelined_alpha", "pipelined_efficiency", "gather_step_alpha", "gather_bulk_alpha",
+             "gather_bulk_efficiency")  # of a library's collectives
+# what collectives take as any exchange does, where no more is known of them
+ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collective_alpha",
+             "gather_efficiency": "collective_efficiency"}
 SCALARS = (
     "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
     "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency", "mla_efficiency",
@@ -50,24 +50,33 @@ SCALARS = (
     "prefill_dequantisation_traffic", "kernel_boundary", "operators_per_layer",
     "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft", "single_token_path",
     "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
-    "collective_efficiency", "network_alpha", "network_efficiency", "request_overhead",
-    "absorbed_copies", "front_end_rate",
+    "collective_efficiency", "network_alpha", "network_efficiency",
+    "request_overhead", "absorbed_copies", "front_end_rate",
 )
-LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
+# knobs where they are known, of card or engine: what experts take besides loading and arithmetic,
+# and a library's collectives
+OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of its decode core
+IF_KNOWN = (*OF_LATENT, "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
+            "sliced_row_traffic", "gathered_row_traffic", "prefill_core_latency",
+            "core_row_traffic", *PIPELINED, *ALL_ALIKE)
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_streaming_efficiency": "expert_streaming_efficiency",
         "expert_tile_rows": "gemm_tile_rows", "expert_load_overlap": "load_overlap",
+        "sliced_expert_latency": "routed_expert_latency",
+        "sliced_row_traffic": "expert_row_traffic",
         "host_vector_efficiency": "host_gemm_efficiency"}
 # kernels of every layer alike, where none are counted
 ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
          "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,
          "reference_operators": 1.0}
-STATED = ("host_overlap", "storage_bandwidth", "score_traffic")  # knobs where they are stated
+# knobs where they are stated
+STATED = ("host_overlap", "storage_bandwidth", "score_traffic")
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
+NEVER = 1e6  # [s]; an algorithm that is not there takes longer than any other
 NEUTRAL: dict[str, float] = {
     "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
     "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
@@ -78,6 +87,8 @@ NEUTRAL: dict[str, float] = {
     "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
     "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
     "prompt_variation": 0, "answer_variation": 0, "prefill_delay_steps": 0,
+    "scheduler_recv_interval": 1, "steps_ahead": 0, "stream_interval": 1, "first_token_held": 0,
+    "bench_requests": 0,
     "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
     "shared_expert_ranks": 0, "expert_tensor_parallel": 0, "decode_context_parallel": 1,
     "context_all_to_all": 0, "accepted_length": 0, "share_of_left": 0,
@@ -85,47 +96,23 @@ NEUTRAL: dict[str, float] = {
     "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
     "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
     "prefill_replicas": 0, "prefill_pool_port_time": 0, "routed_expert_latency": 0,
+    "latent_core_latency": 0, "latent_core_fill": 0, "prefill_core_latency": 0,
+    "core_row_traffic": 0,
+    "sliced_expert_latency": 0, "expert_row_traffic": 1, "sliced_row_traffic": 1,
+    "gathered_row_traffic": 0,
+    **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
+    "pipelined_alpha": NEVER, "pipelined_efficiency": 1, "gather_step_alpha": 0,
+    "gather_bulk_alpha": NEVER, "gather_bulk_efficiency": 1, "exchange_expert_time": 0,
+    "exchange_token_time": 0,
 }
 # how an engine works; what a scenario may set besides the mechanisms
 SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
             "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
             "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
-            "dense_prefill_tokens", "context_all_to_all", "largest_graph")
-
-
-@dataclass(frozen=True)
-class Knob:
-    """One mechanism: its value, its range, and the inputs that it sets.
-
-    Attributes:
-        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
-        value: with provenance and range.
-        symbols: input symbols that hold this value.
-    """
-
-    name: str
-    value: Value
-    symbols: tuple[str, ...]
-
-    def at(self, score: Any) -> Any:
-        """The value so many standard deviations from its median, under its prior.
-
-        The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
-        normal variable that is stretched differently on either side of the value, in logarithms
-        where the range does not begin at zero. Below zero there is nothing.
-
-        Args:
-            score: of the standard normal distribution, a number or an array [1].
-        """
-        low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
-        above, far = score > 0, abs(score) / NORMAL_90
-        end = high * above + low * (1 - above)
-        if low > 0:
-            return median * (end / median) ** far
-        moved = median + (end - median) * far
-        return (moved + abs(moved)) / 2
+            "dense_prefill_tokens", "context_all_to_all", "largest_graph", "steps_ahead",
+            "first_token_held")
 
 
 def knobs(scenario: Resolved) -> list[Knob]:
@@ -139,10 +126,14 @@ def knobs(scenario: Resolved) -> list[Knob]:
     """
     stated, given, found = scenario.file.mechanisms, scenario.given, _priors(scenario)
     named = {knob.name for knob in found}
-    found += [Knob(name, scenario.mechanisms[name], (name,)) for name in STATED
-              if name in scenario.mechanisms and name not in named]
+    found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
+              and (name not in OF_LATENT or scenario.model.attention == "mla")
+              and (value := scenario.mechanisms.get(name) or stated.get(_else(name)))]
     own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
-    return [Knob(knob.name, value, knob.symbols) if value else knob
+    moved = {knob.name for knob in found}
+    follow = {name: tuple(key for key, of in ALL_ALIKE.items() if of == name and key not in moved)
+              for name in ALL_ALIKE.values()}
+    return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
             for knob, value in zip(found, own, strict=True)]
 
 
@@ -163,12 +154,16 @@ def _priors(scenario: Resolved) -> list[Knob]:
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
+    without |= dict.fromkeys(OF_LATENT, without["absorbed_copies"])
     narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
     found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),
                    (key,))
               for key in dict.fromkeys((*SCALARS, *narrow)) if not without.get(key, False)]
+    known = [key for key in IF_KNOWN if not without.get(key, False)]
+    found += [Knob(key, value, (key,)) for key in known if key not in narrow
+              and (value := getattr(priors, key) or getattr(priors, ELSE.get(key, key)))]
     found += [Knob(key, value, (key,)) for key, value in scenario.acceptance.items()]
-    found += _by_dtype(scenario, priors)
+    found += by_dtype(scenario, priors)
     if scenario.model.index_topk:
         cached = library.load("formats", scenario.precision.kv_cache).bits.value
         table = priors.sparse_attention_efficiency
@@ -176,11 +171,15 @@ def _priors(scenario: Resolved) -> list[Knob]:
                           (SPARSE_SHARE,)))
     mode = "normal" if _switched(scenario, "exchange_normal") else "low_latency"
     exchange = getattr(priors.all_to_all, mode)
-    found += _latencies(scenario, exchange, mode)
+    found += [Knob(key, value, (key,))
+              for key, value in exchange_latencies(scenario, exchange, mode).items()]
     found += [
         Knob("exchange_efficiency", exchange.node.efficiency, ("exchange_efficiency",)),
         Knob("exchange_network_efficiency", exchange.network.efficiency,
              ("exchange_network_efficiency",))]
+    found += [Knob(f"exchange_{key}", value, (f"exchange_{key}",))
+              for key in ("expert_time", "token_time")
+              if (value := getattr(exchange.node, key)) is not None]
     if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))
@@ -245,52 +244,6 @@ def _found(kept: float) -> Value:
     return Value(kept, "1", f"{kept:.4g}", "arithmetic", "assumed", kept, most)
 
 
-def _latencies(scenario: Resolved, exchange: Any, mode: str) -> list[Knob]:
-    """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
-
-    Within a server there is no fabric. A latency between nodes that the card's file or the
-    deployment states is all of it.
-    """
-    node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
-    own = Knob("exchange_alpha", exchange.node.alpha, ("exchange_alpha",))
-    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.mechanisms:
-        return [own]
-    within = experts <= scale_up_domain(node)
-    if exchange.network.alpha is not None and not within:
-        return [Knob("exchange_alpha", exchange.network.alpha, ("exchange_alpha",))]
-    crossing = node.fabric_link if within and node.fabric_link else node.network_link
-    added = library.load("links", crossing).exchange_alpha
-    if added is None and not within:
-        added = library.load("links", USUAL_NETWORK).exchange_alpha
-    if added is None:  # a fabric as fast as the links of a server
-        return [own]
-    return [own, Knob("exchange_network_alpha", getattr(added, mode), ("exchange_network_alpha",))]
-
-
-def _by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
-    """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it."""
-    dtypes = multiplied(scenario)
-    knobs: list[Knob] = []
-    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
-        for table, members in (("gemm_efficiency", DENSE),
-                               ("grouped_gemm_efficiency", ("routed_expert",))):
-            symbols = tuple(f"{name}_gemm_efficiency" for name in members
-                            if dtypes[name] == dtype)
-            if symbols:
-                value = efficiency(getattr(priors, table), dtype, scenario.device)
-                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
-        for table in LATENCIES:
-            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
-            if symbols:
-                value = latency(getattr(priors, table), dtype)
-                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
-    dtype = dtypes["routed_expert"]
-    value = (getattr(priors.sliced_gemm_efficiency, dtype, None)
-             or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
-    return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
-                         ("sliced_expert_gemm_efficiency",))]
-
-
 def _operators(scenario: Resolved) -> dict[str, float]:
     """Kernels of the parts of a layer, and of the layer that ``operators_per_layer`` is of [1]."""
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
@@ -306,19 +259,6 @@ def _operators(scenario: Resolved) -> dict[str, float]:
         "indexer_operators": counted.indexer.value,
         "dense_mlp_operators": counted.dense_mlp.value, "routed_expert_operators": experts,
         "shared_expert_operators": shared, "reference_operators": latent + experts + shared}
-
-
-def multiplied(scenario: Resolved) -> dict[str, str]:
-    """Class of tensors -> dtype that the device multiplies for it.
-
-    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
-    that such a deployment does not run as written is another answer (``precision_support``).
-    """
-    device = scenario.device
-    wide = next((dtype for dtype in WIDE if peak_of(device, dtype)), WIDE[0])
-    asked = scenario.precision.multiply
-    dtypes = asked.dtypes | {"index": asked.index or asked.core}
-    return {name: dtype if peak_of(device, dtype) else wide for name, dtype in dtypes.items()}
 
 
 def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
@@ -345,6 +285,8 @@ def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str
     found |= {"balanced_placement": int(balancing == "periodic"),
               "even_routing": int(balancing == "ideal")}
     workload = scenario.file.workload
+    if workload.requests:
+        found["bench_requests"] = workload.requests.value
     if workload.draft_tokens:
         found["draft_tokens"] = workload.draft_tokens.value
     if workload.length_accepted:

@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import library
+from catalogue.deployments.knobs import on_card
 from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, release_of
+from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Coordination, Profile, Scheduling, Statement
+from catalogue.entries.profiles import Coordination, Fits, Profile, Scheduling, Statement
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
+
+PLAIN = ("memory_utilization", "scheduler_recv_interval")  # numbers without a unit
 
 
 @dataclass(frozen=True)
@@ -34,22 +38,25 @@ class Running:
     Attributes:
         profile: the engine.
         release: its version.
-        mechanisms, workload: values by name, with their provenance.
+        mechanisms: by whether ranks have the tokens of all, values by name, with their provenance.
+        workload: likewise by name.
         scheduling: how a step is filled; None where nothing is said.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
         starts: which layouts it starts, by ``catalogue.entries.profiles.Starting``; nothing where
             nothing is known.
+        asked: the release for which this one stands, where it is not known; None where it is.
     """
 
     profile: Profile
     release: str
-    mechanisms: dict[str, Value]
+    mechanisms: Mapping[bool, dict[str, Value]]
     workload: dict[str, Value]
     scheduling: Scheduling | None
     coordination: Coordination | None
     staged_drafts: bool
     starts: Mapping[str, bool]
+    asked: str | None = None
 
     @property
     def name(self) -> str:
@@ -71,10 +78,19 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
 
 
 def _sound(path: Path) -> Profile:
-    profile: Profile = library.load("profiles", path)
+    own: Profile = library.load("profiles", path)
+    profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id)]})
     for keys, problem in _problems(profile):
         raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
     return profile
+
+
+def _fitted(engine: str) -> Iterator[Statement]:
+    """What was fitted to kernels measured under an engine; it holds after what its profile says."""
+    for name in library.names("fits"):
+        fits: Fits = library.load("fits", name)
+        if fits.engine == engine:
+            yield from fits.statements
 
 
 def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
@@ -97,8 +113,10 @@ def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
 
 
 def running(reference: str, device: Device, model: Model, drafts: bool,
-            beside: Path | None = None) -> Running:
+            beside: Path | None = None, precision: Precision | None = None) -> Running:
     """An engine as a deployment names it, on its card, with its model, with drafts or without.
+
+    Without a precision nothing is known of what holds of some formats alone.
 
     Raises ParamsError, a clause without file and line, for an engine or a release that is not
     known.
@@ -110,23 +128,28 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
         raise LayoutError(f"{profile.id} does not run on '{device.id}', "
                           + (f"expected one of {others}." if others else
                              "nor is any other engine of the catalogue known to."))
-    release = release_of(profile, written if at else None)
+    release = release_of(profile, written if at else None, nearest=True)
     card = device.mechanisms or USUAL[device.type]
-    holding = [statement for statement in profile.statements
-               if statement.holds(release, card, model.attention, drafts)]
-    mechanisms: dict[str, Value] = {}
+    experts = None if precision is None else (
+        precision.weights.routed_expert,
+        on_card(device, precision.multiply.dtypes["routed_expert"]))
+    of_both = {gathered: [statement for statement in profile.statements if statement.holds(
+        release, card, model.attention, drafts, experts, gathered)] for gathered in (False, True)}
+    mechanisms = {gathered: {name: value for statement in holding
+                             for name, value in statement.mechanisms.items()}
+                  for gathered, holding in of_both.items()}
     workload: dict[str, Value] = {}
     starts: dict[str, bool] = {}
     scheduling, coordination, staged = None, None, False
-    for statement in holding:
-        mechanisms |= statement.mechanisms
+    for statement in of_both[True]:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         staged = statement.staged_drafts.value if statement.staged_drafts else staged
         starts |= _starts(statement)
+    known = not at or release == written or release.startswith((f"{written}.", f"{written}rc"))
     return Running(profile, release, mechanisms, workload, scheduling, coordination, staged,
-                   starts)
+                   starts, None if known else written)
 
 
 def _starts(statement: Statement) -> dict[str, bool]:
@@ -157,7 +180,7 @@ def _workload(profile: Profile, statement: Statement, release: str) -> dict[str,
         state = engine.state(flag, release)
         if state is None or not isinstance(state.default, (int, float)):
             continue  # decided when the engine starts, a later statement may say how
-        unit = "1" if key == "memory_utilization" else "token"
+        unit = "1" if key in PLAIN else "token"
         found[key] = Value(
             state.default, unit, f"{state.default} {unit}".removesuffix(" 1"), profile.source,
             "vendor", state.default, state.default, engine.release(release).date,
@@ -179,13 +202,15 @@ def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Runnin
     Raises ParamsError for an engine or a release that is not known, with its place.
     """
     own = given or {}
-    engine, device, model = (own[key].raw if key in own else file.data.get(key)
-                             for key in ("engine", "device", "model"))
+    engine, device, model, precision = (own[key].raw if key in own else file.data.get(key)
+                                        for key in ("engine", "device", "model", "precision"))
     if not (isinstance(engine, str) and isinstance(device, str) and isinstance(model, str)):
         return None
     try:
         card: Device = library.load("devices", device, beside=file.path)
         of: Model = library.load("models", model, beside=file.path)
+        stored = (library.load("precisions", precision, beside=file.path)
+                  if isinstance(precision, str) else None)
     except ParamsError:
         return None
     workload = file.data.get("workload")
@@ -193,7 +218,7 @@ def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Runnin
         isinstance(workload, dict) and workload.get("draft_tokens"))
     at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
-        return running(engine, card, of, bool(drafts), file.path)
+        return running(engine, card, of, bool(drafts), file.path, stored)
     except ParamsError as error:
         raise type(error)(f"{at}: {error}") from None
 

@@ -16,6 +16,7 @@ from catalogue.reading.values import Text, Value
 # of the layer that drafts, what its table is asked for, where no text is stated
 ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
 DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
+GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
 USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 
 
@@ -24,7 +25,8 @@ class Resolved:
     """A deployment with everything it names.
 
     Attributes:
-        given: mechanisms that its engine gives, by name.
+        by_engine: mechanisms that its engine gives, by whether ranks have the tokens of all and by
+            name; nothing without an engine.
         variations: of the lengths of prompts and of answers, standard deviation over mean, where
             requests are listed [1]; None for what the workload says.
     """
@@ -38,8 +40,21 @@ class Resolved:
     measured: Measurements | None
     host: Device | None = None
     family: Text | None = None
-    given: Mapping[str, Value] = field(default_factory=dict)
+    by_engine: Mapping[bool, Mapping[str, Value]] = field(default_factory=dict)
     variations: tuple[float, float] | None = None
+
+    @property
+    def has_all_tokens(self) -> bool:
+        """Whether a rank of experts has the tokens of all: gathered, or of its tensor-parallel
+        group, which none of them leaves."""
+        gathers, cut = self.file.mechanisms.get(GATHERED), self.file.parallelism
+        return bool(gathers and gathers.value) or (
+            cut.expert_parallel.value <= cut.tensor_parallel.value)
+
+    @property
+    def given(self) -> Mapping[str, Value]:
+        """Mechanisms that its engine gives, by name."""
+        return self.by_engine.get(self.has_all_tokens, {})
 
     @property
     def mechanisms(self) -> dict[str, Value]:

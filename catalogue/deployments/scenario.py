@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.physics_inputs import Knob, physics_inputs
+from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import knobs as mechanisms
-from catalogue.deployments.profiles import Running
+from catalogue.deployments.physics_inputs import physics_inputs
+from catalogue.deployments.profiles import Running, running
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision
 from catalogue.entries.hardware import Device
@@ -100,6 +101,15 @@ class Scenario(Resolved):
     def engine(self) -> str | None:
         """The engine that it names with its release, ``vllm@0.11.0``; None if it names none."""
         return self.running.name if self.running else None
+
+    def in_precision(self, precision: Precision) -> Scenario:
+        """The deployment in another precision, with what its engine's kernels reach in that."""
+        engine = self.running
+        if engine is None:
+            return replace(self, precision=precision)
+        other = running(engine.name, self.device, self.model, bool(self.file.workload.draft_tokens),
+                        self.path, precision)
+        return replace(self, precision=precision, running=other, by_engine=other.mechanisms)
 
     @property
     def id(self) -> str:

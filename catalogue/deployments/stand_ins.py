@@ -27,7 +27,8 @@ DIGITS = 3
 FEW_BITS = 8  # from which on weights are read at the usual share
 NARROW = {"expert_streaming_efficiency": "narrow_streaming_efficiency",
           "sliced_streaming_efficiency": "sliced_narrow_streaming_efficiency",
-          "routed_expert_latency": "routed_expert_latency"}
+          "routed_expert_latency": "narrow_expert_latency",
+          "sliced_expert_latency": "narrow_expert_latency"}
 
 
 def widened_experts(priors: Mechanisms, precision: Precision, dtypes: Mapping[str, str]

@@ -40,10 +40,16 @@ def releases(profile: Profile) -> list[str]:
     return sorted((version for version in known if in_order(version) >= first), key=in_order)
 
 
-def release_of(profile: Profile, written: str | None) -> str:
+def release_of(profile: Profile, written: str | None, nearest: bool = False) -> str:
     """The release that is meant: itself, or the newest whose version begins so.
 
     A candidate of a release only where there is no other.
+
+    Args:
+        profile: of the engine.
+        written: what names it; None for the newest.
+        nearest: whether of a release before the newest that is not known the next older one stands
+            for it, or the oldest.
 
     Raises ParamsError for a release that is not known.
     """
@@ -52,6 +58,19 @@ def release_of(profile: Profile, written: str | None) -> str:
         [version for version in every if version == written]
         or [version for version in every if version.startswith((f"{written}.", f"{written}rc"))])
     if written is not None and not (written and meant):
+        if nearest and (older := _next_older(every, written)) is not None:
+            return older
         raise ParamsError(f"{profile.id} has no release '{written[:40]}', expected one of "
                           f"{', '.join(every)}.")
     return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
+
+
+def _next_older(every: list[str], written: str) -> str | None:
+    """The newest release before one that is not known, else the oldest; None of a later one."""
+    try:
+        asked = in_order(written)
+    except ValueError:
+        return None
+    if asked > in_order(every[-1]):
+        return None
+    return next((version for version in reversed(every) if in_order(version) < asked), every[0])

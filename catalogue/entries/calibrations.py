@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,10 @@ from catalogue.reading.values import (
 )
 
 MOST = 4  # mechanisms of one calibration
+CONCURRENT: Final = "concurrent"
+ALONE: Final = "alone"
+QUEUED: Final = "queued"
+Load = Literal["concurrent", "alone", "queued"]
 Metric = Literal["tpot", "ttft", "e2e", "output_throughput", "prefill_throughput"]
 Protocol = Literal["halves", "low-concurrency", "short-inputs", "single-request", "leave-one-out",
                    "leave-one-length-out"]
@@ -118,8 +122,9 @@ class OwnError(Entry):
     """How far systems of a class are from their predictions, beyond what ranges explain.
 
     Attributes:
-        down, up: standard deviation of a whole system's error, to either side, logarithmic [1].
-        within: of its rows about that [1].
+        down, up: standard deviation of a row's error, to either side, logarithmic [1]: that of a
+            normal variable with the same 10% and 90% points.
+        within: of rows about what their system shares [1].
         systems, rows: how many were measured.
         inside: rows in the 80% interval that their system gets from all the others.
     """
@@ -142,12 +147,13 @@ class LeftOut(Entry):
     """What a measured system gets from all the others.
 
     Attributes:
-        of: its class.
-        deviation: standard deviations of a row's logarithm, downwards and upwards [1], by quantity.
+        of: its class, under any load.
+        deviation: standard deviations of a row's logarithm, downwards and upwards [1], by load and
+            quantity.
     """
 
     of: str
-    deviation: dict[Metric, tuple[Spread, Spread]]
+    deviation: dict[Load, dict[Metric, tuple[Spread, Spread]]]
 
 
 class Growth(Entry):
@@ -201,11 +207,12 @@ class Discrepancy(Named):
 
     Attributes:
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].
-        borrowed: how many systems of its own the class above counts for in a class.
+        borrowed: how many systems those around a class count for in it.
         basis: what the sizes are set on.
-        classes: name of a class, each a part of the one before its last ``/`` -> by quantity.
+        classes: name of a class, load first, each a part of the one before its last ``/`` -> by
+            quantity.
         left_out: measured system -> what it gets from the others.
-        growth: by quantity, how the error grows with the distance from what was measured.
+        growth: by load and quantity, how the error grows with the distance from what was measured.
         measured: system -> what its rows cover.
     """
 
@@ -214,12 +221,13 @@ class Discrepancy(Named):
     basis: Text
     classes: dict[str, dict[Metric, OwnError]] = {}
     left_out: dict[str, LeftOut] = {}
-    growth: dict[Metric, Growth] = {}
+    growth: dict[Load, dict[Metric, Growth]] = {}
     measured: dict[str, Covered] = {}
 
     @model_validator(mode="after")
     def _of_classes(self) -> Discrepancy:
+        known = {name.partition("/")[2] for name in self.classes}
         for name, own in self.left_out.items():
-            if own.of not in self.classes:
+            if own.of not in known:
                 raise Misplaced(f"'{own.of[:60]}' is none of 'classes'", "left_out", name, "of")
         return self

@@ -216,7 +216,8 @@ class Workload(Entry):
     ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
     ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
-    closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's.
+    closed loop without thinking. What a deployment does not state of ``BY_ENGINE`` is its engine's,
+    as are decode steps between two looks for requests and tokens sent together (of none: 1).
     """
 
     model_config = ConfigDict(json_schema_extra=_may_be_given)
@@ -238,6 +239,8 @@ class Workload(Entry):
     max_num_batched_tokens: Tokens
     block_size: Length
     memory_utilization: Share
+    scheduler_recv_interval: Count | None = None
+    stream_interval: Length | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Workload:
@@ -363,15 +366,12 @@ class ScenarioFile(Entry):
 
     ``engine`` names what serves it, with its release (``vllm@0.11.0``): what is not said here of
     workload, scheduling and mechanisms is as it does it (``catalogue.deployments.profiles``).
-
-    ``graphs`` says whether decode runs as a captured graph, else operator by operator;
-    ``scheduling`` whether a step may hold prompts and decodes, or prompts go first;
-    ``prefill_coordination`` whether, of ranks that share experts, each prefills as soon as it can,
-    waits for the others, at most ``prefill_delay_steps`` steps (absent: 30, SGLang's default), or
-    lets in no request while one of them is full (``calc.serving.simulation``). ``limits`` is what
-    the service promises its users, which alerts watch; ``mechanisms`` what is known in place of its
-    device's priors, by input symbol. A file may describe a family of them: ``variants`` and
-    ``pools`` (``catalogue.deployments.family``).
+    ``graphs``: decode runs as a captured graph, else operator by operator; ``scheduling``: a step
+    may hold prompts and decodes, or prompts go first; ``prefill_coordination``: of ranks that share
+    experts each prefills as soon as it can, waits for the others, at most ``prefill_delay_steps``
+    (absent: 30, SGLang's default), or lets in no request while one is full; ``limits``: what users
+    are promised, which alerts watch; ``mechanisms``: what is known in place of the device's priors.
+    A file may describe a family: ``variants`` and ``pools`` (``catalogue.deployments.family``).
     """
 
     id: Identifier

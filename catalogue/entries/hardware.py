@@ -37,6 +37,7 @@ from catalogue.reading.values import (
     ByteRate,
     Bytes,
     Count,
+    Flag,
     Misplaced,
     Share,
     Time,
@@ -191,6 +192,7 @@ class Link(Called):
         links_per_device: how many they are [1].
         pair_bandwidth: between one pair of devices [B/s]; of one link in a full mesh.
         latency: of a small message, one way [s].
+        switch_adds: whether its switches add what passes, and hand the sum to all.
         exchange_alpha: what an all-to-all of experts that crosses it pays besides that of a node.
     """
 
@@ -199,6 +201,7 @@ class Link(Called):
     links_per_device: Count | None = None
     pair_bandwidth: LinkBandwidth | None = None
     latency: Latency | None = None
+    switch_adds: Flag = False
     exchange_alpha: ExchangeLatency | None = None
 
     @model_validator(mode="after")

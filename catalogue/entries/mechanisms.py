@@ -28,8 +28,15 @@ HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficienc
         "host_link_efficiency")
 # what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
 OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
-            "routed_expert_latency", "sliced_gemm_efficiency", "sliced_streaming_efficiency",
-            "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency"}
+            "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
+            "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
+            "activation_traffic", "latent_core_latency", "latent_core_fill",
+            "prefill_core_latency", "core_row_traffic",
+            "sliced_gemm_efficiency", "sliced_streaming_efficiency",
+            "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency",
+            "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "gather_alpha",
+            "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",
+            "gather_bulk_efficiency"}
 
 
 class ShareByDtype(Entry):
@@ -52,6 +59,16 @@ class TimeByDtype(Entry):
     fp4: TimeOrZero | None = None
 
 
+class BytesByDtype(Entry):
+    """Bytes per element by the dtype that is multiplied [B]."""
+
+    bf16: BytesOrZero | None = None
+    fp16: BytesOrZero | None = None
+    fp8: BytesOrZero | None = None
+    int8: BytesOrZero | None = None
+    fp4: BytesOrZero | None = None
+
+
 def _may_inherit(schema: dict[str, Any]) -> None:
     """In a file that is like another, a group need not be whole; an editor must not ask for it."""
     schema.pop("required", None)
@@ -64,10 +81,16 @@ class Group(Entry):
 
 
 class Exchange(Group):
-    """One call of dispatch or combine: alpha [s] + bytes / (efficiency [1] x link, one way)."""
+    """One call of dispatch or combine: alpha [s] + bytes / (efficiency [1] x link, one way).
+
+    And, where they are known, a time per routed expert, which is told its tokens [s], and per
+    token that a rank sends besides its bytes [s/token].
+    """
 
     alpha: Time
     efficiency: Share
+    expert_time: Time | None = None
+    token_time: Annotated[Value, Unit("s/token")] | None = None
 
 
 class Crossing(Group):
@@ -139,6 +162,8 @@ class Mechanisms(Named):
             the rates: quantising its rows, filling and draining the kernel [s].
         depth_latency: the same per input that its outputs sum over: a tile takes them one after
             the other [s].
+        activation_traffic: of a dense matmul, what quantising its rows moves besides, per element
+            that its outputs sum over [B].
         gemm_tile_rows: rows that a matmul multiplies at least [1].
         expert_tile_rows: the same of experts [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
@@ -147,9 +172,21 @@ class Mechanisms(Named):
             for few rows [1].
         narrow_streaming_efficiency: the same of weights of fewer than eight bits that kernels widen
             while they read them; ``sliced_``: of slices [1].
-        routed_expert_latency: what those kernels take in a layer, however few the rows [s].
+        narrow_expert_latency: what those kernels take in a layer, however few the rows [s].
+        routed_expert_latency, sliced_expert_latency: what the experts of a layer take whatever the
+            rows, whole and slices, less their kernels' boundaries [s].
+        expert_row_traffic, sliced_row_traffic: times that their rows are moved besides the
+            matmuls: gathered, gated, quantised, summed; once where no more is known [1].
+        gathered_row_traffic: times that the rows of all whole experts are, on a rank that has the
+            tokens of all: kernels that sort, gate and sum them whosever they are [1].
         mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
         mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
+        latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
+            positions, less the boundaries [s].
+        latent_core_fill: of it, filling and draining its pipeline for one request [s].
+        prefill_core_latency: of a layer's core in prefill, however few the tokens, less the
+            boundary [s].
+        core_row_traffic: times that its bytes are moved besides its arithmetic [1].
         attention_efficiency: share of the matrix peak of flash attention in prefill [1].
         core_tile_rows: rows of heads and tokens of a request that the decode core of MLA
             multiplies at once; whole tiles, a kernel's constant [1].
@@ -165,8 +202,14 @@ class Mechanisms(Named):
         host_process_memory: the same of an engine's processes, per card [B].
         host_gap_per_draft: of the host between two passes of the layer that drafts: attention's
             metadata, positions, launches [s].
-        collective_alpha: of one exchange inside a node; one-shot takes one, two-shot two [s].
-        collective_efficiency: bus bandwidth over the device bandwidth of the links, one way [1].
+        collective_alpha: of one exchange inside a node; an all-reduce in one shot takes one [s].
+        second_round_alpha: of the second exchange of an all-reduce in two [s].
+        collective_efficiency: share of the links, one way, that such exchanges reach [1].
+        gather_alpha, gather_step_alpha, gather_efficiency: latency of an all-gather or a
+            reduce-scatter [s], for each further rank [s], and share of the links [1].
+        gather_bulk_alpha, gather_bulk_efficiency: the same of large ones, in a pipeline.
+        pipelined_alpha, pipelined_efficiency: latency [s] and share of the links of a library's
+            all-reduce in chunks, which large payloads take; none where no file says any.
         network_alpha: of one message between nodes within a collective [s].
         network_efficiency: share of the scale-out port that large messages reach [1].
         all_to_all: dispatch and combine, by mode and level.
@@ -218,7 +261,15 @@ class Mechanisms(Named):
     host_system_memory: BytesOrZero | None = None
     host_process_memory: BytesOrZero | None = None
     collective_alpha: Time | None = None
+    second_round_alpha: Time | None = None
     collective_efficiency: Share | None = None
+    gather_alpha: Time | None = None
+    gather_step_alpha: TimeOrZero | None = None
+    gather_efficiency: Share | None = None
+    gather_bulk_alpha: Time | None = None
+    gather_bulk_efficiency: Share | None = None
+    pipelined_alpha: Time | None = None
+    pipelined_efficiency: Share | None = None
     network_alpha: Time | None = None
     network_efficiency: Share | None = None
     all_to_all: AllToAll | None = None
@@ -246,7 +297,17 @@ class Mechanisms(Named):
     sliced_streaming_efficiency: Share | None = None
     narrow_streaming_efficiency: Share | None = None
     sliced_narrow_streaming_efficiency: Share | None = None
-    routed_expert_latency: Time | None = None
+    narrow_expert_latency: Time | None = None
+    routed_expert_latency: TimeOrZero | None = None
+    sliced_expert_latency: TimeOrZero | None = None
+    expert_row_traffic: NumberOrZero | None = None
+    sliced_row_traffic: NumberOrZero | None = None
+    gathered_row_traffic: NumberOrZero | None = None
+    activation_traffic: BytesByDtype | None = None
+    latent_core_latency: TimeOrZero | None = None
+    latent_core_fill: TimeOrZero | None = None
+    prefill_core_latency: TimeOrZero | None = None
+    core_row_traffic: NumberOrZero | None = None
     expert_tile_rows: Number | None = None
     expert_load_overlap: ShareOrZero | None = None
     operators: Operators | None = None

@@ -2,7 +2,9 @@
 
 Which flags an engine takes stands in ``params/engines/``, which is extracted from its source. Here
 stands what it does where a deployment says nothing: how it schedules, what its kernels reach on a
-class of cards, the defaults of what it is driven by.
+class of cards, the defaults of what it is driven by. What its kernels come to in tables of measured
+operators stands in ``params/fits/``, which ``python -m calc kernels fit --write`` writes; a profile
+takes those statements after its own.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from catalogue.entries.entry import Entry, MechanismsName, Named
+from catalogue.entries.entry import Entry, FormatName, MechanismsName, Named
 from catalogue.reading.values import (
     AnyQuantity,
+    Count,
     Date,
     Flag,
     Kind,
@@ -120,6 +123,8 @@ class Defaults(Entry):
     max_num_batched_tokens: Tokens | None = None
     block_size: Length | None = None
     memory_utilization: Share | None = None
+    scheduler_recv_interval: Count | None = None
+    stream_interval: Length | None = None
 
 
 class Statement(Entry):
@@ -130,6 +135,11 @@ class Statement(Entry):
         cards: names of mechanisms, of which devices it holds; absent, of all.
         attention: of which models it holds; absent, of all.
         drafts: whether it holds with drafted tokens or without; absent, of both.
+        experts: of which routed experts it holds, by the format that they are stored in; absent,
+            of all.
+        multiplied: the same by the dtype that they are multiplied in; absent, of all.
+        gathered: whether it holds where a rank has the tokens of all, gathered or in one
+            tensor-parallel group, or where each is sent to its experts; absent, of both.
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
@@ -144,12 +154,16 @@ class Statement(Entry):
     cards: list[MechanismsName] = []
     attention: Literal["mla", "gqa"] | None = None
     drafts: Flag | None = None
+    experts: list[FormatName] = []
+    multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None
+    gathered: Flag | None = None
     scheduling: Scheduling | None = None
     prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
     starts: Starting | None = None
     workload: Defaults = Defaults()
-    flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization"], str] = {}
+    flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
+                        "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}
 
     @model_validator(mode="after")
@@ -158,8 +172,26 @@ class Statement(Entry):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         return self
 
-    def holds(self, release: str, card: str, attention: str, drafts: bool) -> bool:
-        """Whether it speaks of a release, a class of cards, a kind of attention, and drafts."""
+    def holds(self, release: str, card: str, attention: str, drafts: bool,
+              experts: tuple[str, str] | None = None, gathered: bool = False) -> bool:
+        """Whether it speaks of a release, a class of cards, a kind of attention, and drafts.
+
+        Args:
+            release: of the engine.
+            card: mechanisms of the device.
+            attention: of the model.
+            drafts: whether tokens are drafted.
+            experts: the format and the dtype that routed experts are stored and multiplied in;
+                None where they are not known, of which nothing is said then.
+            gathered: whether ranks have the tokens of all.
+        """
+        if self.gathered not in (None, gathered):
+            return False
+        if self.experts or self.multiplied:
+            if experts is None or (self.experts and experts[0] not in self.experts):
+                return False
+            if self.multiplied not in (None, experts[1]):
+                return False
         at = in_order(release)
         return ((self.since is None or in_order(self.since) <= at)
                 and (self.until is None or at <= in_order(self.until))
@@ -193,3 +225,70 @@ class Profile(Named):
         if self.flags is None and any(statement.flags for statement in self.statements):
             raise ValueError("'flags' is missing, of which a statement takes a default")
         return self
+
+
+Error = Annotated[float, Field(strict=False, ge=-1, le=1e6)]
+Rows = Annotated[int, Field(strict=False, ge=0)]
+
+
+class Judged(Entry):
+    """Law over table, less one, of rows that were not fitted.
+
+    Attributes:
+        rows: how many [1].
+        leaning: median [1].
+        median, most: median and 90% point of its size [1].
+    """
+
+    rows: Rows
+    leaning: Error
+    median: Error
+    most: Error
+
+
+class Measured(Entry):
+    """What a fit rests on.
+
+    Attributes:
+        operator: of the table.
+        cut: of experts, whether they are whole on a rank.
+        kernel: as the table names it.
+        dtype: as the table names it.
+        fitted: rows [1].
+        judged: on the rows kept apart.
+        regions: the same by the least number of tokens.
+        parameters: names of the fitted mechanisms, in the order of the covariance.
+        covariance: of the logarithms of their values, row by row of its lower triangle.
+    """
+
+    operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "all_reduce"]
+    cut: Literal["whole", "slices"] | None = None
+    kernel: Words
+    dtype: Words
+    fitted: Rows
+    judged: Judged
+    regions: dict[int, Judged]
+    parameters: list[Words]
+    covariance: list[float]
+
+
+class KernelFit(Statement):
+    """A statement of an engine's profile, with what it rests on."""
+
+    measured: list[Measured]
+
+
+class Fits(Named):
+    """What the kernels of an engine reach on a class of cards.
+
+    Attributes:
+        engine: whose profile takes the statements.
+        card: mechanisms of the cards that were measured.
+        table: package and version that the tables are of.
+        statements: from the oldest release to the newest; the first holds of older ones too.
+    """
+
+    engine: str
+    card: MechanismsName
+    table: Words
+    statements: list[KernelFit]

@@ -1,0 +1,102 @@
+"""A knob: one mechanism with its range, and the inputs that it moves; those of matmuls by dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from catalogue.deployments.precision_support import peak_of
+from catalogue.deployments.resolved import Resolved
+from catalogue.deployments.stand_ins import efficiency, latency
+from catalogue.entries.hardware import Device
+from catalogue.reading.values import Value
+
+DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
+CLASSES = (*DENSE[:3], "routed_expert", *DENSE[3:])
+WIDE = ("bf16", "fp16")  # what narrower weights are widened to where a dtype is not multiplied
+LATENCIES = ("matmul_latency", "depth_latency")  # of dense matmuls, by what is multiplied
+TRAFFIC = ("activation_traffic",)  # the same, where it is known
+NORMAL_90 = 1.2815515655446004  # 90% point of the standard normal distribution
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One mechanism: its value, its range, and the inputs that it sets.
+
+    Attributes:
+        name: as the mechanisms' files have it; of a dtype, ``gemm_efficiency.bf16``.
+        value: with provenance and range.
+        symbols: input symbols that hold this value.
+    """
+
+    name: str
+    value: Value
+    symbols: tuple[str, ...]
+
+    def at(self, score: Any) -> Any:
+        """The value so many standard deviations from its median, under its prior.
+
+        The value is the median, and a range holds 80%: its ends are the 10% and 90% points of a
+        normal variable that is stretched differently on either side of the value, in logarithms
+        where the range does not begin at zero. Below zero there is nothing.
+
+        Args:
+            score: of the standard normal distribution, a number or an array [1].
+        """
+        low, median, high = map(float, (self.value.low, self.value.value, self.value.high))
+        above, far = score > 0, abs(score) / NORMAL_90
+        end = high * above + low * (1 - above)
+        if low > 0:
+            return median * (end / median) ** far
+        moved = median + (end - median) * far
+        return (moved + abs(moved)) / 2
+
+
+def by_dtype(scenario: Resolved, priors: Any) -> list[Knob]:
+    """What matmuls reach and take: one knob per dtype, which moves all classes that multiply it.
+
+    Args:
+        scenario: the deployment.
+        priors: of its class of cards.
+    """
+    dtypes = multiplied(scenario)
+    knobs: list[Knob] = []
+    for dtype in dict.fromkeys(dtypes[name] for name in CLASSES):
+        for table, members in (("gemm_efficiency", DENSE),
+                               ("grouped_gemm_efficiency", ("routed_expert",))):
+            symbols = tuple(f"{name}_gemm_efficiency" for name in members
+                            if dtypes[name] == dtype)
+            if symbols:
+                value = efficiency(getattr(priors, table), dtype, scenario.device)
+                knobs.append(Knob(f"{table}.{dtype}", value, symbols))
+        for table in (*LATENCIES, *TRAFFIC):
+            symbols = tuple(f"{name}_{table}" for name in DENSE if dtypes[name] == dtype)
+            key, known = f"{table}.{dtype}", getattr(priors, table)
+            # rows of another dtype may not be quantised at all
+            prior = (getattr(known, dtype, None) or scenario.mechanisms.get(key)
+                     if table in TRAFFIC else latency(known, dtype))
+            if symbols and prior:
+                knobs.append(Knob(key, prior, symbols))
+    dtype = dtypes["routed_expert"]
+    value = (getattr(priors.sliced_gemm_efficiency, dtype, None)
+             or efficiency(priors.grouped_gemm_efficiency, dtype, scenario.device))
+    return [*knobs, Knob(f"sliced_gemm_efficiency.{dtype}", value,
+                         ("sliced_expert_gemm_efficiency",))]
+
+
+def multiplied(scenario: Resolved) -> dict[str, str]:
+    """Class of tensors -> dtype that the device multiplies for it.
+
+    Where it has no peak of the dtype asked for, weights and activations are widened to 16 bits;
+    that such a deployment does not run as written is another answer (``precision_support``).
+    """
+    asked = scenario.precision.multiply
+    dtypes = asked.dtypes | {"index": asked.index or asked.core}
+    return {name: on_card(scenario.device, dtype) for name, dtype in dtypes.items()}
+
+
+def on_card(device: Device, dtype: str) -> str:
+    """The dtype that a card multiplies where one is asked for: it, or the wide one that it has."""
+    if peak_of(device, dtype):
+        return dtype
+    return next((wide for wide in WIDE if peak_of(device, wide)), WIDE[0])
