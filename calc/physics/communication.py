@@ -1,9 +1,7 @@
-"""Communication over the real topology: alpha-beta time of collectives, level by level.
+"""What ranks send each other for the experts of a layer, and for a cache that they share.
 
-A message of S bytes takes alpha + S / rate. Inside a node a full mesh gives a group only the links
-between its own members, a switch gives each device its full rate. Between nodes every device has
-its port of the network. All bandwidths are of ONE direction [B/s], payloads are those of one rank
-[B], times are in seconds.
+Collectives are those of ``calc.physics.timing.collectives``. Bandwidths are of ONE direction
+[B/s], payloads are those of one rank [B], times are in seconds.
 """
 
 from __future__ import annotations
@@ -13,52 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, once, select
+from calc.physics.arrays import Number, either, once, select
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.shapes import MLA
+from calc.physics.timing.collectives import (
+    SLOWEST_LINK,
+    Group,
+    all_gather,
+    group,
+    pairwise,
+    reduce_scatter,
+)
 
 if TYPE_CHECKING:
     from calc.physics.memory import Cache
     from calc.physics.work import Composition
 
-SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
-
-
-@dataclass(frozen=True)
-class Group:
-    """A group of ranks laid over nodes: sizes inside and across [1], links of a device [B/s].
-
-    What of its links a message reaches depends on what is sent: collectives and exchanges have
-    efficiencies of their own.
-    """
-
-    ranks: Number
-    inside: Number
-    across: Number
-    inside_rate: Number
-    across_rate: Number
-
-
-@once
-def group(q: Any, ranks: Number) -> Group:
-    """Where the ranks of a group are and which links they have between them.
-
-    Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
-    n - 1 others of its group at n - 1 times the rate of a pair; a switch gives its full rate to
-    any group of two or more.
-
-    Args:
-        q: input symbols as attributes.
-        ranks: size of the group [1].
-
-    Source: notebooks/communication.md, section The bandwidth inside a group of cards.
-    """
-    inside = np.minimum(ranks, q.devices_per_node)
-    across = ceil_div(ranks, q.devices_per_node)
-    mesh = (inside - 1) * q.pair_bandwidth
-    links = select(q.full_mesh > 0, mesh, q.device_link_bandwidth)
-    return Group(ranks, inside, across, links, q.network_bandwidth)
 
 
 @once
@@ -72,152 +41,6 @@ def exchanging(q: Any) -> Group:
     """
     ranks = expert_group(q)
     return group(q, select(ranks > q.tensor_parallel, ranks, 1))
-
-
-@once
-def _inside(q: Any, g: Group) -> Number:
-    """Rate of a collective between cards of a node [B/s]."""
-    return np.maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
-
-
-@once
-def _across(q: Any, g: Group) -> Number:
-    """Rate of a collective between nodes [B/s]."""
-    return np.maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
-
-
-def one_shot(q: Any, g: Group, payload: Number) -> Number:
-    """All-reduce in one exchange [s]: each rank sends its whole payload to every other.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group, inside one node.
-        payload: of one rank [B].
-
-    Source: notebooks/communication.md, section Five ways to add up.
-    """
-    return q.collective_alpha + (g.inside - 1) * payload / _inside(q, g)
-
-
-def two_shot(q: Any, g: Group, payload: Number) -> Number:
-    """All-reduce as direct reduce-scatter and all-gather [s]: 2 exchanges of (n - 1)/n payloads.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group, inside one node.
-        payload: of one rank [B].
-
-    Source: notebooks/communication.md, section Five ways to add up.
-    """
-    return 2 * q.collective_alpha + 2 * (g.inside - 1) / g.inside * payload / _inside(q, g)
-
-
-def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
-    """All-reduce around a ring [s]: 2(n - 1) steps of 1/n of the payload each.
-
-    Args:
-        alpha: latency of a step [s].
-        ranks: n [1].
-        payload: of one rank [B].
-        rate: from a rank to the next [B/s].
-
-    Source: notebooks/communication.md, section Five ways to add up.
-    """
-    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks * payload / rate
-
-
-def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
-    """All-reduce up and down a binary tree [s]: 2 log2(n) steps of the whole payload.
-
-    Args:
-        alpha: latency of a step [s].
-        ranks: n [1].
-        payload: of one rank [B].
-        rate: between two ranks [B/s].
-
-    Source: notebooks/communication.md, section Five ways to add up.
-    """
-    hops = 2 * np.log2(np.maximum(ranks, 1))
-    return hops * alpha + hops * payload / rate
-
-
-def all_reduce(q: Any, g: Group, payload: Number) -> Number:
-    """All-reduce over a group [s], with the fastest algorithm that its topology has.
-
-    Inside one node the better of one-shot and two-shot. Across nodes: reduce-scatter inside, the
-    better of ring and tree over the network on what each device then holds, all-gather inside.
-    A group of one communicates nothing.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group.
-        payload: of one rank [B].
-
-    Source: notebooks/communication.md, section Five ways to add up.
-    """
-    two = two_shot(q, g, payload)
-    single = np.minimum(one_shot(q, g, payload), two)
-    part, rate = payload / g.inside, _across(q, g)
-    outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
-                         tree(q.network_alpha, g.across, part, rate))
-    several = select(g.inside > 1, two, 0) + outside
-    return select(g.ranks > 1, select(g.across > 1, several, single), 0)
-
-
-def all_gather(q: Any, g: Group, payload: Number) -> Number:
-    """All-gather over a group [s]: each rank ends with every rank's payload.
-
-    Inside a node one direct exchange; across nodes a ring over the network first, whose result is
-    then spread inside.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group.
-        payload: of one rank [B].
-
-    Source: notebooks/communication.md, section Gathering the logits.
-    """
-    outside = ((g.across - 1) * q.network_alpha
-               + (g.across - 1) * payload / _across(q, g))
-    inside = (select(g.inside > 1, q.collective_alpha, 0)
-              + (g.inside - 1) * g.across * payload / _inside(q, g))
-    return select(g.ranks > 1, outside + inside, 0)
-
-
-def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
-    """Reduce-scatter over a group [s]: each rank ends with its own payload, summed over all.
-
-    Inside a node each card first sends every other what its port will send on, summed there; then
-    a ring over the network. The way back of ``all_gather``.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group.
-        payload: that one rank keeps [B].
-
-    Source: notebooks/communication.md, section Gathering all tokens instead.
-    """
-    summed = (select(g.inside > 1, q.collective_alpha, 0)
-              + g.across * payload * (g.inside - 1) / _inside(q, g))
-    passed = (g.across - 1) * (q.network_alpha + payload / _across(q, g))
-    return select(g.ranks > 1, summed + passed, 0)
-
-
-def pairwise(q: Any, g: Group, payload: Number) -> Number:
-    """All-to-all over a group [s]: each rank has a part of its own for every other one.
-
-    Args:
-        q: input symbols as attributes.
-        g: the group.
-        payload: that a rank sends to each other rank [B].
-
-    Source: notebooks/communication.md, section A cache split over the ranks.
-    """
-    near = select(g.inside > 1,
-                  q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
-    far = select(g.across > 1,
-                 q.network_alpha + (g.ranks - g.inside) * payload / _across(q, g), 0)
-    return near + far
 
 
 def outputs_joined(q: Any, g: Group, tokens: Number, key: Number, value: Number) -> Number:
@@ -381,7 +204,10 @@ def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: N
 
 def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: Number
                 ) -> tuple[Number, Number]:
-    """One direction of an exchange: its latency [s], and its time per byte of a token [s/B]."""
+    """One direction of an exchange: what its bytes do not tell [s], and time per byte of a token.
+
+    Each expert is told how many tokens it gets, and each token is looked up and laid out.
+    """
     copies = rank_load * copies_sent(q) * tokens / g.ranks
     near, far = copies * (g.inside - 1), copies * (g.ranks - g.inside)
     if np.any(np.greater(q.exchange_normal, 0)):
@@ -396,5 +222,6 @@ def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: 
         over_network / np.maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
         over_links / np.maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
     several = g.ranks > 1
-    return (select(several, q.exchange_alpha + q.exchange_network_alpha, 0),
-            select(several, per_byte, 0))
+    start = (q.exchange_alpha + q.exchange_network_alpha
+             + q.n_routed_experts * q.exchange_expert_time + tokens * q.exchange_token_time)
+    return select(several, start, 0), select(several, per_byte, 0)

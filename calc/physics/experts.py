@@ -287,3 +287,23 @@ def streaming(q: Any) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     return sliced(q, q.expert_streaming_efficiency, q.sliced_streaming_efficiency)
+
+
+@once
+def moved_rows(q: Any, rows: Number, together: Number) -> Number:
+    """Rows of experts that are moved besides their matmuls, each as often as it is [token].
+
+    Once is what gathering them, their gates and bringing them back take; quantising them, sorting
+    and summing in wider elements is more. Where a rank has the tokens of all, some kernels sort,
+    gate and sum the rows of all experts, of which it has some.
+
+    Args:
+        q: input symbols as attributes.
+        rows: of the rank's experts [token].
+        together: tokens that share the experts [token].
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
+    present = (q.exchange_gathered > 0) | (expert_group(q) <= q.tensor_parallel)
+    of_all = select(present, q.gathered_row_traffic * together * q.num_experts_per_tok, 0)
+    return sliced(q, q.expert_row_traffic * rows + of_all, q.sliced_row_traffic * rows)

@@ -21,6 +21,7 @@ from calc.physics.experts import (
     expert_shards,
     expert_slices,
     fullest,
+    moved_rows,
     routed_ranks,
     sliced,
 )
@@ -290,14 +291,15 @@ def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
     each = s.on_device * nu * elements * s.slowest * s.together * k / s.shards
     stored = s.on_device * read * elements * q.routed_expert_weight_bytes / s.shards
     rows = s.on_device * s.expert_rows * s.width
-    for name, share, moved in (("routed_gate_up", 2 / 3, d + 2 * s.inside),
-                               ("routed_down", 1 / 3, d + s.inside)):
+    moved = s.on_device * moved_rows(q, s.expert_rows, s.together) * s.width
+    for name, share, around in (("routed_gate_up", 2 / 3, d + 2 * s.inside),
+                                ("routed_down", 1 / 3, d + s.inside)):
         yield Row(name, "moe", count, MATRIX, "routed_expert", share * each, share * stored,
-                  moved * rows)
+                  around * rows)
     yield Row("routed_gate", "moe", count, VECTOR, "vector",
               s.on_device * GATE_FLOPS * s.inside * s.expert_rows,
-              activation_bytes=3 * s.inside * rows)
-    yield Row("permute", "moe", count, VECTOR, "vector", activation_bytes=2 * d * rows)
+              activation_bytes=3 * s.inside * moved)
+    yield Row("permute", "moe", count, VECTOR, "vector", activation_bytes=2 * d * moved)
     if group > t:
         for name, element in (("dispatch", sliced(q, q.dispatch_element_bytes, s.width)),
                               ("combine", s.width)):

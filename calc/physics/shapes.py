@@ -218,15 +218,19 @@ class Matmuls:
     count: Number
     depth: Number
 
-    def latency(self, q: Any, name: str) -> Number:
-        """What they take however few their rows [s].
+    def beside(self, q: Any, name: str, rows: Number) -> Number:
+        """What they take besides loading and arithmetic [s].
+
+        However few their rows, and for rows that are quantised before they are multiplied.
 
         Args:
             q: input symbols as attributes.
             name: the class.
+            rows: that they multiply [token].
         """
+        moved = getattr(q, f"{name}_activation_traffic") / q.memory_bandwidth
         return (self.count * getattr(q, f"{name}_matmul_latency")
-                + self.depth * getattr(q, f"{name}_depth_latency"))
+                + self.depth * (getattr(q, f"{name}_depth_latency") + rows * moved))
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:

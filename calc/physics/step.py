@@ -4,7 +4,7 @@ A step is a decode step of a batch or a chunk of prefill; both are the same oper
 composition of tokens. Operations [FLOP], bytes [B] and times [s] are of one rank over all layers of
 all pipeline stages, so a step's time is that of one micro-batch on its way through the pipeline.
 What each class has to do is ``calc.physics.work``; an all-reduce or an exchange by itself is
-``calc.physics.communication``.
+``calc.physics.communication`` and ``calc.physics.timing.collectives``.
 """
 
 from __future__ import annotations
@@ -14,35 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, once, select
+from calc.physics.arrays import Number, once, select
 from calc.physics.breakdown import busy, drafted, hidden_time
-from calc.physics.communication import (
-    all_gather,
-    all_reduce,
-    context_exchange,
-    exchanging,
-    group,
-    there_and_back,
-)
+from calc.physics.communication import context_exchange, exchanging, there_and_back
 from calc.physics.experts import (
-    EXPECTED_MAXIMUM,
     expert_group,
     fullest,
     fullest_receiver,
-    normal_quantile,
     on_fullest,
     ranks_in_step,
     sliced,
-    streaming,
 )
 from calc.physics.fetching import missing, offload_time
 from calc.physics.memory import Cache, Weights
-from calc.physics.positions import unfused
-from calc.physics.shapes import Matmuls, Parameters, matmuls
+from calc.physics.shapes import Parameters
+from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.timing.cores import core_time, index_time
+from calc.physics.timing.matmuls import joining_time, matmul_times, slowest_clock
 from calc.physics.work import (
     Attention,
     Composition,
-    Core,
     Routed,
     Work,
     attention_work,
@@ -115,20 +106,6 @@ class Step:
     step_time: Number
 
 
-def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
-    """Time of an operator [s] from that of its arithmetic and of its bytes.
-
-    max + (1 - overlap) min: with complete overlap the longer one decides, without any they add.
-
-    Args:
-        compute, memory: times of arithmetic and of bytes alone [s].
-        overlap: share of the shorter one that is hidden [1].
-
-    Source: notebooks/latency.md, section The time of one operator.
-    """
-    return np.maximum(compute, memory) + (1 - overlap) * np.minimum(compute, memory)
-
-
 def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, composition: Composition
          ) -> Step:
     """Operations, bytes and time of a step, by class of operators.
@@ -152,10 +129,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
         "router": router_work(q, n, batch), "head": head}
-    times = _matmul_times(attention, q, n, classes, batch, routed)
+    times = matmul_times(attention, q, n, classes, batch, routed)
     classes |= {"core": core, "index": scores}
-    times |= {"core": _core_time(q, core, batch, clock),
-              "index": _index_time(q, scores, batch.decoding, clock)}
+    times |= {"core": core_time(q, core, batch, clock),
+              "index": index_time(q, scores, batch.decoding, clock)}
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
@@ -189,101 +166,6 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         hidden_time=hidden, device_time=device, host_time=host, draft_gather_time=gathered,
         draft_pass_time=draft_pass, step_time=longer + q.host_gap_per_step + (
             0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
-
-
-@once
-def slowest_clock(q: Any) -> Number:
-    """Clock of the slowest of the cards that wait for one another, over nominal [1].
-
-    They are the ranks that share experts, those of tensor parallelism at least.
-
-    Args:
-        q: input symbols as attributes.
-
-    Source: notebooks/latency.md, section The classes of a step.
-    """
-    return q.clock_factor / (1 + q.clock_spread * normal_quantile(
-        EXPECTED_MAXIMUM / expert_group(q)))
-
-
-def _matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work],
-                  batch: Composition, routed: Routed) -> dict[str, Number]:
-    """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
-
-    What is expanded of the cache has rows of its own, far more than a tile. Source:
-    notebooks/latency.md, sections The time of one operator, The fixed cost of a matmul and The
-    classes of a step.
-    """
-    def whole(tile: Number, rows: Number) -> Number:
-        return np.maximum(1, tile / np.maximum(rows, 1))
-
-    padded = dict.fromkeys(classes, whole(q.gemm_tile_rows, batch.tokens)) | {
-        "head": whole(q.gemm_tile_rows, batch.logit_rows),
-        "shared_expert": whole(q.gemm_tile_rows, batch.of_shared(q)),
-        "routed_expert": whole(q.expert_tile_rows, routed.rows_of_one(q))}
-    times = {name: _matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
-    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
-        times[name] = times[name] + several.latency(q, name)
-    times["routed_expert"] = times["routed_expert"] + (
-        (1 - q.offloaded_share) * n.moe_layers * q.routed_expert_latency)
-    # where shared experts have ranks of their own, all wait for the slower kind
-    longer = np.maximum(0, times["shared_expert"] - times["routed_expert"])
-    return times | {"shared_expert": select(
-        q.shared_expert_ranks > 0, longer, times["shared_expert"])}
-
-
-def _matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
-    flops = work.flops * padded
-    if isinstance(work, Attention):
-        flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
-    peak, bandwidth, hidden = _reached(q, name)
-    return operator_time(flops / peak, work.bytes / bandwidth, hidden)
-
-
-@once
-def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
-    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
-
-    Source: notebooks/latency.md, section The classes of a step.
-    """
-    efficiency = getattr(q, f"{name}_gemm_efficiency")
-    share, hidden = q.hbm_efficiency, q.load_overlap
-    if name == "routed_expert":
-        efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
-        share, hidden = streaming(q), sliced(q, q.expert_load_overlap, q.load_overlap)
-    peak = getattr(q, f"{name}_peak") * efficiency * slowest_clock(q)
-    return peak, q.memory_bandwidth * share, hidden
-
-
-def _core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
-    """Time of the attention core [s]: of its arithmetic or of its bytes.
-
-    Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
-    them. Source: notebooks/latency.md, section The attention core.
-    """
-    dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
-    sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
-    share = select(sparse, q.sparse_attention_efficiency, dense)
-    moved = core.bytes / _cache_rate(q, batch.decoding)
-    fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
-    if batch.decoding:
-        return fused
-    return either(unfused(q), lambda: core.flops / (
-        q.core_peak * q.attention_gemm_efficiency * clock) + moved, lambda: fused)
-
-
-def _index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
-    """Time of the scores of an indexer [s]: of their arithmetic or of its keys.
-
-    Source: notebooks/latency.md, section The attention core.
-    """
-    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
-                      scores.bytes / _cache_rate(q, decoding))
-
-
-def _cache_rate(q: Any, decoding: bool) -> Number:
-    """Rate at which the core and an indexer read the cache [B/s]."""
-    return q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)
 
 
 def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,
@@ -383,11 +265,6 @@ def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number
     mean layer has a part already, the gathering of its logits, and the host, which waits for each.
     Source: notebooks/latency.md, section One step.
     """
-    d, width = q.hidden_size, q.activation_element_bytes
-    flops = q.multiply_add_flops * 2 * d * d * np.maximum(tokens, q.gemm_tile_rows)
-    moved = (2 * d * d + 3 * d * tokens) * width
-    joined = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
-                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    around = (joined + Matmuls(1, 2 * d).latency(q, "head")
+    around = (joining_time(q, tokens, clock)
               + head_time * (1 - 1 / q.num_hidden_layers) + gathered)
     return longer / q.num_hidden_layers + q.micro_batches * around + q.host_gap_per_draft

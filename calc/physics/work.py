@@ -17,6 +17,7 @@ from calc.physics.experts import (
     expert_shards,
     expert_slices,
     fullest,
+    moved_rows,
     ranks_in_step,
     routed_ranks,
     shared_apart,
@@ -360,8 +361,8 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """What the vector unit reads and writes [B].
 
-    Two norms with their residual; gates of the MLPs; rows gathered for the experts and back; scores
-    of an indexer among which it chooses. Of a rank with routed experts, where shared ones are not.
+    Two norms with their residual; gates of the MLPs; rows of the experts, however often; scores of
+    an indexer among which it chooses. Of a rank with routed experts, where shared ones are not.
 
     Args:
         q: input symbols as attributes.
@@ -372,13 +373,12 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     Source: notebooks/compute.md, section What the vector unit does.
     """
     t, d, tokens = q.tensor_parallel, q.hidden_size, batch.tokens
-    shared_inside = select(q.shared_expert_ranks > 0, 0,
-                           q.n_shared_experts * q.moe_intermediate_size / t)
-    elements = (q.num_hidden_layers * 8 * d * tokens + 2 * d * tokens
+    inside = q.n_shared_experts * q.moe_intermediate_size / t
+    shared_inside = select(q.shared_expert_ranks > 0, 0, inside)
+    elements = (((8 * q.num_hidden_layers + 2) * d + 3 * n.moe_layers * shared_inside) * tokens
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
-                + 3 * n.moe_layers * shared_inside * tokens
-                + (1 - q.offloaded_share) * n.moe_layers * routed.rows * (
-                    3 * routed.inside + 2 * d))
+                + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
+                * (3 * routed.inside + 2 * d))
     chosen = q.selection_traffic * q.full_attention_layers * batch.indexed
     return elements * q.activation_element_bytes + q.norm_weight_bytes * d + chosen
 

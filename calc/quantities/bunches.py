@@ -259,7 +259,8 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
              thought: Number) -> Rates:
     """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
 
-    A share of the prompts comes as often as at random, some of it because users think.
+    A share of the prompts comes as often as at random, some of it because users think. An engine
+    that looks for requests every so many decode steps finds those of all of them together.
 
     With mixed steps a queue with room for a chunk in each step, whose population is the others;
     where prompts go first, as many as end in the decode steps between. Prompts that come at random
@@ -269,27 +270,30 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     Source: notebooks/serving.md, section A steady state.
     """
     later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
-    chunks, power = mean_chunks(q, p, span), s.ranks**0.5
+    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
     full = later / span * (1 + chunks / later)
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
     alone = select(s.ranks > 1, 0, thought)
-    about = soft_minimum(each, power)
-    between = np.maximum(each * span, chunks * either(
+    come = looks * each  # until the engine looks for them
+    about = soft_minimum(come, power)
+    between = np.maximum(each * span, chunks / looks * either(
         alone > 0, lambda: (1 - alone) * about + alone * select(
-            each < FEW, each, np.expm1(product_log(each))),
+            come < FEW, come, np.expm1(product_log(come))),
         lambda: about))
     unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
     # held prompts take so many steps more until they come again
     _, waited = _held(q, s, u, unheld, chunks, often)
-    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited))
+    missed = (looks - 1) / 2 + q.steps_ahead
+    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
     rank = either(s.mixed, lambda: np.minimum(1, np.maximum(
-        prompts * span, soft_minimum(prompts * chunks, power))), lambda: between / (1 + between))
+        prompts * span, soft_minimum(looks * prompts * chunks, power) / looks)),
+        lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
     together = s.ranks * prompts * chunks
     delayed = together / (1 + together * (hold + 1))
-    group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * np.exp(
-        -(s.ranks - 1) * prompts * chunks))
+    group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * (1 + np.expm1(
+        np.minimum(0, 1 - s.ranks) * looks * prompts * chunks) / looks))
     busy = either(hold > 0, lambda: np.minimum(delayed, np.maximum(
         prompts * span, delayed * (1 + together * hold) / s.ranks)), lambda: rank)
     ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))

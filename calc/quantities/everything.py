@@ -15,7 +15,9 @@ from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
 from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
-from calc.physics.step import slowest_clock, step
+from calc.physics.step import step
+from calc.physics.timing.matmuls import slowest_clock
+from calc.quantities.benches import benched
 from calc.quantities.occupancy import occupancy
 from calc.quantities.planning import planning, transfer_time
 from calc.quantities.steady import steady
@@ -56,11 +58,13 @@ INPUTS = frozenset({
         "head")),
     *(f"{name}_gemm_efficiency" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
-    *(f"{name}_{kind}_latency" for kind in ("matmul", "depth") for name in (
-        "attention", "dense_mlp", "shared_expert", "router", "head")),
+    *(f"{name}_{kind}" for kind in ("matmul_latency", "depth_latency", "activation_traffic")
+      for name in ("attention", "dense_mlp", "shared_expert", "router", "head")),
     *(f"{name}_dequantised" for name in (
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
-    "sliced_expert_gemm_efficiency", "routed_expert_latency",
+    "sliced_expert_gemm_efficiency", "routed_expert_latency", "sliced_expert_latency",
+    "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
+    "latent_core_latency", "latent_core_fill", "prefill_core_latency", "core_row_traffic",
     "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
     "expert_load_overlap", "clock_factor", "clock_spread",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
@@ -78,7 +82,10 @@ INPUTS = frozenset({
     "even_routing", "kv_imbalance",
     "overlap_efficiency", "micro_batches", "unequal_streams", "single_batch_overlap",
     "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
-    "network_bandwidth", "collective_alpha", "collective_efficiency", "network_alpha",
+    "network_bandwidth", "collective_alpha", "collective_efficiency", "second_round_alpha",
+    "pipelined_alpha", "pipelined_efficiency", "switch_adds", "gather_alpha", "gather_step_alpha",
+    "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency", "exchange_expert_time",
+    "exchange_token_time", "network_alpha",
     "network_efficiency", "exchange_alpha", "exchange_network_alpha", "exchange_efficiency",
     "exchange_network_efficiency", "exchange_normal", "exchange_gathered", "dispatch_element_bytes",
     "draft_tokens", "mtp_acceptance", "acceptance_decay", "accepted_length",
@@ -87,6 +94,8 @@ INPUTS = frozenset({
     "prefill_pool_devices", "prefill_pool_port_time", "prefill_replicas",
     "mixed_steps", "think_time", "open_arrivals",
     "prefix_hit_share", "prefill_delay_steps",
+    "bench_requests", "scheduler_recv_interval", "steps_ahead", "stream_interval",
+    "first_token_held",
     "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
     "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
     "host_overlap", "host_group_tokens",
@@ -198,7 +207,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
                    "prefill_throughput": prefill_throughput(q, cut, rest)}
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
-    return quantities | _named(floor, cut, served, distances(q, counted), spread(q), planned,
+    bench = benched(q, cut, served, lasting, decoding, rest)
+    return quantities | _named(floor, cut, served, bench, distances(q, counted), spread(q), planned,
                                lasting, occupancy(q, memory, floor, lasting))
 
 

@@ -22,6 +22,7 @@ from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
 from calc.physics.work import Composition
+from calc.quantities.benches import Benched, benched
 from calc.quantities.everything import PHASES
 from calc.quantities.planning import pool_ratio, transfer_time
 from calc.quantities.steady import Steady, steady, steady_pace
@@ -47,7 +48,9 @@ WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core
                      "index_time", "context_exchange_time", "distinct_experts", "device_time"),
           "prefill": (*_OF_CHUNK, "host_time", "distinct_experts", "core_time", "index_time"),
           "burst": _OF_CHUNK}
-STEADY_NAMES = frozenset(entry.name for entry in fields(Steady))
+_OF_STEADY = frozenset(entry.name for entry in fields(Steady))
+BENCH_NAMES = frozenset(entry.name for entry in fields(Benched))
+STEADY_NAMES = _OF_STEADY | BENCH_NAMES
 _OF_PHASE = {phase: frozenset(f"{phase}_{name}" for name in STEP_NAMES) for phase in PHASES}
 _OF_WAVE = frozenset(entry.name for entry in fields(Serving))
 SERVED_NAMES = _OF_WAVE.union({"prefill_throughput"}, DECODE_NAMES, *_OF_PHASE.values())
@@ -117,13 +120,15 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
     """What users see, of the names that are wanted: of a wave, and in a steady state."""
     quantities = {"prefill_throughput": prefill_throughput(q, cut, burst)}
     _, transfer = transfer_time(q, cached)
-    if not _OF_WAVE.isdisjoint(names):
-        quantities |= vars(serving(q, cut, requests, decode, prefill, burst, transfer))
-    if not STEADY_NAMES.isdisjoint(names):
+    bench = not BENCH_NAMES.isdisjoint(names)
+    if bench or not _OF_WAVE.isdisjoint(names):
+        wave = serving(q, cut, requests, decode, prefill, burst, transfer)
+        quantities |= vars(wave)
+    if bench or not _OF_STEADY.isdisjoint(names):
         ratio = pool_ratio(q, ceil_div(requests, q.pipeline_parallel), cut, decode, prefill)
-        quantities |= vars(steady(
-            q, cut, requests, decode, prefill, burst, transfer, ratio))
-    return quantities
+        lasting = steady(q, cut, requests, decode, prefill, burst, transfer, ratio)
+        quantities |= vars(lasting)
+    return quantities | (vars(benched(q, cut, wave, lasting, decode, burst)) if bench else {})
 
 
 def _decoding(q: Any, requests: Number) -> Composition:

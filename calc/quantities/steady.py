@@ -35,7 +35,7 @@ from calc.quantities.bunches import (
 from calc.quantities.dealing import others_in_turn, shorter_of_two
 from calc.quantities.overlaps import Among, decoding_among, overlapping
 from calc.quantities.planning import pool_replicas
-from calc.quantities.waves import Prompts, prefill_time, token_pace
+from calc.quantities.waves import Prompts, first_held, prefill_time, token_pace
 
 RIGHT_ANGLE = 1.5708  # π/2, to five digits
 
@@ -74,6 +74,7 @@ class Steady:
     steady_prefill: Number
     prompt_interruption: Number
     step_left: Number
+    receive_wait: Number
     return_wait: Number
     random_wait: Number
     overlap_about: Number
@@ -92,6 +93,7 @@ class Steady:
     steady_ttft: Number
     steady_tpot: Number
     steady_e2e: Number
+    stream_gap: Number
     others_rate: Number
     steady_users: Number
     steady_request_throughput: Number
@@ -104,6 +106,7 @@ class _Stay:
 
     interruption: Number
     left: Number
+    received: Number
     back: Number
     random: Number
     overlaps: tuple[Number, Number, Number]
@@ -133,17 +136,20 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     seen = select(r.hold > 0, np.maximum(
         0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
     stalled = (longer + pausing * pace) / (1 - pausing)
-    back = (gathered + pausing * pace) / (1 - pausing)
+    stretched = (gathered + pausing * pace) / (1 - pausing)
     each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
     interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
     at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
     left = np.maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
+    looks, ahead = (q.scheduler_recv_interval - 1) / 2 * pace, q.steps_ahead * mean
+    received = ahead + looks * select(s.mixed, 1 - r.group, 1)
     prompt = r.chunks * k.busy
     found = u * prompt * prompt * (1 + q.prompt_variation**2) / 2
     base = h + k.prefill + lone * at_random + after * pace
     waited = r.portion * np.maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
                                     - r.portion * r.rank * k.busy / 2)
-    random = lone * at_random + select(s.mixed, r.random * k.busy, waited)
+    meeting = at_random + ahead + looks * pace * (1 - r.group) / mean
+    random = lone * meeting + select(s.mixed, r.random * k.busy, waited)
     first = h + k.prefill + random
     behind = np.maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
     own = after * pace + interruption * behind
@@ -154,8 +160,9 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
                   k.own * (r.chunks + 1) / 2, pace / k.busy, pausing)
     overlaps = overlapping(among)
     decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
-    return _Stay(interruption, left, lone * left + r.queued * k.busy, random, overlaps,
-                 after * (pace + seen * back), select(q.output_tokens > 1, decoding, 0))
+    back = lone * (left + received) + r.queued * k.busy
+    return _Stay(interruption, left, received, back, random, overlaps,
+                 after * (pace + seen * stretched), select(q.output_tokens > 1, decoding, 0))
 
 
 def gathering(thinking: Number) -> Number:
@@ -287,6 +294,14 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> 
     return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (1 + others) * each) - stay)
 
 
+def _sent(q: Any, first: Number, tpot: Number, accepted: Number
+          ) -> tuple[Number, Number, Number]:
+    """First token, time per token and time per piece, as pieces reach the client [s]."""
+    held, later = first_held(q, tpot), np.maximum(1, q.output_tokens - 1)
+    seen = tpot - held / later
+    return first + held, seen, seen * np.clip(accepted, q.stream_interval, later)
+
+
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
            burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
     """What a request sees among others that come and go at other times than it does.
@@ -332,7 +347,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
     short = _short(q, k, a, select(apart, total, total / units), first + after * tpot)
-    ttft = first + short
+    ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     e2e = ttft + after * tpot
     among = total / e2e
     asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
@@ -343,7 +358,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
         np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
-        t.interruption, t.left, t.back, t.random, *t.overlaps, t.decode_back, t.decode_random,
-        mixing, meeting, decoding, pool, lighter, steps, queue + short, stall,
-        ttft, tpot, e2e, among, 1 + total + among * q.think_time, rate,
+        t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
+        t.decode_random, mixing, meeting, decoding, pool, lighter, steps, queue + short, stall,
+        ttft, tpot, e2e, gap, among, 1 + total + among * q.think_time, rate,
         rate * q.output_tokens)

@@ -206,6 +206,19 @@ def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
     return prefill.step_time * (p.prompt_chunks + stages - 1) / stages
 
 
+def first_held(q: Any, tpot: Number) -> Number:
+    """How long a first token waits for those that are sent with it, where it is not sent on [s].
+
+    Args:
+        q: input symbols as attributes.
+        tpot: time per token [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    together = np.minimum(q.stream_interval, q.output_tokens)
+    return select(q.separate_pools > 0, 0, q.first_token_held * (together - 1) * tpot)
+
+
 def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
             burst: Step, transfer: Number) -> Serving:
     """TTFT, TPOT, latency and throughput of a wave of requests.
@@ -235,7 +248,8 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     later = np.maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)
     draft, accepted, unstalled = token_pace(q, decode)
-    tpot = unstalled + stall
+    held = first_held(q, unstalled + stall)
+    ttft, tpot = ttft + held, unstalled + stall - held / later
     e2e = ttft + (q.output_tokens - 1) * tpot
     # the whole wave, whose prompts every request waits for, before its first token or after it
     wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * unstalled

@@ -11,6 +11,7 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.deployments.physics_inputs import ALL_ALIKE, NEUTRAL, PIPELINED
 from catalogue.entries.hardware import Collective
 from catalogue.reading.values import Value
 from workbench.showing import figures
@@ -40,8 +41,8 @@ GB, KB = 1e9, 1e3
 
 def card_name(name: str) -> Text:
     """The name of a card."""
-    device = catalogue.load_device(name)
-    return device.name["en"], device.name["zh"]
+    names = catalogue.load_device(name).name
+    return names["en"], names["zh"]
 
 
 def rate_text(rate: float) -> str:
@@ -67,11 +68,12 @@ def plain(values: Mapping[str, Value]) -> Inputs:
 def link_inputs(server: str) -> Inputs:
     """What the cards of a node have between them, inside and out, as input symbols (SI)."""
     node = catalogue.load_node(server)
-    inside, network = catalogue.load_link(node.device_link), catalogue.load_link(node.network_link)
+    inside, network = map(catalogue.load_link, (node.device_link, node.network_link))
     cards = node.devices_per_node.value
-    ports = node.ports_per_node.value if node.ports_per_node else cards
+    ports = (node.ports_per_node or node.devices_per_node).value
     return {"devices_per_node": cards,
             "full_mesh": int(inside.topology == "full-mesh"),
+            "switch_adds": int(inside.switch_adds), **{name: NEUTRAL[name] for name in PIPELINED},
             "device_link_bandwidth": inside.device_bandwidth.value,
             "pair_bandwidth": (inside.pair_bandwidth or inside.device_bandwidth).value,
             "network_bandwidth": network.device_bandwidth.value * min(1, ports / cards)}
@@ -80,25 +82,10 @@ def link_inputs(server: str) -> Inputs:
 def collective_values(device: str) -> dict[str, Value]:
     """Latencies [s] and shares of the links that collectives reach, from a card's mechanisms."""
     mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
-    return {name: getattr(mechanisms, name) for name in (
-        "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency")}
-
-
-def exchange_values(device: str, mode: str) -> dict[str, Value]:
-    """Latencies [s] and shares of links of an all-to-all in a mode."""
-    mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
-    levels = getattr(mechanisms.all_to_all, mode)
-    server = catalogue.load_node(SERVERS.get(device) or servers()[device])
-    return {
-        "exchange_network_alpha": getattr(
-            catalogue.load_link(server.network_link).exchange_alpha, mode),
-        "exchange_alpha": levels.node.alpha, "exchange_efficiency": levels.node.efficiency,
-        "exchange_network_efficiency": levels.network.efficiency}
-
-
-def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
-    """The same as inputs; in a node the network adds no latency."""
-    return plain(exchange_values(device, mode)) | ({} if across else {"exchange_network_alpha": 0})
+    return {name: found for name in (
+        "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency",
+        *ALL_ALIKE, *PIPELINED)
+        if (found := getattr(mechanisms, name) or getattr(mechanisms, ALL_ALIKE.get(name, name)))}
 
 
 def fitted_to(values: Mapping[str, Value], across: bool) -> set[str]:
@@ -110,8 +97,7 @@ def fitted_to(values: Mapping[str, Value], across: bool) -> set[str]:
 @cache
 def card_inputs(name: str) -> Inputs:
     """Links and latencies of a card in its server, as input symbols (SI)."""
-    return (link_inputs(SERVERS.get(name) or servers()[name])
-            | plain(collective_values(name)))
+    return link_inputs(SERVERS.get(name) or servers()[name]) | plain(collective_values(name))
 
 
 def token_bytes() -> int:
@@ -137,8 +123,6 @@ def value(expr: sympy.Expr, inputs: Mapping[str, Any], ranks: int, in_node: int 
 
 def links(even: sympy.Expr) -> None:
     """Links and latencies of the cards; the payload of equal parts is that of an expression."""
-    halves = {name: value(even, card_inputs(name), NODE) for name in CARDS}
-
     def row(name: str) -> dict[str, Any]:
         card = card_inputs(name)
         return {"card": card_name(name),
@@ -149,7 +133,7 @@ def links(even: sympy.Expr) -> None:
                 "network": fmt_sig(card["network_bandwidth"] / GB),
                 "alpha": microseconds(card["collective_alpha"]),
                 "network_alpha": microseconds(card["network_alpha"]),
-                "half": fmt_sig(halves[name] / KB, 2)}
+                "half": fmt_sig(value(even, card, NODE) / KB, 2)}
 
     table(map(row, CARDS),
           {"card": ("card", "卡"), "how": ("in a node", "节点内"),
@@ -178,10 +162,10 @@ def quoted_rate() -> float:
 
 def _measured_bus(name: str, ranks: int) -> float:
     """Bus bandwidth of large sums that was measured over a group of one node [B/s]."""
-    entry = catalogue.load("microbenchmarks", catalogue.load_device(name).microbenchmarks)
-    return next(rate_of(run) for run in entry.collectives
-                if (run.operation, run.ranks, run.nodes) == ("all-reduce", ranks, 1)
-                and run.bus_bandwidth and run.algorithm == LIBRARIES[name])
+    runs = catalogue.load("microbenchmarks", catalogue.load_device(name).microbenchmarks)
+    return next(rate_of(run) for run in runs.collectives if run.bus_bandwidth and (
+        run.operation, run.ranks, run.nodes, run.algorithm) == (
+        "all-reduce", ranks, 1, LIBRARIES[name]))
 
 
 def rate_of(run: Collective) -> float:
@@ -374,10 +358,9 @@ def levels(by_levels: Time, flat: Time) -> None:
 
 def exercises(one_shot: Time, two_shot: Time) -> None:
     """Numbers of the exercises: two cards and eight, switches."""
-    payload = FEW * token_bytes()
+    payload, sold = FEW * token_bytes(), sold_rate(H100)
     number("exercise-same", one_shot(card_inputs(A2), 2, Q=payload), microseconds)
     number("exercise-two-shot", two_shot(card_inputs(A2), NODE, Q=payload), microseconds)
-    sold = sold_rate(H100)
     number("exercise-switched", switched_rate(), rate_text)
     number("exercise-sold", sold, rate_text)
     number("exercise-most", sold * 2 * (NODE - 1) / NODE, rate_text)
@@ -385,8 +368,8 @@ def exercises(one_shot: Time, two_shot: Time) -> None:
 
 def switched_rate() -> float:
     """Bus bandwidth of an all-reduce over eight H100 whose switches add [B/s]."""
-    entry = catalogue.load("microbenchmarks", catalogue.load_device(H100).microbenchmarks)
-    return next(rate_of(run) for run in entry.collectives if run.algorithm == "NVLS")
+    runs = catalogue.load("microbenchmarks", catalogue.load_device(H100).microbenchmarks)
+    return next(rate_of(run) for run in runs.collectives if run.algorithm == "NVLS")
 
 
 def servers() -> dict[str, str]:

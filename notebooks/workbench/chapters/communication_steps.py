@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.reading.values import Value
 from workbench.chapters import communication_groups as groups
 from workbench.chapters.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text
 from workbench.formulas.derivation import Derivation
@@ -35,11 +36,32 @@ WAYS: dict[str, Text] = {
 SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}
 
 
+def exchange_values(device: str, mode: str) -> dict[str, Value]:
+    """Latencies [s] and shares of links of an all-to-all in a mode."""
+    mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
+    levels = getattr(mechanisms.all_to_all, mode)
+    server = catalogue.load_node(groups.SERVERS.get(device) or groups.servers()[device])
+    return {
+        "exchange_network_alpha": getattr(
+            catalogue.load_link(server.network_link).exchange_alpha, mode),
+        "exchange_alpha": levels.node.alpha, "exchange_efficiency": levels.node.efficiency,
+        "exchange_network_efficiency": levels.network.efficiency,
+        **{f"exchange_{key}": value for key in ("expert_time", "token_time")
+           if (value := getattr(levels.node, key))}}
+
+
+def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
+    """The same as inputs; in a node the network adds no latency."""
+    within = {} if across else {"exchange_network_alpha": 0}
+    return {"exchange_expert_time": 0, "exchange_token_time": 0,
+            **groups.plain(exchange_values(device, mode)), **within}
+
+
 def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
              mode: str = "low_latency", **changed: float) -> Inputs:
     """Inputs (SI) of DeepSeek-V3 in BF16, dispatch in eight bits, on cards of one kind."""
     card = groups.card_inputs(name)
-    exchange = groups.exchange_inputs(name, mode, expert > card["devices_per_node"])
+    exchange = exchange_inputs(name, mode, expert > card["devices_per_node"])
     return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
             "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
             "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
@@ -76,9 +98,11 @@ def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: fl
 
 def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
     """All-reduces of a step on eight 910B2, and what of them grows with the latency [s]."""
-    start = groups.card_inputs(A2)["collective_alpha"]
+    card = groups.card_inputs(A2)
+    later = {name: card[name] * (1 + LONGER)
+             for name in ("collective_alpha", "second_round_alpha", "gather_alpha")}
     whole, longer = (times(A2, phase, tokens, **changed)["all_reduce_time"]
-                     for changed in ({}, {"collective_alpha": start * (1 + LONGER)}))
+                     for changed in ({}, later))
     return whole, (longer - whole) / LONGER
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
-from catalogue.deployments.physics_inputs import SWITCHES, multiplied
+from catalogue.deployments.knobs import multiplied
+from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.reading import amounts
 from catalogue.reading.values import Value

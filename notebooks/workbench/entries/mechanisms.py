@@ -29,6 +29,10 @@ LABELS: dict[str, Text] = {
     "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
     "depth_latency": ("additional fixed time of a matmul per element of its inner dimension",
                       "矩阵乘的附加固定时间，按内维每个元素计"),
+    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
+                           "量化矩阵乘每个输入元素搬运的字节"),
+    "narrow_expert_latency": ("fixed time of a layer's experts that are widened while read",
+                              "边读边还原的专家每层的固定时间"),
     "operators": ("counted operators", "算子计数"),
     "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
 }

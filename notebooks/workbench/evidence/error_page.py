@@ -228,24 +228,34 @@ def peers(compared: Iterable[Peer], tool: str) -> None:
           folded=("Number by number", "逐个数字"))
 
 
-def by_vendor(results: Sequence[Result], own: Any) -> dict[tuple[str, str], list[Result]]:
-    """Results without a fit by class of systems and metric, whatever their engine.
+def by_class(results: Sequence[Result], own: Any
+             ) -> dict[tuple[str, str], list[tuple[Result, np.ndarray]]]:
+    """Results without a fit by class of an own error, whatever the engine, and metric: each with
+    which of its rows are of the class.
 
     Args:
         results: of all systems and protocols.
         own: the formulas' own error, an entry of ``params/discrepancies``.
     """
-    return {(name, metric): [
-        result for result in error_tables.uncalibrated(results, metric, apart=None)
-        if f"{own.left_out[result.system].of}/".startswith(f"{name}/")]
-        for name in own.classes if name.count("/") == 1 for metric in own.classes[name]}
+    found = {}
+    for name in _of_makers(own):
+        for metric in own.classes[name]:
+            rows = [(result, np.array([f"{of}/".startswith(f"{name}/") for of in result.of]))
+                    for result in error_tables.uncalibrated(results, metric, apart=None)]
+            found[name, metric] = [each for each in rows if each[1].any()]
+    return found
+
+
+def _of_makers(own: Any) -> list[str]:
+    """Classes of an own error that know load, kind and maker, and no engine."""
+    return [name for name in own.classes if name.count("/") == 2]
 
 
 def held(own: Any, named: Callable[[str], Text]) -> None:
     """How many rows lay in their intervals, where nothing was fitted, by class.
 
     Args:
-        own: as for ``by_vendor``.
+        own: as for ``by_class``.
         named: a class in both languages.
     """
     metrics = ("tpot", "output_throughput", "ttft")
@@ -256,9 +266,10 @@ def held(own: Any, named: Callable[[str], Text]) -> None:
         found = of[metric]
         return (f"{found.inside} of {found.rows}", f"{found.inside} / {found.rows}")
 
-    table([{"of": named(name), "systems": max(found.systems for found in of.values()),
-            **{metric: cell(of, metric) for metric in metrics}}
-           for name, of in own.classes.items() if name.count("/") == 1],
+    table([{"of": named(name),
+            "systems": max(found.systems for found in own.classes[name].values()),
+            **{metric: cell(own.classes[name], metric) for metric in metrics}}
+           for name in _of_makers(own)],
           {"of": ("rows inside their 80% interval", "落入 80% 区间的行"),
            "systems": ("systems", "系统数")}
           | {metric: error_tables.METRICS[metric] for metric in metrics})
@@ -274,10 +285,10 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
         named: a class in both languages.
         score: interval score of low ends, high ends and measured values.
     """
-    def row(chosen: Iterable[Any]) -> dict[str, Any]:
-        errors = [result.predictions for result in chosen]
-        low, high, measured = (np.concatenate([getattr(item, name) for item in errors])
-                               for name in ("low", "high", "measured"))
+    def row(chosen: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+        low, high, measured = (
+            np.concatenate([getattr(result.predictions, name)[of] for result, of in chosen])
+            for name in ("low", "high", "measured"))
         covered = float(((low <= measured) & (measured <= high)).mean())
         return {"rows": len(measured), "covered": fmt_percent(covered, digits=0),
                 "width": fmt_fixed(float(np.median(high / low))),
@@ -286,7 +297,7 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
     table([{"of": named(name), "what": error_tables.METRICS[metric], "systems": len(chosen),
             **{side: fmt_fixed(getattr(own.classes[name][metric], side)) for side in OWN},
             **row(chosen)}
-           for (name, metric), chosen in by_vendor(results, own).items()],
+           for (name, metric), chosen in by_class(results, own).items()],
           {"of": ("nothing fitted", "不作拟合"), "what": ("metric", "指标"),
            "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True,
           folded=("Nothing fitted, by class: coverage, width, score and own error",
@@ -294,7 +305,8 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
     fits: list[Any] = [result for result in results
                        if result.protocol != error_tables.UNCALIBRATED]
     table([{"what": _of_which(result), "protocol": error_tables.PROTOCOLS[result.protocol],
-            "inside": fmt_percent(result.inside, digits=0), **row([result])} for result in fits],
+            "inside": fmt_percent(result.inside, digits=0), **row([(result, slice(None))])}
+           for result in fits],
           {"what": ("calibrated", "已标定"), "protocol": ("protocol", "协议")} | COVERAGE
           | {"inside": ("fits inside their ranges", "参数在范围内的拟合")}, wide=True,
           folded=("Calibrated, by protocol", "已标定，逐个协议"))

@@ -74,6 +74,8 @@ class Result(Protocol):
     def left_out(self) -> tuple[int, ...]: ...  # noqa: D102
     @property
     def predictions(self) -> Errors: ...  # noqa: D102
+    @property
+    def of(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 Found = TypeVar("Found", bound=Result)

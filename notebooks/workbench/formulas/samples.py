@@ -58,6 +58,7 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
     inputs |= _plain(random.Random(f"plain {attention} {seed}"))
     inputs |= _passes(random.Random(f"passes {attention} {seed}"))
+    inputs |= _collectives(random.Random(f"collectives {attention} {seed}"))
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
@@ -73,7 +74,16 @@ def _steps(draw: random.Random) -> dict[str, Number]:
     dense = ("attention", "dense_mlp", "shared_expert", "router", "head")
     return {"unequal_streams": draw.choice((0, 0, 1)), "single_batch_overlap": draw.choice((0, 1)),
             **{f"{name}_matmul_latency": draw.choice((0, 3e-6)) for name in dense},
-            **{f"{name}_depth_latency": draw.choice((0, 1e-9)) for name in dense}}
+            **{f"{name}_depth_latency": draw.choice((0, 1e-9)) for name in dense},
+            **{f"{name}_activation_traffic": draw.choice((0, 4)) for name in dense},
+            "sliced_expert_latency": draw.choice((0, 3e-5)),
+            "latent_core_latency": draw.choice((0, 1e-5)),
+            "latent_core_fill": draw.choice((0, 3e-8)),
+            "prefill_core_latency": draw.choice((0, 1e-5)),
+            "core_row_traffic": draw.choice((0, 3)),
+            "expert_row_traffic": draw.choice((0, 1, 2.5)),
+            "sliced_row_traffic": draw.choice((0, 1, 4)),
+            "gathered_row_traffic": draw.choice((0, 1.5))}
 
 
 def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
@@ -218,11 +228,28 @@ def _requests(draw: random.Random) -> dict[str, Number]:
     }
 
 
+def _collectives(draw: random.Random) -> dict[str, Number]:
+    """How a library sums and gathers, and what an exchange takes besides its bytes."""
+    return {
+        "second_round_alpha": draw.choice((0, 1e-5, 3e-5)),
+        "pipelined_alpha": draw.choice((1e-5, 1e6)), "pipelined_efficiency": draw.choice((0.7, 1)),
+        "switch_adds": draw.randint(0, 1), "gather_alpha": draw.choice((0, 1e-5)),
+        "gather_step_alpha": draw.choice((0, 1e-6)), "gather_efficiency": draw.choice((0.3, 1)),
+        "gather_bulk_alpha": draw.choice((1e-5, 1e6)), "gather_bulk_efficiency": 0.7,
+        "exchange_expert_time": draw.choice((0, 1e-8)),
+        "exchange_token_time": draw.choice((0, 1e-8)),
+    }
+
+
 def _passes(draw: random.Random) -> dict[str, Number]:
     """What a pass of drafting and of widened experts takes, and what a share is of."""
     return {"host_gap_per_draft": draw.choice((0, 5e-4)),
             "routed_expert_latency": draw.choice((0, 2e-5)),
-            "share_of_left": draw.choice((0, 0, 1))}
+            "share_of_left": draw.choice((0, 0, 1)),
+            "bench_requests": draw.choice((0, 0, 5, 4000)),
+            "scheduler_recv_interval": draw.choice((1, 1, 10)),
+            "steps_ahead": draw.choice((0, 1)), "stream_interval": draw.choice((1, 1, 10)),
+            "first_token_held": draw.choice((0, 0, 1))}
 
 
 def _plain(draw: random.Random) -> dict[str, Number]:

@@ -19,7 +19,7 @@ from workbench.formulas.exported import load_formulas, select
 from workbench.formulas.symbols import sym
 from workbench.formulas.trees import from_tree
 from workbench.steps.phases import Composition, score_bytes
-from workbench.steps.routing import Routing, of_experts, sharing_ranks
+from workbench.steps.routing import Routing, moved_rows, of_experts, sharing_ranks
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -268,6 +268,7 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
     count, inner = sym.n_routed_experts, sym.moe_intermediate_size
     on = 1 - sym.offloaded_share
     rows, own = on * routing.rows, inner / slices  # of an expert's width, what this rank has
+    moved = on * moved_rows(routing.rows, routing.group_tokens)
 
     def exchange(name: str, element: Expr) -> Operator:
         return Operator(name, "moe", where(sharing_ranks() > t, moe), LINK, LINK,
@@ -288,10 +289,11 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
                  activation_bytes=(d + count) * tokens * width),
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
-        Operator("permute", "moe", moe, "vector", VECTOR, activation_bytes=2 * d * rows * width),
+        Operator("permute", "moe", moe, "vector", VECTOR,
+                 activation_bytes=2 * d * moved * width),
         expert("routed_gate_up", 2 * inner * (d + biased), d + 2 * own),
         Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,
-                 activation_bytes=3 * own * rows * width),
+                 activation_bytes=3 * own * moved * width),
         expert("routed_down", (inner + biased) * d, own + d),
         exchange("combine", width),
         *_shared(routing.shared_tokens),

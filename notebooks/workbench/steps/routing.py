@@ -57,6 +57,15 @@ def of_experts(whole: Expr, slices: Expr) -> Expr:
     return sympy.Piecewise((slices, sym.expert_slices > 1), (whole, True))
 
 
+def moved_rows(rows: Expr, together: Expr) -> Expr:
+    """Rows of experts that are moved besides their matmuls, each as often as it is [token]: those
+    of the rank, and where it has the tokens of all also those of all experts."""
+    present = Max(sym.exchange_gathered, 1 + sym.tensor_parallel - sharing_ranks()) > 0
+    of_all = sympy.Piecewise(
+        (sym.gathered_row_traffic * together * sym.num_experts_per_tok, present), (0, True))
+    return of_experts(sym.expert_row_traffic * rows + of_all, sym.sliced_row_traffic * rows)
+
+
 def of_either(shared: Expr, routed: Expr) -> Expr:
     """What the fullest rank has of shared and routed experts: both, or the more if apart."""
     return sympy.Piecewise((Max(shared, routed), sym.shared_expert_ranks > 0),

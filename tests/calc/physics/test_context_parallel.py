@@ -62,7 +62,7 @@ class TestLaws:
     def test_more_ranks_send_longer(self, attention):
         """No group of two or more is free, and none is quicker than one within it."""
         inputs = dealt(attention) | {"tensor_parallel": 16, "expert_tensor_parallel": 0,
-                                     "collective_alpha": 1e-6}
+                                     "collective_alpha": 1e-6, "gather_alpha": 1e-6}
         inputs["num_attention_heads"] = 16 * np.ceil(inputs["num_attention_heads"] / 16)
         times = [run(inputs, attention, decode_context_parallel=size, full_mesh=0)[
             "decode_context_exchange_time"] for size in (1, 2, 4, 8, 16)]
@@ -71,6 +71,8 @@ class TestLaws:
 
     def test_all_to_all_starts_less_often(self, attention):
         inputs = dealt(attention) | {"devices_per_node": 64}
+        inputs |= {"gather_alpha": inputs["collective_alpha"], "gather_step_alpha": 0.0,
+                   "gather_efficiency": inputs["collective_efficiency"], "gather_bulk_alpha": 1e6}
         scattered, sent = (run(inputs, attention, context_all_to_all=switch)[
             "decode_context_exchange_time"] for switch in (0, 1))
         least = np.where(inputs["decode_context_parallel"] > 1, inputs["num_hidden_layers"]

@@ -10,8 +10,8 @@ from _fleet import ATTENTIONS, run, sampled, where
 import calc
 import catalogue
 from calc.physics.arrays import Inputs
-from calc.physics.communication import all_gather, group, reduce_scatter
 from calc.physics.experts import copies_sent, fullest, fullest_receiver, upper_quantile
+from calc.physics.timing.collectives import all_gather, group, reduce_scatter
 from calc.quantities.everything import PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -85,6 +85,7 @@ class TestWork:
             * apart(attention)["moe_intermediate_size"])
         rows = found["decode_group_tokens"] * 6 * (1 / (RANKS - APART) - 1 / RANKS)
         moved = found["moe_layers"] * sampled(attention)["activation_element_bytes"] * rows * (
+            sampled(attention)["expert_row_traffic"]) * (
             3 * apart(attention)["moe_intermediate_size"] + 2 * apart(attention)["hidden_size"])
         np.testing.assert_allclose(there["decode_vector_bytes"],
                                    found["decode_vector_bytes"] - gates + moved)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from catalogue.deployments.physics_inputs import DENSE
+from catalogue.deployments.knobs import DENSE
 
 ROUNDED = 1 + 1e-12
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -62,12 +62,18 @@ def test_the_floor_is_all_of_a_step_that_only_reads(attention):
         "kernel_boundary": 0,
         "activation_element_bytes": 1e-9, "logit_element_bytes": 1e-9, "draft_tokens": 0,
         "micro_batches": 1, "dequantisation_traffic": 0, "selection_traffic": 0,
-        "host_gap_per_step": 0, "routed_expert_latency": 0, "captured": 1, "largest_graph": 1e9,
+        "host_gap_per_step": 0, "routed_expert_latency": 0, "sliced_expert_latency": 0,
+        "latent_core_latency": 0,
+        "latent_core_fill": 0,
+        "captured": 1, "largest_graph": 1e9,
         "offloaded_share": 0, "fetched_share": 0, "attention_weight_bytes": 1e-9,
         "shared_expert_ranks": 0,
-        "collective_alpha": 0, "network_alpha": 0, "exchange_alpha": 0, "exchange_network_alpha": 0,
+        "collective_alpha": 0, "second_round_alpha": 0, "network_alpha": 0, "exchange_alpha": 0,
+        "exchange_network_alpha": 0, "gather_alpha": 0, "gather_step_alpha": 0,
+        "exchange_expert_time": 0, "exchange_token_time": 0,
         "dispatch_element_bytes": 1e-9,
-        **{f"{name}_{kind}_latency": 0 for name in DENSE for kind in ("matmul", "depth")}}
+        **{f"{name}_{kind}": 0 for name in DENSE
+           for kind in ("matmul_latency", "depth_latency", "activation_traffic")}}
     result = run(inputs, attention)
     np.testing.assert_allclose(result["tpot_floor"], result["decode_step_time"], rtol=1e-3)
 

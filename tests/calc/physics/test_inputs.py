@@ -8,8 +8,8 @@ from _fleet import ATTENTIONS, fleet
 
 import calc
 from calc.physics.arrays import Inputs, once
-from calc.physics.communication import group
 from calc.physics.experts import fullest
+from calc.physics.timing.collectives import group
 from calc.quantities.everything import PHASES
 
 

@@ -24,7 +24,8 @@ RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "pre
 FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "expert_load_overlap",
           "host_overlap", "captured", "device_hit_share")
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
-SLOWER = (*ALPHAS, "exchange_network_alpha", "operators_per_layer", "dequantisation_traffic",
+SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_token_time",
+          "operators_per_layer", "dequantisation_traffic",
           "gemm_tile_rows", "expert_tile_rows", "attention_operators", "routed_expert_operators",
           "prefill_dequantisation_traffic", "selection_traffic", "placement_residual",
           "kv_imbalance", "clock_spread",

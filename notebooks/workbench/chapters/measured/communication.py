@@ -10,6 +10,7 @@ from statistics import median
 import catalogue
 from catalogue.entries.hardware import Collective, ExpertExchange
 from workbench.chapters import communication_groups as groups
+from workbench.chapters import communication_steps as steps
 from workbench.chapters.communication_groups import A2, Inputs, Text, Time
 from workbench.chapters.communication_steps import MODES, SCALED, WAYS, dispatched
 from workbench.showing.display import number, table
@@ -21,6 +22,7 @@ KINDS: dict[str, Text] = {
     "normal": ("dispatch and combine, normal", "分发与合并，普通")}
 PHASES: dict[str, Text] = {"dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
                            "both": ("both ways", "往返")}
+EXPERTS = 256  # of a layer of DeepSeek-V3, whose exchanges are measured
 MANY = 2**40  # payload where none is stated: latencies do not count [B]
 
 
@@ -81,8 +83,9 @@ def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str,
     nodes = run.nodes or 1
     sent_as = (dispatched(card), "bf16") if run.phase == "both" else (str(run.dtype),)
     mode = run.mode.replace("-", "_")
-    inputs = links | groups.exchange_inputs(card, mode, nodes > 1) | {
-        "exchange_normal": MODES[mode], "num_experts_per_tok": run.experts_per_token}
+    inputs = links | steps.exchange_inputs(card, mode, nodes > 1) | {
+        "exchange_normal": MODES[mode], "num_experts_per_tok": run.experts_per_token,
+        "n_routed_experts": EXPERTS}
     assert run.time  # those with a bandwidth alone are left out
     assert run.hidden_size
     sizes = [run.hidden_size * SCALED[dtype] for dtype in sent_as]
@@ -92,7 +95,7 @@ def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str,
     return Run(card, run.mode, PHASES[run.phase], run.mode, run.ranks, nodes,
                groups.tokens_text(run.tokens), run.time.value, modelled, copied,
                fitted=run.time.source in groups.fitted_to(
-                   groups.exchange_values(card, mode), nodes > 1))
+                   steps.exchange_values(card, mode), nodes > 1))
 
 
 def measured(times: Mapping[str, Time]) -> list[Run]:

@@ -1,0 +1,239 @@
+"""Collectives over the real topology: alpha-beta time, level by level.
+
+A message of S bytes takes alpha + S / rate. Inside a node a full mesh gives a group only the links
+between its own members, a switch gives each device its full rate. Between nodes every device has
+its port of the network. All bandwidths are of ONE direction [B/s], payloads are those of one rank
+[B], times are in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, ceil_div, once, select
+
+SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of ranks laid over nodes: sizes inside and across [1], links of a device [B/s].
+
+    What of its links a message reaches depends on what is sent: collectives and exchanges have
+    efficiencies of their own.
+    """
+
+    ranks: Number
+    inside: Number
+    across: Number
+    inside_rate: Number
+    across_rate: Number
+
+
+@once
+def group(q: Any, ranks: Number) -> Group:
+    """Where the ranks of a group are and which links they have between them.
+
+    Consecutive ranks fill a node first. In a full mesh of pairwise links a device reaches the
+    n - 1 others of its group at n - 1 times the rate of a pair; a switch gives its full rate to
+    any group of two or more.
+
+    Args:
+        q: input symbols as attributes.
+        ranks: size of the group [1].
+
+    Source: notebooks/communication.md, section The bandwidth inside a group of cards.
+    """
+    inside = np.minimum(ranks, q.devices_per_node)
+    across = ceil_div(ranks, q.devices_per_node)
+    mesh = (inside - 1) * q.pair_bandwidth
+    links = select(q.full_mesh > 0, mesh, q.device_link_bandwidth)
+    return Group(ranks, inside, across, links, q.network_bandwidth)
+
+
+@once
+def _inside(q: Any, g: Group) -> Number:
+    """Rate of a collective between cards of a node [B/s]."""
+    return np.maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
+
+
+@once
+def _across(q: Any, g: Group) -> Number:
+    """Rate of a collective between nodes [B/s]."""
+    return np.maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
+
+
+def one_shot(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce in one exchange [s]: each rank sends its whole payload to every other.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return q.collective_alpha + (g.inside - 1) * payload / _inside(q, g)
+
+
+def two_shot(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce as direct reduce-scatter and all-gather [s]: 2 exchanges of (n - 1)/n payloads.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return (q.collective_alpha + q.second_round_alpha
+            + 2 * (g.inside - 1) / g.inside * payload / _inside(q, g))
+
+
+def pipelined(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce of a library in chunks that follow each other [s]: a long start, a higher rate.
+
+    Around rings a rank sends 2 (n - 1)/n payloads. Where the switches add, each rank has them
+    fetch and add its n-th of all payloads and hands them the sum for all: (n + 1)/n.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group, inside one node.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Large payloads: pipelines, and switches that add.
+    """
+    return q.pipelined_alpha + payload * _pipelined_per_byte(q, g)
+
+
+@once
+def _pipelined_per_byte(q: Any, g: Group) -> Number:
+    passes = 2 * (g.inside - 1) / g.inside
+    added = select(np.greater(q.switch_adds, 0), 1 + 1 / g.inside, passes)
+    return np.minimum(passes, added) / np.maximum(
+        g.inside_rate * q.pipelined_efficiency, SLOWEST_LINK)
+
+
+def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
+    """All-reduce around a ring [s]: 2(n - 1) steps of 1/n of the payload each.
+
+    Args:
+        alpha: latency of a step [s].
+        ranks: n [1].
+        payload: of one rank [B].
+        rate: from a rank to the next [B/s].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks * payload / rate
+
+
+def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
+    """All-reduce up and down a binary tree [s]: 2 log2(n) steps of the whole payload.
+
+    Args:
+        alpha: latency of a step [s].
+        ranks: n [1].
+        payload: of one rank [B].
+        rate: between two ranks [B/s].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    hops = 2 * np.log2(np.maximum(ranks, 1))
+    return hops * alpha + hops * payload / rate
+
+
+def all_reduce(q: Any, g: Group, payload: Number) -> Number:
+    """All-reduce over a group [s], with the fastest algorithm that its topology has.
+
+    Inside one node the best of one-shot, two-shot and a library's pipeline. Across nodes:
+    reduce-scatter inside, the better of ring and tree over the network on what each device then
+    holds, all-gather inside. A group of one communicates nothing.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Five ways to add up.
+    """
+    two = two_shot(q, g, payload)
+    single = np.minimum(np.minimum(one_shot(q, g, payload), two), pipelined(q, g, payload))
+    part, rate = payload / g.inside, _across(q, g)
+    outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
+                         tree(q.network_alpha, g.across, part, rate))
+    several = select(g.inside > 1, two, 0) + outside
+    return select(g.ranks > 1, select(g.across > 1, several, single), 0)
+
+
+def all_gather(q: Any, g: Group, payload: Number) -> Number:
+    """All-gather over a group [s]: each rank ends with every rank's payload.
+
+    Inside a node around a ring, whose steps start one after another, or in a pipeline, which starts
+    late and reaches more of the links; across nodes a ring over the network first, whose result is
+    then spread inside.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: of one rank [B].
+
+    Source: notebooks/communication.md, section Gathering the logits.
+    """
+    outside = ((g.across - 1) * q.network_alpha
+               + (g.across - 1) * payload / _across(q, g))
+    return select(g.ranks > 1, outside + _gathered(q, g, payload), 0)
+
+
+def _gathered(q: Any, g: Group, payload: Number) -> Number:
+    """What of an all-gather, or of a reduce-scatter, is inside a node [s]."""
+    start, per_byte, late, bulk = _gathering(q, g)
+    return np.minimum(start + payload * per_byte, late + payload * bulk)
+
+
+@once
+def _gathering(q: Any, g: Group) -> tuple[Number, Number, Number, Number]:
+    """Latency [s] and time per byte of a payload [s/B], around a ring and in a pipeline."""
+    steps, several = g.inside - 1, g.inside > 1
+    ring_rate, bulk_rate = (np.maximum(g.inside_rate * share, SLOWEST_LINK) for share in (
+        q.gather_efficiency, q.gather_bulk_efficiency))
+    return (select(several, q.gather_alpha + steps * q.gather_step_alpha, 0),
+            steps * g.across / ring_rate,
+            select(several, q.gather_bulk_alpha, 0), steps * g.across / bulk_rate)
+
+
+def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
+    """Reduce-scatter over a group [s]: each rank ends with its own payload, summed over all.
+
+    Inside a node each card first sends every other what its port will send on, summed there; then
+    a ring over the network. The way back of ``all_gather``.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: that one rank keeps [B].
+
+    Source: notebooks/communication.md, section Gathering all tokens instead.
+    """
+    passed = (g.across - 1) * (q.network_alpha + payload / _across(q, g))
+    return select(g.ranks > 1, _gathered(q, g, payload) + passed, 0)
+
+
+def pairwise(q: Any, g: Group, payload: Number) -> Number:
+    """All-to-all over a group [s]: each rank has a part of its own for every other one.
+
+    Args:
+        q: input symbols as attributes.
+        g: the group.
+        payload: that a rank sends to each other rank [B].
+
+    Source: notebooks/communication.md, section A cache split over the ranks.
+    """
+    near = select(g.inside > 1,
+                  q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
+    far = select(g.across > 1,
+                 q.network_alpha + (g.ranks - g.inside) * payload / _across(q, g), 0)
+    return near + far

@@ -1,0 +1,62 @@
+"""Time of the attention core and of an indexer's scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, either, select
+from calc.physics.positions import unfused
+from calc.physics.work import Composition, Core, Work
+
+
+def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
+    """Time of the attention core [s]: of its arithmetic or of its bytes.
+
+    Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
+    them. A layer's kernels take a time of their own; in decode every request fills and drains a
+    pipeline, in prefill every block of rows is brought in before it is multiplied and taken out
+    after.
+
+    Args:
+        q: input symbols as attributes.
+        core: operations [FLOP] and bytes [B] of all layers.
+        batch: composition of the micro-batch.
+        clock: of the slowest device over the rated one [1].
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
+    dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
+    share = select(sparse, q.sparse_attention_efficiency, dense)
+    moved = core.bytes / _cache_rate(q, batch.decoding)
+    fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
+    if batch.decoding:
+        requests = batch.tokens / (1 + q.draft_tokens)
+        return fused + q.num_hidden_layers * (
+            q.latent_core_latency + requests * q.latent_core_fill)
+    beside = q.num_hidden_layers * q.prefill_core_latency + q.core_row_traffic * moved
+    return either(unfused(q), lambda: core.flops / (
+        q.core_peak * q.attention_gemm_efficiency * clock) + moved,
+        lambda: fused + select(sparse, 0, beside))
+
+
+def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
+    """Time of the scores of an indexer [s]: of their arithmetic or of its keys.
+
+    Args:
+        q: input symbols as attributes.
+        scores: operations [FLOP] and bytes [B] of all layers.
+        decoding: whether the step is one of decode.
+        clock: of the slowest device over the rated one [1].
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
+                      scores.bytes / _cache_rate(q, decoding))
+
+
+def _cache_rate(q: Any, decoding: bool) -> Number:
+    """Rate at which the core and an indexer read the cache [B/s]."""
+    return q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)

@@ -1,0 +1,176 @@
+"""The time of the matmuls of a step, class by class, and of a single one.
+
+What each class has to do is ``calc.physics.work``; what it reaches of peak and bandwidth are
+mechanisms. The same functions are held against tables of measured kernels (``calc.kernels``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, once, select
+from calc.physics.experts import (
+    EXPECTED_MAXIMUM,
+    expert_group,
+    normal_quantile,
+    sliced,
+    streaming,
+)
+from calc.physics.shapes import Matmuls, Parameters, matmuls
+from calc.physics.work import Attention, Composition, Routed, Work
+
+
+def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
+    """Time of an operator [s] from that of its arithmetic and of its bytes.
+
+    max + (1 - overlap) min: with complete overlap the longer one decides, without any they add.
+
+    Args:
+        compute, memory: times of arithmetic and of bytes alone [s].
+        overlap: share of the shorter one that is hidden [1].
+
+    Source: notebooks/latency.md, section The time of one operator.
+    """
+    return np.maximum(compute, memory) + (1 - overlap) * np.minimum(compute, memory)
+
+
+@once
+def slowest_clock(q: Any) -> Number:
+    """Clock of the slowest of the cards that wait for one another, over nominal [1].
+
+    They are the ranks that share experts, those of tensor parallelism at least.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    return q.clock_factor / (1 + q.clock_spread * normal_quantile(
+        EXPECTED_MAXIMUM / expert_group(q)))
+
+
+def whole_tiles(tile: Number, rows: Number) -> Number:
+    """Rows that are multiplied over rows that there are, where tiles are multiplied whole [1].
+
+    Args:
+        tile: rows of a tile [1].
+        rows: of a matmul [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    return np.maximum(1, tile / np.maximum(rows, 1))
+
+
+def tiles_of_experts(tile: Number, rows: Number) -> Number:
+    """The same of experts whose rows differ: x / (1 - exp(-x)), with x = tile / mean rows [1].
+
+    Rows of an expert are about geometrically distributed where its popularity is exponentially.
+
+    >>> tiles_of_experts(16.0, 1600.0).round(3), tiles_of_experts(16.0, 1.0).round(3)
+    (np.float64(1.005), np.float64(16.0))
+
+    Args:
+        tile: rows of a tile [1].
+        rows: mean of the experts that have any [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    share = tile / np.maximum(rows, 1)
+    return share / -np.expm1(-share)
+
+
+def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work],
+                 batch: Composition, routed: Routed) -> dict[str, Number]:
+    """Time of every class of matmuls [s]; tiles of rows are multiplied whole.
+
+    What is expanded of the cache has rows of its own, far more than a tile.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        q: input symbols as attributes.
+        n: the model's parameters.
+        classes: what each has to do.
+        batch: composition of the micro-batch.
+        routed: how tokens meet the routed experts.
+
+    Source: notebooks/latency.md, sections The time of one operator, The fixed cost of a matmul and
+    The classes of a step.
+    """
+    rows = dict.fromkeys(classes, batch.tokens) | {
+        "head": batch.logit_rows, "shared_expert": batch.of_shared(q)}
+    padded = {name: whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
+        "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
+    times = {name: matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
+    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
+        times[name] = times[name] + several.beside(q, name, rows[name])
+    times["routed_expert"] = times["routed_expert"] + (
+        (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
+    # where shared experts have ranks of their own, all wait for the slower kind
+    longer = np.maximum(0, times["shared_expert"] - times["routed_expert"])
+    return times | {"shared_expert": select(
+        q.shared_expert_ranks > 0, longer, times["shared_expert"])}
+
+
+@once
+def expert_latency(q: Any) -> Number:
+    """What the experts of a layer take, however few their rows [s]: whole ones, or slices.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    return sliced(q, q.routed_expert_latency, q.sliced_expert_latency)
+
+
+def matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
+    """Loading and arithmetic of a class of matmuls [s].
+
+    Args:
+        q: input symbols as attributes.
+        name: the class.
+        work: operations [FLOP] and bytes [B].
+        padded: rows that are multiplied over rows that there are [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    flops = work.flops * padded
+    if isinstance(work, Attention):
+        flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
+    peak, bandwidth, hidden = _reached(q, name)
+    return operator_time(flops / peak, work.bytes / bandwidth, hidden)
+
+
+@once
+def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
+    """What a class of matmuls reaches: operations [FLOP/s], bytes [B/s], overlap of the two [1].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    efficiency = getattr(q, f"{name}_gemm_efficiency")
+    share, hidden = q.hbm_efficiency, q.load_overlap
+    if name == "routed_expert":
+        efficiency = sliced(q, efficiency, q.sliced_expert_gemm_efficiency)
+        share, hidden = streaming(q), sliced(q, q.expert_load_overlap, q.load_overlap)
+    peak = getattr(q, f"{name}_peak") * efficiency * slowest_clock(q)
+    return peak, q.memory_bandwidth * share, hidden
+
+
+def joining_time(q: Any, rows: Number, clock: Number) -> Number:
+    """The projection that joins a hidden state with an embedding, before a layer that drafts [s].
+
+    Args:
+        q: input symbols as attributes.
+        rows: tokens [token].
+        clock: of the slowest card over nominal [1].
+
+    Source: notebooks/latency.md, section One step.
+    """
+    d, width = q.hidden_size, q.activation_element_bytes
+    flops = q.multiply_add_flops * 2 * d * d * np.maximum(rows, q.gemm_tile_rows)
+    moved = (2 * d * d + 3 * d * rows) * width
+    alone = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
+                          moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
+    return alone + Matmuls(1, 2 * d).beside(q, "head", rows)
