@@ -1,0 +1,110 @@
+"""Laws of all-reduces, gathers and exchanges of experts: those of a step, on columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+
+import numpy as np
+
+from calc.kernels.law import Bounds, Column, Columns, Law
+from calc.physics.arrays import Number
+from calc.physics.communication import exchange
+from calc.physics.timing.collectives import Group, all_gather, all_reduce, group, reduce_scatter
+
+# a table of one server asks for no network
+ALONE = {"network_bandwidth": 1.0, "network_alpha": 0.0, "network_efficiency": 1.0}
+LINKS = ("devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth", "switch_adds")
+# of an exchange as it is measured: tokens alike for all ranks, and no shared experts
+EVEN = {"shared_expert_ranks": 0, "n_shared_experts": 0}
+MOST_NODES = 4  # that a token is sent to in the programs that measure, as in DeepSeek-V3
+
+
+def _laid(columns: Columns, parameters: Mapping[str, Number], **others: Number
+          ) -> tuple[SimpleNamespace, Group]:
+    """Inputs of a step from what is known of the card and of a law's parameters; the group."""
+    given: dict[str, Number] = {**ALONE, **others, **parameters}
+    given |= {name: columns[name] for name in LINKS}
+    q = SimpleNamespace(**given)
+    return q, group(q, columns["ranks"])
+
+
+def all_reduce_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of all-reduces within a server [s].
+
+    Args:
+        columns: ``ranks`` [1] and ``bytes`` of the buffer of one rank [B]; of the card's node
+            ``LINKS``, as the inputs of a step.
+        parameters: of the law.
+
+    Source: notebooks/communication.md, sections Five ways to add up and Large payloads: pipelines,
+    and switches that add.
+    """
+    q, g = _laid(columns, parameters)
+    return np.asarray(all_reduce(q, g, columns["bytes"]), float)
+
+
+def gathering_time(collective: Callable[..., Number]) -> Callable[..., Column]:
+    """Time of all-gathers, or of reduce-scatters, within a server [s].
+
+    The buffer of a table is the longer of what goes in and comes out: every rank's payload.
+
+    Args:
+        collective: of ``calc.physics.timing.collectives``.
+
+    Source: notebooks/communication.md, section Gathering the logits.
+    """
+    def time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+        q, g = _laid(columns, parameters)
+        return np.asarray(collective(q, g, columns["bytes"] / columns["ranks"]), float)
+
+    return time
+
+
+def exchange_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of one direction of an exchange of experts [s].
+
+    Args:
+        columns: ``ranks``, ``nodes``, ``num_experts_per_tok``, ``n_routed_experts`` [1], ``tokens``
+            of a rank [token], ``token_bytes`` as they travel, scales included [B/token], and
+            ``exchange_normal``, 1 where a token goes once to each node [1]; of the card's node
+            ``LINKS`` and ``network_bandwidth``.
+        parameters: of the law.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts; the routing:
+    DeepEP, tests/test_internode.py.
+    """
+    named = ("num_experts_per_tok", "n_routed_experts", "exchange_normal")
+    across = np.greater(columns["nodes"], 1)
+    later: dict[str, Number] = {
+        "exchange_network_alpha": across * parameters["exchange_network_alpha"]}
+    q, g = _laid({**columns, "devices_per_node": columns["ranks"] / columns["nodes"]},
+                 {**parameters, **later}, **EVEN, expert_parallel=columns["ranks"],
+                 network_bandwidth=columns["network_bandwidth"], n_group=columns["nodes"],
+                 topk_group=np.minimum(columns["nodes"], MOST_NODES),
+                 **{name: columns[name] for name in named})
+    return np.asarray(exchange(q, g, columns["tokens"], columns["token_bytes"]), float)
+
+
+_GATHER = {"gather_alpha": Bounds(6e-6, 5e-7, 1e-4), "gather_step_alpha": Bounds(1e-6, 1e-8, 2e-5),
+           "gather_efficiency": Bounds(0.3, 0.01, 1.0),
+           "gather_bulk_alpha": Bounds(3e-5, 3e-6, 3e-4),
+           "gather_bulk_efficiency": Bounds(0.65, 0.05, 1.0)}
+_EXCHANGE = {"exchange_alpha": Bounds(2e-5, 1e-6, 1e-3),
+             "exchange_efficiency": Bounds(0.5, 0.02, 1.0),
+             "exchange_expert_time": Bounds(1e-8, 1e-12, 1e-6),
+             "exchange_token_time": Bounds(1e-8, 1e-12, 1e-6),
+             "exchange_network_alpha": Bounds(1e-5, 1e-7, 1e-3),
+             "exchange_network_efficiency": Bounds(0.8, 0.05, 1.0)}
+LAWS = (
+    Law("all_reduce", {
+        "collective_alpha": Bounds(4e-6, 5e-7, 6e-5),
+        "second_round_alpha": Bounds(4e-6, 3e-7, 2e-4),
+        "collective_efficiency": Bounds(0.65, 0.05, 1.0),
+        "pipelined_alpha": Bounds(5e-5, 3e-6, 1e-4),
+        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, all_reduce_time),
+    Law("all_gather", _GATHER, gathering_time(all_gather)),
+    Law("reduce_scatter", _GATHER, gathering_time(reduce_scatter)),
+    Law("dispatch", _EXCHANGE, exchange_time),
+    Law("combine", _EXCHANGE, exchange_time))
+"""By operator of a table. Dispatch and combine share their values, and so do both gathers."""

@@ -1,0 +1,81 @@
+"""Laws of the core of latent attention: in decode, and expanded over a prompt.
+
+They call what a step calls (``calc.physics.timing.cores``), for one layer. Columns are those of a
+table and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s] and mechanisms that are not fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from calc.kernels.law import Bounds, Column, Columns, Law
+from calc.kernels.matmuls import ACTIVATION_BYTES, MULTIPLY_ADD
+from calc.physics.arrays import ceil_div
+from calc.physics.timing.cores import core_time
+from calc.physics.work import Core
+from catalogue.tables.floors import LATENT, QUERY, ROTATED, VALUE
+
+SPLIT_KERNELS = 2  # of a decode core: its splits, and what joins them
+ABSORBED = 2 * LATENT + ROTATED  # elements that a position takes of a head, scores and values
+
+
+def _time(columns: Columns, parameters: Mapping[str, float], core: Core, **batch: Any) -> Column:
+    q = SimpleNamespace(
+        **{"index_topk": 0, "sparse_attention_efficiency": 1, "draft_tokens": 0,
+           "num_hidden_layers": 1, "core_peak": columns["peak"], "score_traffic": 0,
+           "attention_gemm_efficiency": 1, "memory_bandwidth": columns["bandwidth"],
+           "hbm_efficiency": columns["hbm_efficiency"]} | dict(parameters))
+    made: Any = SimpleNamespace(**batch)
+    return np.asarray(core_time(q, core, made, 1), float)
+
+
+def decode_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a decode core with absorbed projections [s], the boundaries after it included.
+
+    Args:
+        columns: ``heads`` of the rank and requests in a ``batch`` [1], ``context`` [token],
+            ``element_bytes`` of the cache [B], and what is known of the card.
+        parameters: of ``DECODE_CORE``.
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    heads, batch, positions = (columns[name] for name in ("heads", "batch", "context"))
+    rows = ceil_div(heads, columns["core_tile_rows"]) * columns["core_tile_rows"]
+    core = Core(MULTIPLY_ADD * rows * ABSORBED * batch * positions,
+                batch * (positions * (LATENT + ROTATED) * columns["element_bytes"]
+                         + heads * ABSORBED * ACTIVATION_BYTES), rows)
+    return (_time(columns, parameters, core, decoding=True, tokens=batch, absorbed=1)
+            + SPLIT_KERNELS * columns["kernel_boundary"])
+
+
+def prefill_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a core over whole prompts, keys and values expanded [s], its boundary included.
+
+    Args:
+        columns: ``heads`` of the rank and prompts in a ``batch`` [1], ``tokens`` of each [token],
+            and what is known of the card.
+        parameters: of ``PREFILL_CORE``.
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    heads, batch, tokens = (columns[name] for name in ("heads", "batch", "tokens"))
+    pairs = batch * tokens * (tokens + 1) / 2
+    core = Core(MULTIPLY_ADD * heads * (QUERY + VALUE) * pairs,
+                heads * (QUERY + VALUE) * ACTIVATION_BYTES * batch * tokens, heads)
+    return (_time(columns, parameters, core, decoding=False, tokens=batch * tokens, absorbed=0)
+            + columns["kernel_boundary"])
+
+
+DECODE_CORE = Law("mla_decode", {
+    "mla_efficiency": Bounds(0.8, 0.05, 1.0), "mla_compute_efficiency": Bounds(0.6, 0.02, 0.98),
+    "latent_core_latency": Bounds(1e-5, 1e-6, 1e-4), "latent_core_fill": Bounds(3e-8, 1e-10, 1e-6)},
+    decode_time)
+PREFILL_CORE = Law("mla_prefill", {
+    "attention_efficiency": Bounds(0.5, 0.02, 0.98),
+    "prefill_core_latency": Bounds(1e-5, 1e-7, 1e-4), "core_row_traffic": Bounds(3, 1e-3, 40)},
+    prefill_time)
+LAWS = (DECODE_CORE, PREFILL_CORE)

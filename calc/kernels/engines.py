@@ -1,0 +1,241 @@
+"""The laws of an engine's kernels on a card, fitted release by release to the tables there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from calc.kernels.communication import LAWS as COLLECTIVES
+from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
+from calc.kernels.fitting import Fitted, fit, halves
+from calc.kernels.law import Column, Law
+from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.writing import Table as FittedTable
+from catalogue import library
+from catalogue.deployments.fabric import inside_inputs
+from catalogue.entries.hardware import Device
+from catalogue.entries.mechanisms import Mechanisms
+from catalogue.entries.profiles import in_order
+from catalogue.tables import Shelf, Table, sound
+from catalogue.tables.floors import WIDTHS
+
+ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
+
+# format of a table -> dtype that is multiplied, bytes of a weight with its scales, and the formats
+# of the catalogue that routed experts are stored in so
+FORMATS: dict[str, tuple[str, float, tuple[str, ...]]] = {
+    "bf16": ("bf16", 2, ("bf16", "fp16")), "fp8-block": ("fp8", 1, ("fp8-block128",)),
+    "nvfp4": ("fp4", 1 / 2 + 1 / 16, ("nvfp4", "nvfp4-output")),
+    "w4a16": ("bf16", 1 / 2 + 1 / 64, (
+        "int4-group128", "int4-group128-sym", "int4-group128-cutlass", "int4-group64",
+        "int4-group64-sym")),
+    "mxfp4-w4a16": ("bf16", 1 / 2 + 1 / 32, ("mxfp4",)),
+    "mxfp4-w4a8": ("fp8", 1 / 2 + 1 / 32, ("mxfp4",)),
+}
+DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
+# models with many experts of which a token takes several, cut in one way: what we answer for
+LEAST_EXPERTS, LEAST_CHOSEN, LEAST_WIDTH, LEAST_HIDDEN = 128, 4, 128, 2048
+MOST_TOKENS, MOST_SLICES, GATED = 32768, 16, 3
+MOST_PRESENT, MOST_SENT = 16, 256  # ranks whose tokens all have, or send
+# of which model's shape the kernel is taken, where an engine has several: DeepSeek-V3's
+LIKE_V3 = {"hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts": 256}
+SURE_ROWS = 4  # of a drawn routing, below which the drawn rank may have none
+LEAST_TABLE = 100  # rows that are worth a fit
+SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
+         "num_experts_per_tok", "tensor_parallel", "expert_parallel")
+LEAST_SUMS = 60  # of all-reduces, whose tables are short
+LEAST_HEADS, LEAST_CONTEXT = 8, 256  # of a core that a rank has
+EAGER = "_eager"  # the end of a kernel's name, outside of a graph: decode is in one
+TOKEN_BYTES = 2 * LIKE_V3["hidden_size"]  # of a row that is summed
+# tables of another kernel than serving takes: of whole prompts SGLang expands keys and values, its
+# table on Hopper has them absorbed, 3.4 times the arithmetic
+OTHERWISE = {("sglang", "flash_attention", "mla_prefill")}
+AFTER_EXCHANGE = "deepepmoe"  # a kernel for rows that an all-to-all has brought
+GATHERING = ("vllm", "sglang")  # whose other kernels of whole experts take all tokens of the group
+
+
+def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
+    """Every law that an engine's tables of a card can be held against, release by release.
+
+    Args:
+        tables: where they lie.
+        card: a device of the catalogue.
+        engine: its name, without a release.
+
+    Raises ParamsError for tables that cannot be read.
+    """
+    device: Device = library.load("devices", card)
+    priors: Mechanisms = library.load("mechanisms", str(device.mechanisms))
+    for named in tables.engines(card=card):
+        name, _, release = named.partition("@")
+        if name != engine or not _is_release(release):
+            continue
+        yield from _dense(tables, device, priors, named, release)
+        yield from _experts(tables, device, priors, named, release)
+        yield from _cores(tables, device, priors, named, release)
+        yield from _sums(tables, device, named, release)
+
+
+def _is_release(release: str) -> bool:
+    try:
+        in_order(release)
+    except ValueError:
+        return False
+    return True
+
+
+def of_card(device: Device, priors: Mechanisms, dtype: str, stored: float
+             ) -> dict[str, float] | None:
+    """What a law reads of a card; None where the card has no peak of the dtype."""
+    peak = getattr(device.matrix_peak, dtype, None)
+    if peak is None or device.hbm_efficiency is None or priors.operators is None:
+        return None
+    counted, tile = priors.operators, priors.gemm_tile_rows
+    values = {name: getattr(priors, name).value for name in (
+        "gemm_tile_rows", "kernel_boundary", "operators_per_layer")}
+    return values | {
+        "peak": peak.value, "bandwidth": device.memory_bandwidth.value, "weight_bytes": stored,
+        "hbm_efficiency": device.hbm_efficiency.value,
+        "expert_tile_rows": (priors.expert_tile_rows or tile).value,  # type: ignore[union-attr]
+        "reference_operators": (counted.latent_attention.value + counted.routed_experts.value
+                                + counted.shared_expert.value)}
+
+
+def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+           ) -> Iterator[FittedTable]:
+    """Cores of latent attention in 16 bits, and of caches in 16 bits: others are other kernels."""
+    card = of_card(device, priors, "bf16", FORMATS["bf16"][1])
+    for law, lengths in ((DECODE_CORE, "context"), (PREFILL_CORE, "tokens")):
+        table = _read(tables, law.operator, device.id, engine, "bf16") if card else None
+        if table is None or card is None:
+            continue
+        decoding = law is DECODE_CORE
+        table = table.select((table["heads"] >= LEAST_HEADS) & (table["cache_dtype"] == "bf16") & (
+            table[lengths] >= (LEAST_CONTEXT if decoding else 1)))
+        if len(table) < LEAST_TABLE or (engine.partition("@")[0], table["kernel"][0],
+                                        law.operator) in OTHERWISE:
+            continue
+        columns = _numbers(table, ("heads", "batch", lengths))
+        known = card | {"core_tile_rows": priors.core_tile_rows.value if priors.core_tile_rows
+                        else 1.0}
+        found = fit(law, {**columns, **known, "element_bytes": WIDTHS["bf16"]}, table["time"],
+                    halves(list(columns.values())),
+                    columns["batch"] * (1 if decoding else columns["tokens"]),
+                    _kinds([columns["heads"]]))
+        yield FittedTable(release, law.operator, None, table["kernel"][0], "bf16", "bf16", None, (),
+                          found, "mla")
+
+
+def _sums(tables: Shelf, device: Device, engine: str, release: str) -> Iterator[FittedTable]:
+    """All-reduces of an engine's own kernels within a server."""
+    node = library.load("nodes", str(device.node)) if device.node else None
+    if node is None:
+        return
+    links = inside_inputs(library.load("links", node.device_link)) | {
+        "devices_per_node": node.devices_per_node.value}
+    table = _read(tables, ALL_REDUCE.operator, device.id, engine, (), LEAST_SUMS)
+    if table is None:
+        return
+    in_graphs = ~np.char.endswith(table["kernel"].astype(str), EAGER)
+    table = table.select(in_graphs) if in_graphs.any() else table
+    columns = _numbers(table, ("ranks", "bytes"))
+    found = fit(ALL_REDUCE, {**columns, **links}, table["time"], halves(list(columns.values())),
+                columns["bytes"] / TOKEN_BYTES, _kinds([columns["ranks"]]))
+    kernels = table.distinct("kernel")
+    yield FittedTable(release, ALL_REDUCE.operator, None, ", ".join(kernels), "bf16", "bf16", None,
+                      (), found)
+
+
+def _read(tables: Shelf, operator: str, card: str, engine: str, dtype: str | tuple[str, ...],
+          least: int = LEAST_TABLE) -> Table | None:
+    if not any(part.operator == operator and part.card == card and part.engine == engine
+               for part in tables.parts()):
+        return None
+    table, _ = sound(tables.table(operator, card, engine, dtype))
+    return table if len(table) >= least else None
+
+
+def _numbers(table: Table, names: tuple[str, ...]) -> dict[str, Column]:
+    return {name: table[name].astype(float) for name in names}
+
+
+def _kinds(columns: list[Column]) -> np.ndarray:
+    """A number for each kind of matrix, whatever its tokens."""
+    return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
+
+
+def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+           ) -> Iterator[FittedTable]:
+    for dtype in DENSE_FORMATS:
+        multiplied, stored, _ = FORMATS[dtype]
+        card = of_card(device, priors, multiplied, stored)
+        table = _read(tables, "gemm", device.id, engine, dtype) if card else None
+        if table is None or card is None:
+            continue
+        table = table.select(table["rows"] <= MOST_TOKENS)
+        columns = _numbers(table, ("rows", "columns", "depth"))
+        found = fit(DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
+                    columns["rows"], _kinds([columns["columns"], columns["depth"]]))
+        kernels = table.distinct("kernel")
+        kernel = kernels[0] if len(kernels) == 1 else f"{len(kernels)} kernels, chosen by shape"
+        yield FittedTable(release, "gemm", None, kernel, dtype, multiplied, None, (), found)
+
+
+def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+             ) -> Iterator[FittedTable]:
+    for dtype, (multiplied, stored, formats) in FORMATS.items():
+        card = of_card(device, priors, multiplied, stored)
+        table = _read(tables, "experts", device.id, engine, dtype) if card else None
+        if table is None or card is None:
+            continue
+        table = _many_experts(table)
+        whole, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
+        # other engines have one set of kernels, whether tokens are sent or not
+        among = True if engine.partition("@")[0] in GATHERING else None
+        for law, cut, gathered, ours in ((WHOLE, "whole", among, whole & ~sent),
+                                         (SENT, "whole", False, whole & sent),
+                                         (SLICES, "slices", None, ~whole & ~sent)):
+            some = _one_kernel(table.select(ours))
+            if len(some) >= LEAST_TABLE:
+                found, kernel = _fit_experts(law, some, card), some["kernel"][0]
+                yield FittedTable(release, "experts", cut, kernel, dtype, multiplied, gathered,
+                                  formats, found)
+
+
+def _many_experts(table: Table) -> Table:
+    """Rows of gated experts of models with many, cut in one way, with a routing that is known."""
+    cut = table["moe_intermediate_size"] / table["tensor_parallel"]
+    sent = table["kernel"] == AFTER_EXCHANGE
+    tokens = table["tokens"] / np.where(sent, table["expert_parallel"], 1)  # that a rank is given
+    known = np.array([not skew.endswith("eplb") for skew in table["skew"].tolist()], bool)
+    return table.select(
+        known & (table["n_routed_experts"] >= LEAST_EXPERTS)
+        & (table["num_experts_per_tok"] >= LEAST_CHOSEN) & (cut >= LEAST_WIDTH)
+        & (table["hidden_size"] >= LEAST_HIDDEN) & (tokens <= MOST_TOKENS)
+        & (table["expert_parallel"] <= np.where(sent, MOST_SENT, MOST_PRESENT))
+        & (table["tensor_parallel"] <= MOST_SLICES)
+        & ((table["expert_parallel"] == 1) | (table["tensor_parallel"] == 1))
+        & (table["matrices"] == GATED))
+
+
+def _one_kernel(table: Table) -> Table:
+    """Rows of the kernel that an engine takes for DeepSeek-V3, or for most shapes."""
+    like = np.logical_and.reduce([table[name] == value for name, value in LIKE_V3.items()])
+    chosen = table["kernel"][like] if like.any() else table["kernel"]
+    counted = Counter(chosen.tolist()).most_common(1)
+    return table.select(table["kernel"] == counted[0][0]) if counted else table
+
+
+def _fit_experts(law: Law, table: Table, card: dict[str, float]) -> Fitted:
+    columns = _numbers(table, SHAPE)
+    columns |= rank_columns(columns, table["skew"])
+    drawn = np.array([skew.startswith("power") for skew in table["skew"].tolist()], bool)
+    sure = (columns["experts_read"] >= 1) & (
+        ~drawn | (columns["expert_rows"] >= SURE_ROWS) | (columns["expert_parallel"] == 1))
+    columns = {name: column[sure] for name, column in columns.items()}
+    skew = np.unique(table["skew"][sure].astype(str), return_inverse=True)[1].astype(float)
+    shapes = [columns[name] for name in SHAPE]
+    return fit(law, {**columns, **card}, table["time"][sure], halves([*shapes, skew]),
+               columns["tokens"], _kinds(shapes[1:]))

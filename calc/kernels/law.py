@@ -1,0 +1,43 @@
+"""What a law of an operator is: its parameters, and the time that it gives to the rows of a table.
+
+A law calls the very function that a step calls (``calc.physics``); there is no second formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+Columns = Mapping[str, Column | float]
+
+
+class Bounds(NamedTuple):
+    """Where a parameter of a law begins in a fit, and between which values it lies."""
+
+    start: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Law:
+    """A physical law of one operator.
+
+    Attributes:
+        operator: of ``catalogue.tables``.
+        parameters: by the name of the mechanism, six at most (SI).
+        time: of the rows of a table [s], from their columns (SI, what is known of the card among
+            them) and a value of each parameter.
+        fixed: mechanisms that are held while the others are fitted, with the range in which they
+            fit as well.
+    """
+
+    operator: str
+    parameters: Mapping[str, Bounds]
+    time: Callable[[Columns, Mapping[str, float]], Column]
+    fixed: Mapping[str, Bounds] = field(default_factory=dict)

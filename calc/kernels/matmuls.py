@@ -1,0 +1,141 @@
+"""Laws of matmuls: a dense one with its rows quantised, and a layer's block of routed experts.
+
+They call what a step calls (``calc.physics.timing.matmuls``), for one matmul and one layer. Columns
+are those of a table (``catalogue.tables``) and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s],
+``weight_bytes`` [B], and the mechanisms that are not fitted. Times of a table are of kernels in a
+row, so that they hold the boundaries between those that make up the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from calc.kernels.law import Bounds, Column, Columns, Law
+from calc.kernels.routing import met
+from calc.physics.experts import moved_rows
+from calc.physics.shapes import Matmuls
+from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
+from calc.physics.work import Work
+
+ACTIVATION_BYTES = 2  # of an element of the rows, before they are quantised
+MULTIPLY_ADD = 2
+MATRICES = 3  # of an expert: gate, up and down
+# of the kernels counted for routed experts, those that a table's block times: two that sort the
+# rows, two matmuls, the gate between them, the weighted sum
+BLOCK_KERNELS = 6
+OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows", "kernel_boundary",
+           "operators_per_layer", "reference_operators")
+# fitted beside the rest it lies between these ends, and moves no error by a hundredth
+OVERLAP = Bounds(0.5, 0.25, 0.75)
+
+
+def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> SimpleNamespace:
+    """What the functions of the physics read, for a class that stands alone on its card."""
+    alone = dict.fromkeys(("tensor_parallel", "expert_parallel", "data_parallel"), 1)
+    return SimpleNamespace(
+        **(alone | {"clock_factor": 1, "clock_spread": 0, "expert_tensor_parallel": 0,
+                    "memory_bandwidth": columns["bandwidth"]}
+           | {"load_overlap": OVERLAP.start, "expert_load_overlap": OVERLAP.start}
+           | {name: columns[name] for name in OF_CARD} | more | dict(parameters)))
+
+
+def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a dense matmul [s], the boundary after it and quantising its rows included.
+
+    Args:
+        columns: ``rows``, ``columns``, ``depth`` and what is known of the card.
+        parameters: of ``DENSE``.
+
+    Source: notebooks/latency.md, sections The fixed cost of a matmul and The classes of a step.
+    """
+    rows, out, depth = (columns[name] for name in ("rows", "columns", "depth"))
+    q = _inputs(columns, {f"head_{name}": value for name, value in parameters.items()},
+                head_peak=columns["peak"])
+    work = Work(MULTIPLY_ADD * rows * out * depth,
+                out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
+    time = (matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
+            + Matmuls(1, depth).beside(q, "head", rows) + columns["kernel_boundary"])
+    return np.asarray(time, float)
+
+
+def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool) -> Column:
+    hidden, inside = columns["hidden_size"], columns["inside"]
+    rows, read = columns["expert_rows"], columns["experts_read"]
+    other = dict.fromkeys((*WHOLE.parameters, *SLICES.parameters), 1.0)  # not asked for
+    other["gathered_row_traffic"] = 0.0
+    q = _inputs(columns, {**other, **parameters}, routed_expert_peak=columns["peak"],
+                expert_tensor_parallel=2 if slices else 1, exchange_gathered=1,
+                num_experts_per_tok=columns["num_experts_per_tok"])
+    of_one = (2 * hidden + MATRICES * inside) * ACTIVATION_BYTES
+    moved = rows * of_one
+    weights = MATRICES * hidden * inside
+    work = Work(MULTIPLY_ADD * rows * weights, read * weights * columns["weight_bytes"] + moved)
+    padded = tiles_of_experts(q.expert_tile_rows, rows / np.maximum(read, 1))
+    kernels = BLOCK_KERNELS * q.operators_per_layer / q.reference_operators
+    time = (matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
+            + moved_rows(q, rows, columns["tokens"]) * of_one / (
+                q.memory_bandwidth * q.hbm_efficiency)
+            + kernels * q.kernel_boundary)
+    return np.asarray(time, float)
+
+
+def whole_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a layer's whole experts on a rank [s], rows sorted, quantised and summed.
+
+    Args:
+        columns: ``tokens`` of all ranks, ``num_experts_per_tok``, ``hidden_size``, ``inside``
+            (width of an expert on the rank), ``expert_rows`` and ``experts_read`` of the rank, and
+            what is known of the card.
+        parameters: of ``WHOLE``.
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    return _expert_time(columns, parameters, slices=False)
+
+
+def sliced_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """The same of slices of experts.
+
+    Args:
+        columns: as for whole experts.
+        parameters: of ``SLICES``.
+    """
+    return _expert_time(columns, parameters, slices=True)
+
+
+def rank_columns(columns: Mapping[str, Column], skew: np.ndarray) -> dict[str, Column]:
+    """What a rank of a table of experts has: ``inside``, ``expert_rows`` and ``experts_read``.
+
+    Args:
+        columns: of the table.
+        skew: how its tokens were dealt, by row.
+    """
+    shapes = zip(*(columns[name].astype(int) for name in (
+        "tokens", "n_routed_experts", "num_experts_per_tok", "expert_parallel")), skew, strict=True)
+    found = np.array([met(*shape) for shape in shapes], float)
+    return {"inside": columns["moe_intermediate_size"] / columns["tensor_parallel"],
+            "experts_read": found[:, 0], "expert_rows": found[:, 1]}
+
+
+DENSE = Law("gemm", {
+    "gemm_efficiency": Bounds(0.7, 0.05, 0.98), "matmul_latency": Bounds(3e-6, 1e-8, 6e-5),
+    "depth_latency": Bounds(5e-10, 1e-13, 1e-8), "activation_traffic": Bounds(1, 1e-3, 30)},
+    dense_time, {"load_overlap": OVERLAP})
+WHOLE = Law("experts", {
+    "routed_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
+    "expert_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
+    "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "expert_row_traffic": Bounds(2, 1e-3, 40),
+    "gathered_row_traffic": Bounds(1, 1e-3, 40)},
+    whole_time, {"expert_load_overlap": OVERLAP})
+SENT = replace(WHOLE, parameters={name: bounds for name, bounds in WHOLE.parameters.items()
+                                  if name != "gathered_row_traffic"})
+SLICES = Law("experts", {
+    "sliced_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
+    "sliced_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
+    "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40)},
+    sliced_time, {"load_overlap": OVERLAP})
+LAWS = (DENSE, WHOLE, SENT, SLICES)

@@ -1,0 +1,138 @@
+"""A law that made a table is found again; what judges it was never fitted."""
+
+import numpy as np
+import pytest
+
+from calc.kernels.fitting import REGIONS, fit, halves
+from calc.kernels.matmuls import DENSE, LAWS, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.routing import met
+
+CARD = {"peak": 1979e12, "bandwidth": 4.8e12, "weight_bytes": 1.0, "hbm_efficiency": 0.88,
+        "gemm_tile_rows": 16.0, "expert_tile_rows": 16.0, "kernel_boundary": 2e-6,
+        "operators_per_layer": 28.0, "reference_operators": 28.0}
+TRUE = {"gemm_efficiency": 0.7, "matmul_latency": 4e-6, "depth_latency": 6e-10,
+        "activation_traffic": 4.0}
+ROWS = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192], float)
+
+
+def dense_columns():
+    rows, out, depth = (grid.ravel() for grid in np.meshgrid(
+        ROWS, [512.0, 2112, 7168, 24576], [256.0, 1536, 2048, 7168]))
+    return {"rows": rows, "columns": out, "depth": depth}
+
+
+def fitted(noise: float):
+    columns = dense_columns()
+    spread = np.exp(noise * np.random.default_rng(1).standard_normal(len(columns["rows"])))
+    time = DENSE.time({**columns, **CARD}, TRUE) * spread
+    kinds = (columns["columns"] * 10_000 + columns["depth"]).astype(int)
+    return fit(DENSE, {**columns, **CARD}, time, halves(list(columns.values())), columns["rows"],
+               kinds)
+
+
+class TestFits:
+    def test_the_values_that_made_a_table_are_found(self):
+        found = fitted(0.0)
+        assert found.values == pytest.approx(TRUE, rel=1e-3)
+        assert found.errors.most < 1e-3
+
+    def test_errors_are_those_of_the_noise_and_the_covariance_tells_how_sure_a_value_is(self):
+        noise = 0.1
+        found = fitted(noise)
+        assert found.errors.median == pytest.approx(0.67 * noise, rel=0.3)
+        sigma = np.sqrt(np.diag(found.covariance))
+        off = np.abs([np.log(found.values[name] / TRUE[name]) for name in found.law.parameters])
+        assert (off < 4 * sigma).all()
+        assert all(low < found.values[name] < high
+                   for name, (low, high) in found.ranges.items())
+
+    def test_regions_hold_the_rows_that_judge_and_no_other(self):
+        found = fitted(0.05)
+        assert sum(errors.rows for errors in found.regions.values()) == found.errors.rows
+        assert set(found.regions) <= set(REGIONS)
+        assert found.fitted + found.errors.rows == len(dense_columns()["rows"])
+
+    def test_a_shape_is_in_the_same_half_whatever_stands_beside_it(self):
+        columns = list(dense_columns().values())
+        every = halves(columns)
+        assert (halves([column[::3] for column in columns]) == every[::3]).all()
+        assert 0.3 < every.mean() < 0.7
+
+    def test_too_few_shapes_are_refused(self):
+        columns = {name: column[:4] for name, column in dense_columns().items()}
+        with pytest.raises(ValueError, match="4 shapes are too few for 4 parameters"):
+            fit(DENSE, {**columns, **CARD}, np.ones(4), np.ones(4, bool), columns["rows"],
+                np.zeros(4, int))
+
+
+class TestLaws:
+    def test_none_has_more_than_six_parameters(self):
+        assert all(len(law.parameters) <= 6 for law in LAWS)
+
+    @pytest.mark.parametrize("law", LAWS, ids=lambda law: "-".join(law.parameters)[:20])
+    def test_more_tokens_and_slower_parts_are_never_faster(self, law):
+        start = {name: bound.start for name, bound in law.parameters.items()}
+        columns = dense_columns() if law is DENSE else expert_columns(law is WHOLE)
+        time = law.time({**columns, **CARD}, start)
+        assert (time > 0).all()
+        for name, value in start.items():
+            better = "efficiency" in name
+            changed = law.time({**columns, **CARD}, {**start, name: value * 1.2})
+            assert (changed <= time + 1e-15 if better else changed >= time - 1e-15).all(), name
+        assert (np.diff(time[np.argsort(columns["rows" if law is DENSE else "tokens"],
+                                        kind="stable")].reshape(-1)).max() > 0)
+
+
+def expert_columns(whole: bool):
+    tokens = ROWS
+    columns = {"tokens": tokens, "hidden_size": np.full_like(tokens, 7168),
+               "moe_intermediate_size": np.full_like(tokens, 2048),
+               "n_routed_experts": np.full_like(tokens, 256),
+               "num_experts_per_tok": np.full_like(tokens, 8),
+               "tensor_parallel": np.full_like(tokens, 1 if whole else 8),
+               "expert_parallel": np.full_like(tokens, 8 if whole else 1)}
+    return columns | rank_columns(columns, np.array(["balanced"] * len(tokens)))
+
+
+class TestRouting:
+    def test_in_turn_every_expert_has_the_same_rows(self):
+        assert met(32, 256, 8, 1, "balanced") == (256, 256)
+        assert met(1024, 256, 8, 8, "balanced") == (32, 1024)
+
+    def test_a_power_law_fills_one_rank_more_than_the_mean_and_no_expert_more_than_all_tokens(self):
+        for tokens in (1, 16, 300, 5000):
+            found = met(tokens, 256, 8, 8, "power-law-1.2")
+            assert tokens <= found.rows <= 8 * tokens
+            assert 1 <= found.experts <= 32
+
+    def test_slices_of_all_ranks_are_met_by_every_row(self):
+        assert met(100, 256, 8, 1, "power-law-1.01").rows == 800
+
+    def test_a_routing_that_nobody_knows_is_refused(self):
+        with pytest.raises(ValueError, match="no routing 'zipf'"):
+            met(1, 256, 8, 1, "zipf")
+
+
+def test_slices_and_whole_experts_differ_in_what_was_fitted_alone():
+    """With the same numbers both are the same time: the cut is in the columns."""
+    columns = expert_columns(whole=True)
+    sent = {name: bound.start for name, bound in SENT.parameters.items()}
+    same = dict(zip(SLICES.parameters, sent.values(), strict=True))
+    np.testing.assert_allclose(SLICES.time({**columns, **CARD}, same),
+                               SENT.time({**columns, **CARD}, sent))
+
+
+def test_a_rank_that_has_all_tokens_may_move_the_rows_of_all_experts():
+    """As many bytes as its own rows take, over all tokens: with one rank they are the same."""
+    columns = expert_columns(whole=True) | CARD
+    own = {name: bound.start for name, bound in WHOLE.parameters.items()}
+    own |= {"expert_row_traffic": 3.0, "gathered_row_traffic": 0.0}
+    everywhere = own | {"expert_row_traffic": 0.0, "gathered_row_traffic": 3.0}
+    times, more = WHOLE.time(columns, own), WHOLE.time(columns, everywhere)
+    all_rows = columns["tokens"] * columns["num_experts_per_tok"]
+    np.testing.assert_array_equal(more > times * (1 + 1e-9), all_rows > columns["expert_rows"])
+    np.testing.assert_allclose(
+        (more - times) / np.maximum(all_rows - columns["expert_rows"], 1e-9),
+        3 * 2 * (2 * columns["hidden_size"] + 3 * columns["inside"])
+        / (columns["bandwidth"] * columns["hbm_efficiency"]) * (all_rows > columns["expert_rows"]),
+        rtol=1e-6, atol=1e-16)
