@@ -308,7 +308,7 @@ def changed(scenario: Scenario, settings: Mapping[str, str | int]) -> Scenario:
     for path, new in settings.items():
         root, _, key = path.partition(".")
         if root == "precision":
-            scenario = replace(scenario, precision=library.load("precisions", str(new)))
+            scenario = scenario.in_precision(library.load("precisions", str(new)))
             continue
         group = getattr(scenario.file, root)
         old = (group.get(key) if isinstance(group, dict) else getattr(group, key)

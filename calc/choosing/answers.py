@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.choosing.advice import Change, Search
 from calc.choosing.lasting import (
+    BENCH,
     STEADY,
     THROUGHPUT,
     Lasting,
@@ -28,7 +29,7 @@ from calc.physics.shapes import count_parameters
 from calc.quantities.everything import evaluate
 from calc.quantities.validity import DOUBTS
 from catalogue import Scenario, model_inputs
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.models import Model
@@ -61,11 +62,11 @@ QUANTITIES: dict[str, str] = {
     "tpot": ESTIMATE,
     "e2e": ESTIMATE,
     "output_throughput": ESTIMATE,
-    **dict.fromkeys(STEADY, ESTIMATE),
+    **dict.fromkeys((*STEADY, BENCH), ESTIMATE),
 }
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
-LATENCIES = ("ttft", "e2e", *STEADY)  # need the length of prompts, not only the longest context
+LATENCIES = ("ttft", "e2e", BENCH, *STEADY)  # need prompts' lengths, not only the longest context
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0864)
+    (True, 'l2_bandwidth', 0.0872)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
@@ -342,8 +343,9 @@ def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
 
 
 def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
-    """Own errors, that of a burst for each quantity of a steady state as well."""
-    return own | {name: own[burst] for name, burst in STEADY.items() if burst in own}
+    """Own errors, that of a burst for each quantity of a steady state and of a bench as well."""
+    of_bursts = STEADY | {BENCH: "ttft"}
+    return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}
 
 
 def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:

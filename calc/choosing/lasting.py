@@ -34,6 +34,9 @@ STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
           THROUGHPUT: "output_throughput"}
 """Quantities of a steady state, and what each is of a burst."""
 
+BENCH = "bench_ttft"
+"""Of a burst and the steady state after it, as a client reports it."""
+
 CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
 
 POINTS = 200  # numbers of requests in flight that are tried

@@ -194,7 +194,9 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
-        policy=policy or scenario.file.scheduling)
+        policy=policy or scenario.file.scheduling,
+        recv_interval=int(inputs["scheduler_recv_interval"]),
+        steps_ahead=int(inputs["steps_ahead"]))
     clock = Clock(inputs, scenario.model.attention, drafting=True)
     gap = float(inputs["host_gap_per_step"])
     per_step = float(quantities["tokens_per_step"])

@@ -21,7 +21,7 @@ from calc.physics.arrays import Inputs, Number
 from calc.quantities.everything import check_names, evaluate
 from calc.quantities.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
 from calc.quantities.latencies import STEP_NAMES as STEP_NAMES
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())

@@ -18,8 +18,8 @@ from calc.quantities.everything import evaluate
 from calc.serving.arrivals import ClosedLoop, Prefixes, poisson, sharing
 from calc.serving.capacity import keeps_up
 from calc.serving.metrics import GENERATIONS, Latency, Summary, summarise
-from calc.serving.requests import Request
-from calc.serving.simulation import Run, simulate
+from calc.serving.requests import Request, Run
+from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
 
 SHARES = (0.5, 0.9, 0.99)  # percentiles whose errors are looked at

@@ -17,6 +17,8 @@ from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, deployed_line, plain, print_json
 from calc.evidence.classes import named, stand_ins
+from calc.physics.arrays import Inputs
+from calc.quantities.benches import bench_count
 from calc.quantities.validity import DOUBTS
 from calc.searching.advice import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
@@ -149,7 +151,10 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
 def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
-        return f"Engine: {scenario.engine}."
+        asked = scenario.running.asked if scenario.running else None
+        instead = (f", the nearest release that is known to {asked}: what it does is taken for "
+                   "that one" if asked else "")
+        return f"Engine: {scenario.engine}{instead}."
     known = ", ".join(fitting(scenario.device))
     return (f"No engine named: values between those of {known}." if known else
             "No engine named, and none is known to run on this card.")
@@ -188,10 +193,16 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
         after = (f"{human(thinking.value, 's')} after" if thinking and thinking.value
                  else "right after")
         asked = f"{workload.concurrency.value:,} users who each ask again {after} the answer"
+    inputs = Inputs(scenario.inputs())
+    sent, equal = bench_count(inputs), not inputs.answer_variation
+    bench = [] if steady.arrivals == "poisson" else [
+        f"Benchmark: {sent:,.0f} requests, {workload.concurrency.value:,} of them together at the "
+        "beginning, each other one after an answer; "
+        + ("all equally long." if equal else "of lengths as stated.")]
     answer = "the burst" if steady.arrivals == "burst" else "the steady state"
     named = (f"The scenario's arrivals are those of {answer}." if steady.arrivals
              else "The scenario names no arrivals: the steady state is what its users see.")
-    return [*lines, f"Steady state: {asked}; {human(steady.in_flight)} in flight.", named]
+    return [*lines, f"Steady state: {asked}; {human(steady.in_flight)} in flight.", *bench, named]
 
 
 def _doubted(result: Estimate) -> list[str]:

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calibrate": ("evidence.calibrate", "fit a calibration to its measured rows"),
     "discrepancy": ("evidence.discrepancy",
                     "the formulas' own error by class of systems, for intervals"),
+    "kernels": ("evidence.kernels", "tables of measured operators: what is in them, what is wrong"),
     "capacity": ("deciding.capacity", "replicas for a day of users, failures, tiers, more cards"),
     "import-model": ("import_model",
                      "write a model file from the config.json of a Hugging Face model"),

@@ -17,7 +17,8 @@ from calc.commands.printing import OK, console, deployed_line, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.simulation import Coordination, Run, simulate
+from calc.serving.requests import Run
+from calc.serving.simulation import Coordination, simulate
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.reading.amounts import human
 from catalogue.reading.units import parse

@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import JOINT, NONE, even_scores, held_quantiles
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 from catalogue.reading.values import Value
 
 ALONE = 3  # points of one input: its value and both ends

@@ -17,7 +17,7 @@ import numpy as np
 from calc.intervals.uncertainty import interval
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 
 PACE = "tpot"  # what is slow or fast
 HALVINGS = 30  # of the way to an end of its interval

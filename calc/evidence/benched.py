@@ -15,7 +15,7 @@ import numpy as np
 
 from calc.evidence.systems import System
 from catalogue import ParamsError
-from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.deployments.knobs import NORMAL_90
 from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small
 

@@ -1,7 +1,8 @@
 """Classes of deployments that share the formulas' own error, and what a deployment gets of it.
 
-A class is a path: what kind of system it is, the vendor of its cards, and the engine. Each is a
-part of the one before; ``all`` is every system.
+A class is a path: under which load it runs, what kind of system it is, the vendor of its cards, and
+the engine. Each is a part of the one before; ``all`` is every system. The load comes first: where
+requests wait for each other, whatever runs them, predictions are off by twice as much as elsewhere.
 
 Source: notebooks/validation.md, section Are the intervals honest?
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Protocol, cast, get_args
@@ -19,11 +20,20 @@ from calc.evidence.nearness import Nearness, nearness, place, widened
 from calc.intervals.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL
-from catalogue.entries.calibrations import Covered, Discrepancy, Growth, Metric
+from catalogue.entries.calibrations import (
+    ALONE,
+    CONCURRENT,
+    QUEUED,
+    Covered,
+    Discrepancy,
+    Growth,
+    Load,
+    Metric,
+)
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
-MAKER_LEVEL, ENGINE_LEVEL = 2, 3  # parts of the name of a class that knows its maker, its engine
+ENGINE_LEVEL = 4  # parts of the name of a class that knows its engine
 NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in deviations [1]
 # what is taken where a quantity was not measured: latency is nearly all later tokens, and rates of
 # either phase are taken to be as sure
@@ -33,10 +43,15 @@ STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
 KINDS = {ALL: ("all systems", "全部系统"), SERVERS: ("servers", "服务器"),
          SPARSE: ("servers with sparse attention", "稀疏注意力服务器"),
          HOSTS: ("experts on the host", "专家在主机侧")}
+# a server under as many requests as users; one phase without the other: prompts, or a pool that
+# decodes; a run of many requests that wait for each other
+LOADS: dict[Load, tuple[str, str]] = {
+    CONCURRENT: ("fixed concurrency", "固定并发"), ALONE: ("one phase alone", "单独一个阶段"),
+    QUEUED: ("sent all at once", "一次性发出")}
 
 
 class Sized(Protocol):
-    """An own error of a class: deviations of a system to either side, and of its rows [1]."""
+    """An own error of a class: deviations of a row to either side [1]."""
 
     @property
     def down(self) -> float:
@@ -44,9 +59,6 @@ class Sized(Protocol):
     @property
     def up(self) -> float:
         """Upwards."""
-    @property
-    def within(self) -> float:
-        """Of rows about their system."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,7 @@ class Own:
         of: the class that it is taken from: the narrowest that was measured.
         metric: what was measured of it; not the quantity itself where that has no rows.
         systems, rows, inside: of that class: measured, and rows inside of their intervals.
-        within: deviation of rows about what their system shares [1]; part of ``of_class``.
+        within: deviation of rows about what their system shares [1]; of ``of_class`` at most that.
         growth: deviations of one doubling of distance from what was measured, likewise [1].
         distance: from what was measured [doubling].
     """
@@ -126,14 +138,43 @@ def class_of(scenario: Scenario) -> str:
                      *([engine] if engine else [])])
 
 
+def load_of(scenario: Scenario) -> Load:
+    """Under which load a deployment is: ``alone`` where it only prefills or only decodes.
+
+    >>> import catalogue
+    >>> load_of(catalogue.load_scenario("h200-r1-vllm-tp8"))
+    'concurrent'
+    """
+    inputs = scenario.inputs()
+    return ALONE if inputs["separate_pools"] or inputs["output_tokens"] <= 1 else CONCURRENT
+
+
+def under(load: Load, name: str) -> str:
+    """The class of an own error: that of a system, under a load.
+
+    >>> under("concurrent", "servers/NVIDIA/vllm")
+    'concurrent/servers/NVIDIA/vllm'
+    """
+    return f"{load}/{name}"
+
+
 def ladder(name: str) -> list[str]:
     """A class and those that it is a part of, the narrowest first.
 
-    >>> ladder("servers/NVIDIA/vllm")
-    ['servers/NVIDIA/vllm', 'servers/NVIDIA', 'servers', 'all']
+    >>> ladder("queued/servers/NVIDIA")
+    ['queued/servers/NVIDIA', 'queued/servers', 'queued', 'all']
     """
     parts = name.split("/")
     return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)] + [ALL] * (name != ALL)
+
+
+def of_maker(name: str) -> str:
+    """The class of a system whatever its engine.
+
+    >>> of_maker("servers/NVIDIA/vllm")
+    'servers/NVIDIA'
+    """
+    return "/".join(name.split("/")[:2])
 
 
 def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
@@ -142,7 +183,7 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
 
     A class that does not know its engine is as much wider as engines of it differ: by their
     median distance from it, so that one that is far from all others widens none of these. So is
-    the class of a maker of whose cards nothing was measured, as much as makers of servers differ.
+    the class of a maker, or of a kind, of which nothing was measured under a load.
 
     Args:
         classes: own errors by class and quantity.
@@ -156,36 +197,35 @@ def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
                    if each in classes.get(step, {})), ("", ""))
     if not at:
         return None
-    entry = classes[at][of]
-
-    def apart(above: str, level: int, which: str) -> float:
-        size = getattr(classes[above][of], which)
-        others = [abs(getattr(each[of], which) - size) for step, each in classes.items()
-                  if of in each and step.startswith(f"{above}/") and step.count("/") + 1 == level]
-        return median(others) / NORMAL_MIDDLE if len(others) > 1 else 0.0
-
-    # two makers of servers were measured; of kinds with one, makers are taken to differ as there
-    makers = unmeasured(classes, name, at) and of in classes.get(SERVERS, {})
+    beside = [step for step, each in classes.items() if of in each and ladder(step)[1:2] == [at]]
+    if len(beside) < 2 and at.count("/") + 1 < ENGINE_LEVEL - 1:  # makers differ as far as known
+        above = under(CONCURRENT, SERVERS)
+        beside = [step for step, each in classes.items()
+                  if of in each and ladder(step)[1:2] == [above]]
+    else:
+        above = at
+    known = HOSTS in at.split("/") or at.count("/") + 1 >= ENGINE_LEVEL or len(beside) < 2
 
     def side(which: str) -> float:
-        return math.hypot(getattr(entry, which), entry.within,
-                          apart(at, ENGINE_LEVEL, which) if at != HOSTS else 0.0,
-                          apart(SERVERS, MAKER_LEVEL, which) if makers else 0.0)
+        own = float(getattr(classes[at][of], which))
+        if known:
+            return own
+        size = getattr(classes[above][of], which)
+        return math.hypot(own, median(abs(getattr(classes[step][of], which) - size)
+                                      for step in beside) / NORMAL_MIDDLE)
 
     return at, of, (side("down"), side("up"))
 
 
-def unmeasured(classes: Iterable[str], name: str, at: str) -> bool:
-    """Whether a class is of a maker of whose cards nothing was measured, but for hosts' experts.
+def unmeasured(name: str) -> bool:
+    """Whether nothing was measured of a class's kind of system on cards of its maker, but for
+    hosts' experts, of which the maker says little.
 
     Args:
-        classes: that were measured.
-        name: of the class.
-        at: that its error is taken from.
+        name: of the class of a system.
     """
-    maker = "/".join(name.split("/")[:MAKER_LEVEL])
-    return (at.count("/") + 1 < MAKER_LEVEL <= name.count("/") + 1 and maker not in classes
-            and not name.startswith(HOSTS))
+    return not name.startswith(HOSTS) and of_maker(name) not in {
+        of_maker(own.of) for own in discrepancy().left_out.values()}
 
 
 def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
@@ -195,11 +235,11 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     Args:
         scenario: the deployment.
     """
-    device, classes = scenario.device, discrepancy().classes
+    device = scenario.device
     borrowed = USUAL.get(device.type) if device.mechanisms is None else None
     name = class_of(scenario)
     kind = KINDS[name.split("/", maxsplit=1)[0]]
-    alone = unmeasured(classes, name, ladder(name)[-2])
+    alone = unmeasured(name)
     if borrowed is None and not alone:
         return None
     en, zh = [], []
@@ -217,7 +257,8 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     return f"{text[0].upper()}{text[1:]}.", f"{'；'.join(zh)}。"
 
 
-def own_errors(scenario: Scenario, requests: Any = None) -> dict[str, Own]:
+def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = None
+               ) -> dict[str, Own]:
     """The own error of each quantity that has one, for a deployment.
 
     It is that of its class at its distance from what was measured. A measured system gets what all
@@ -226,32 +267,37 @@ def own_errors(scenario: Scenario, requests: Any = None) -> dict[str, Own]:
     Args:
         scenario: the deployment.
         requests: in flight over all cards, a number or an array [request]; None for its own.
+        load: of ``LOADS``; None for its own, which is none of a queue.
     """
-    name, found = class_of(scenario), {}
+    of, found, load = class_of(scenario), {}, load or load_of(scenario)
     stored, itself = discrepancy(), _measured_as(scenario)
     without = stored.left_out.get(itself)
-    without = without if without and without.of == name else None
+    alone = without.deviation.get(load, {}) if without and without.of == of else {}
     distance = near(scenario, requests).distance
     for quantity in get_args(Metric):
-        if own := _of_class(name, quantity):
+        if own := _of_class(under(load, of), quantity):
             found[str(quantity)] = replace(
-                own, distance=distance,
-                of_class=without.deviation.get(quantity, own.of_class) if without
-                else own.of_class,
-                growth=grown_without(stored.growth, quantity, itself))
+                own, distance=distance, of_class=alone.get(quantity, own.of_class),
+                growth=grown_without(growth_under(stored.growth, load), quantity, itself))
     return found
 
 
-def grown_without(growth: Mapping[Metric, Growth], quantity: str, system: str) -> Sides:
+def growth_under(growth: Mapping[Load, Mapping[Any, Growth]], load: Load) -> Mapping[Any, Growth]:
+    """How errors grow with distance under a load, by quantity; where it was not measured with
+    several numbers of requests, as under ``concurrent``."""
+    return growth.get(load) or growth.get(CONCURRENT, {})
+
+
+def grown_without(growth: Mapping[Any, Growth], quantity: str, system: str) -> Sides:
     """How the error of a quantity grows with a doubling of distance, without one system [1].
 
     Args:
-        growth: by quantity.
+        growth: by quantity, under a load.
         quantity: where its growth was not measured, that of ``STAND_IN``.
         system: that is left out, if it was one of those that were measured.
     """
-    known = next((growth[each] for each in cast("tuple[Metric, ...]", (
-        quantity, STAND_IN.get(quantity, quantity))) if each in growth), None)
+    known = next((growth[each] for each in (quantity, STAND_IN.get(quantity, quantity))
+                  if each in growth), None)
     return known.without.get(system, (known.down, known.up)) if known else (0.0, 0.0)
 
 
@@ -267,7 +313,7 @@ def near(scenario: Scenario, requests: Any = None,
     name, itself = class_of(scenario), _measured_as(scenario)
     known = discrepancy().measured if measured is None else measured
     others = {key: each for key, each in known.items() if key != itself}
-    return nearness(place(scenario, requests), name, ladder(name)[-ENGINE_LEVEL:], others)
+    return nearness(place(scenario, requests), name, ladder(of_maker(name)), others)
 
 
 def _measured_as(scenario: Scenario) -> str:
@@ -287,24 +333,29 @@ def _of_class(name: str, quantity: str) -> Own | None:
     return Own(sides, at, metric, entry.systems, entry.rows, entry.inside, entry.within)
 
 
-def deviations(scenario: Scenario, requests: Any = None) -> dict[str, tuple[Any, ...]]:
+def deviations(scenario: Scenario, requests: Any = None, load: Load | None = None
+               ) -> dict[str, tuple[Any, ...]]:
     """The deviations of each quantity's logarithm for a deployment, as an interval takes them [1].
 
     Args:
         scenario: the deployment.
-        requests: as :func:`own_errors` takes them.
+        requests, load: as :func:`own_errors` takes them.
     """
-    return {name: own.parts for name, own in own_errors(scenario, requests).items()}
+    return {name: own.parts for name, own in own_errors(scenario, requests, load).items()}
 
 
 def named(name: str) -> tuple[str, str]:
-    """A class in English and in Chinese.
+    """A class of an own error in English and in Chinese.
 
-    >>> named("servers/NVIDIA/vllm")[0]
-    'servers, NVIDIA, vLLM'
+    >>> named("concurrent/servers/NVIDIA/vllm")[0]
+    'servers, NVIDIA, vLLM, fixed concurrency'
     """
-    first, *others = name.split("/")
+    if name == ALL:
+        return KINDS[ALL]
+    first, kind, *others = (*name.split("/"), *[ALL] * ("/" not in name))
+    load = cast("Load", first)
     engines = library.names("profiles")
     en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
                for each in others] for lang in ("en", "zh"))
-    return (", ".join([KINDS[first][0], *en]), "，".join([KINDS[first][1], *zh]))
+    return (", ".join([KINDS[kind][0], *en, LOADS[load][0]]),
+            "，".join([KINDS[kind][1], *zh, LOADS[load][1]]))

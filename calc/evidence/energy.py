@@ -58,8 +58,8 @@ def tables() -> list[str]:
     return names(KIND)
 
 
-def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
-              ) -> dict[str, Amount]:
+def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray,
+              bare: bool = False) -> dict[str, Amount]:
     """Throughput [token/s], power [W] and energy per token [J/token] of the cards, by row.
 
     The throughput is that of a steady state with its own interval, the power follows from what is
@@ -68,6 +68,7 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     Args:
         scenario: the deployment, whose card has a known limit of power.
         concurrency, output_tokens: of the rows, shape (rows,).
+        bare: without the formulas' own error, which is estimated from the rows.
 
     Raises ValueError for a card whose limit of power nobody states.
     """
@@ -79,7 +80,8 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
-    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
+    own = {} if bare else {
+        RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
     rate = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
     uncertain: dict[str, Any] = {
         name: Amount.stated(value)
@@ -94,16 +96,17 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     return spread(computed, uncertain)
 
 
-def held(table: str) -> Held:
+def held(table: str, bare: bool = False) -> Held:
     """A table of measured power, and what is predicted of its rows.
 
     Args:
         table: identifier of the measurements.
+        bare: as :func:`predicted` takes it.
     """
     measured = load(KIND, table)
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
     scenario = load_scenario(table)
-    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
+    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round(), bare)
     return Held(table, scenario.id, scenario.devices, columns["concurrency"],
                 {name: columns[name] for name in COMPARED}, made)
 

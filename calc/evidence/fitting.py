@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.optimize import least_squares
 
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST
 
 STEP = 1e-4  # of z, for derivatives

@@ -2,34 +2,33 @@
 
 Rows of one system share all but how many requests are in flight, so what their errors differ by is
 due to that alone. Of every two rows, the one with more requests is held against the other: the
-change of log(measured / predicted) is a normal variable about zero, stretched differently to
+change of log(measured / predicted) is a variable of Student about zero, stretched differently to
 either side, whose variance is that of equal rows and as much again for each doubling between them.
 That an error walks at random with the logarithm of the load is an assumption; that it takes
-independent steps, not one direction, predicted left-out systems better.
+independent steps, not one direction, predicted left-out systems better. Runs of many requests that
+are sent at once differ in lengths as well, and say nothing of other loads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from scipy.optimize import minimize
 
 from calc.evidence import energy, pooling
-from calc.evidence.classes import class_of
+from calc.evidence.classes import LOADS, class_of, under
 from calc.evidence.nearness import covered
-from calc.evidence.pooling import DIGITS, Residuals
+from calc.evidence.pooling import DIGITS, TINY, Residuals, unlikely
 from calc.evidence.systems import METRICS, System
 from calc.intervals.uncertainty import Sides
 from catalogue import load_scenario
-from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import Covered, Growth, Metric
+from catalogue.deployments.knobs import NORMAL_90
+from catalogue.entries.calibrations import CONCURRENT, Covered, Growth
 
 START = (0.1, 0.1, 0.1)  # per doubling downwards, upwards, and of equal rows [1]
-FEWEST = 4  # systems; of a quantity with fewer its stand-in says more
-LEAST = 1e-6  # a deviation in place of none
+FEWEST = 3  # systems; of a quantity with fewer its stand-in says more
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def steps(found: Iterable[Residuals]) -> list[Steps]:
 
 
 def fit(found: Sequence[Steps]) -> tuple[Sides, float]:
-    """Deviations per doubling to either side, and of equal rows: the most likely ones [1].
+    """Deviations per doubling to either side, and of equal rows: the likeliest ones [1].
 
     Every system counts once, however many rows it has.
     """
@@ -74,12 +73,11 @@ def fit(found: Sequence[Steps]) -> tuple[Sides, float]:
                      for name in ("change", "doublings"))
     weight = np.concatenate([np.full(len(each.change), 1 / len(each.change)) for each in found])
 
-    def unlikely(sizes: np.ndarray) -> float:
-        down, up = (np.sqrt(sizes[2]**2 + size**2 * apart) + LEAST for size in sizes[:2])
-        own = np.where(change < 0, down, up)
-        return float((weight * (np.log(down + up) + np.square(change / own) / 2)).sum())
+    def missed(sizes: np.ndarray) -> float:
+        down, up = (np.sqrt(sizes[2]**2 + size**2 * apart) + TINY for size in sizes[:2])
+        return unlikely(change, down, up, weight)
 
-    down, up, level = np.abs(minimize(unlikely, START, method="Nelder-Mead").x)
+    down, up, level = np.abs(minimize(missed, START, method="Nelder-Mead").x)
     return (float(down), float(up)), float(level)
 
 
@@ -102,16 +100,17 @@ def estimate(systems: Iterable[System], borrowed: float) -> pooling.Written:
     """
     systems = list(systems)
     errors = [*pooling.residuals(systems), *of_energy()]
-    by_metric = {metric: [each for each in errors if each.metric == metric] for metric in METRICS}
-    return pooling.estimate(systems, borrowed, grown(cast("dict[Metric, list[Residuals]]",
-                                                          by_metric)), coverage(systems))
+    growth = {load: made for load in LOADS if (made := grown({
+        metric: [each for each in errors if each.metric == metric and each.load == load]
+        for metric in METRICS}))}
+    return pooling.estimate(systems, borrowed, growth, coverage(systems))
 
 
 def coverage(systems: Iterable[System]) -> dict[str, Covered]:
     """What the rows of every measured system cover, those whose power was measured too."""
     found = {system.id: covered(system.scenario, class_of(system.scenario),
                                 _ends(system.rows["concurrency"])) for system in systems}
-    for table in map(energy.held, energy.tables()):
+    for table in (energy.held(name, bare=True) for name in energy.tables()):
         scenario = load_scenario(table.scenario)
         found[table.table] = covered(scenario, class_of(scenario), _ends(table.concurrency))
     return found
@@ -123,19 +122,19 @@ def _ends(requests: np.ndarray) -> tuple[float, float]:
 
 def of_energy() -> list[Residuals]:
     """Errors of the throughput of the systems whose power was measured."""
-    return [Residuals(held.table, "", "output_throughput",
+    return [Residuals(held.table, under(CONCURRENT, ""), "output_throughput",
                       -np.log1p(held.errors("output_throughput")),
                       np.zeros(len(held.concurrency)), held.concurrency / held.cards)
-            for held in map(energy.held, energy.tables())]
+            for held in (energy.held(table, bare=True) for table in energy.tables())]
 
 
-def grown(found: Mapping[Metric, Sequence[Residuals]]) -> dict[Metric, Growth]:
-    """The growth of each quantity that was measured under several loads.
+def grown(found: Mapping[str, Sequence[Residuals]]) -> dict[str, Growth]:
+    """The growth of each quantity that was measured with several numbers of requests.
 
     Its interval is held against each system in turn, fitted to all the others.
 
     Args:
-        found: errors by quantity.
+        found: errors by quantity, under one load.
     """
     result = {}
     for metric, errors in found.items():

@@ -1,48 +1,70 @@
 """The formulas' own error by class, estimated from all measured systems; few borrow from many.
 
-log(measured / predicted) is an error of the whole system and one of the row. Neither is taken off
-a prediction: a class whose systems are all slower has an interval that reaches farther up.
+log(measured / predicted) of a row is what the ranges of inputs explain, and an own error. That is a
+variable of Student with heavy tails, stretched differently to either side, so that a row far off
+says that there are such rows, and not that all are. It counts as no farther than a few deviations
+of the class above, so that none moves an estimate beyond a bound. Nothing is taken off a
+prediction: a class whose systems are all slower has an interval that reaches farther up.
 
-Source: notebooks/validation.md, section Are the intervals honest?
+Sources: notebooks/validation.md, section Are the intervals honest?; Lange, Little and Taylor,
+Robust statistical modeling using the t distribution (1989).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import stdtrit
 
 from calc.evidence.classes import (
     ALL,
+    LOADS,
     NORMAL_MIDDLE,
     STAND_IN,
     class_of,
     grown_without,
+    growth_under,
     ladder,
+    load_of,
     near,
     taken,
+    under,
 )
 from calc.evidence.nearness import widened
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import METRICS, System
-from calc.intervals.uncertainty import Sides
-from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.calibrations import Covered, Growth, LeftOut, Metric, OwnError
+from calc.intervals.uncertainty import TAIL, Sides
+from catalogue.deployments.knobs import NORMAL_90
+from catalogue.entries.calibrations import (
+    QUEUED,
+    Covered,
+    Growth,
+    LeftOut,
+    Load,
+    Metric,
+    OwnError,
+)
 
 DIGITS = 4
-TINY = 1e-12  # a variance in place of none
+FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no better
+HEAVY = float(stdtrit(FREEDOM, 1 - TAIL)) / NORMAL_90  # 90% point over that of a normal variable
+FAR = 3.0  # deviations of the class above that an error counts as at most
+TINY = 1e-6  # a deviation in place of none
+STARTS = ((0.05, 0.05), (0.3, 0.3))  # of the search for both sizes [1]
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Errors of one system's rows in one quantity.
+    """Errors of one system's rows in one quantity, under one load.
 
     Attributes:
         system: the scenario's identifier.
-        of: its class.
+        of: its class, load first.
         metric: the quantity.
         error: log(measured / middle of what the ranges of inputs explain), shape (rows,).
         explained: standard deviation that these ranges explain, shape (rows,).
@@ -57,61 +79,85 @@ class Residuals:
     requests: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
-    def shared(self) -> float:
-        """What all rows of the system share [1]."""
-        return float(np.median(self.error))
-
-    @property
-    def unexplained(self) -> float:
-        """Variance that would make its shared error a median one, beyond what ranges explain [1].
-
-        Negative where ranges explain more than that.
-        """
-        return (self.shared / NORMAL_MIDDLE) ** 2 - self._explained**2
+    def load(self) -> Load:
+        """Under which its rows were measured."""
+        return cast("Load", self.of.partition("/")[0])
 
     @property
     def scatter(self) -> float:
-        """Variance of its rows about what they share, as their median distance has it [1]."""
-        return float(np.median(np.abs(self.error - self.shared)) / NORMAL_MIDDLE) ** 2
+        """Deviation of its rows about what they share, as their median distance has it [1]."""
+        apart = np.abs(self.error - np.median(self.error))
+        return float(np.median(apart)) / NORMAL_MIDDLE
 
-    @property
-    def slower(self) -> float:
-        """How much it says of errors upwards, the rest of those downwards [1].
 
-        The probability that it is off upwards: within what ranges explain it speaks for both.
-        """
-        return (1 + math.erf(self.shared / (self._explained * math.sqrt(2)))) / 2
-
-    @property
-    def _explained(self) -> float:
-        return math.sqrt(float(np.square(self.explained).mean()) or TINY)
+Weighted = list[tuple[Residuals, float]]  # systems with how much each counts; together 1
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """A class's estimate: variances of a system's error to either side, and of its rows [1]."""
+    """A class's estimate: deviations of a row to either side, of rows about their system [1]."""
 
-    below: float
-    above: float
-    rows: float
-
-    @property
-    def down(self) -> float:
-        """Standard deviation of a system's error, downwards [1]."""
-        return math.sqrt(self.below)
-
-    @property
-    def up(self) -> float:
-        """Standard deviation of a system's error, upwards [1]."""
-        return math.sqrt(self.above)
-
-    @property
-    def within(self) -> float:
-        """Standard deviation of rows about their system's error [1]."""
-        return math.sqrt(self.rows)
+    down: float
+    up: float
+    within: float
 
 
-Estimates = dict[str, dict[str, Pooled]]  # class -> quantity
+class Estimates(Mapping[str, "OfClass"]):
+    """The estimate of every class that has a system, by quantity; each made when it is asked for.
+
+    Args:
+        found: what was measured.
+        borrowed: how many systems the classes around a class count for in it.
+    """
+
+    def __init__(self, found: Iterable[Residuals], borrowed: float) -> None:
+        self.found, self.borrowed = list(found), borrowed
+        self.metrics: dict[str, list[str]] = {}
+        for each in self.found:
+            for step in ladder(each.of):
+                if each.metric not in self.metrics.setdefault(step, []):
+                    self.metrics[step].append(each.metric)
+
+    def __getitem__(self, name: str) -> OfClass:
+        return OfClass(name, self.metrics[name], self._estimate)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    @functools.cached_property
+    def _estimate(self) -> Callable[[str, str], Pooled]:
+        @functools.cache
+        def made(name: str, metric: str) -> Pooled:
+            above = ladder(name)[1:2]
+            return estimated(chain(self.found, name, metric, self.borrowed),
+                             made(above[0], metric) if above else None)
+
+        return made
+
+
+class OfClass(Mapping[str, Pooled]):
+    """The estimates of a class by quantity."""
+
+    def __init__(self, name: str, metrics: Sequence[str],
+                 estimate: Callable[[str, str], Pooled]) -> None:
+        self.name, self.metrics, self.estimate = name, metrics, estimate
+
+    def __getitem__(self, metric: str) -> Pooled:
+        if metric not in self.metrics:
+            raise KeyError(metric)
+        return self.estimate(self.name, metric)
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.metrics  # without an estimate of it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
 
 
 def seen(systems: Iterable[System]) -> list[System]:
@@ -131,61 +177,100 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
     found = []
     for system in seen(systems):
         for metric in METRICS:
-            rows = system.measured(metric)
-            if not len(rows):
-                continue
-            told = uncalibrated(system, metric, {}, rows)
-            if not (np.isfinite(told.predicted).all() and (told.predicted > 0).all()):
-                raise ValueError(f"'{system.id}' has no prediction of {metric} for every row")
-            found.append(Residuals(
-                system.id, class_of(system.scenario), metric,
-                np.log(told.measured / np.sqrt(told.low * told.high)),
-                np.log(told.high / told.low) / (2 * NORMAL_90),
-                system.rows["concurrency"][rows] / system.scenario.devices))
+            for load, rows in by_load(system, metric):
+                told = uncalibrated(system, metric, {}, rows)
+                if not (np.isfinite(told.predicted).all() and (told.predicted > 0).all()):
+                    raise ValueError(f"'{system.id}' has no prediction of {metric} for every row")
+                found.append(Residuals(
+                    system.id, under(load, class_of(system.scenario)), metric,
+                    np.log(told.measured / np.sqrt(told.low * told.high)),
+                    np.log(told.high / told.low) / (2 * NORMAL_90),
+                    system.rows["concurrency"][rows] / system.scenario.devices))
     return found
 
 
-def pool(found: Iterable[Residuals], borrowed: float) -> Estimates:
-    """The estimate of every class that has a system, from the widest to the narrowest.
+def by_load(system: System, metric: str) -> Iterator[tuple[Load, np.ndarray]]:
+    """The rows of a system that have a quantity, by load; indices, where there are any."""
+    rows = system.measured(metric)
+    queued = system.queued[rows]
+    if not queued.all():
+        yield load_of(system.scenario), rows[~queued]
+    if queued.any():
+        yield QUEUED, rows[queued]
 
-    A class borrows from the one above it; latency, which few systems state, from the time per
-    token of its own class.
+
+def chain(found: Iterable[Residuals], name: str, metric: str, borrowed: float) -> Weighted:
+    """What the estimate of a class rests on: its own systems, and those of classes around it.
+
+    Of a class that has ``n`` systems each counts ``1 / (n + borrowed)``; the rest is that of the
+    others of the class above it, shared out in the same way. Latency, which few systems state,
+    borrows from the time per token of its own class first.
 
     Args:
         found: what was measured.
-        borrowed: how many systems the class above counts for.
+        name: of the class.
+        metric: the quantity.
+        borrowed: how many systems the classes around a class count for in it.
     """
-    groups: dict[tuple[str, str], list[Residuals]] = {}
-    for each in found:
-        for step in ladder(each.of):
-            groups.setdefault((step, each.metric), []).append(each)
-    estimates: Estimates = {}
-    for name, metric in sorted(groups, key=lambda key: (
-            key[0] != ALL, key[0].count("/"), key[1] in STAND_IN)):
-        stand_in = estimates.get(name, {}).get(STAND_IN.get(metric, ""))
-        above = stand_in or next((estimates[step][metric] for step in ladder(name)[1:]
-                                  if metric in estimates.get(step, {})), None)
-        estimates.setdefault(name, {})[metric] = _estimated(
-            groups[name, metric], above, borrowed)
-    return estimates
+    steps = [(metric, step) for step in ladder(name)]
+    if metric in STAND_IN:
+        steps[1:1] = [(STAND_IN[metric], step) for step in ladder(name)]
+    left, groups = list(found), []
+    for of, step in steps:
+        some = [each for each in left if each.metric == of and step in ladder(each.of)]
+        if some:
+            groups.append(some)
+            left = [each for each in left if all(each is not one for one in some)]
+    weighted, rest = Weighted(), 1.0
+    for place, some in enumerate(groups):
+        last = place == len(groups) - 1
+        share = rest if last else rest * len(some) / (len(some) + borrowed)
+        weighted += [(each, share / len(some)) for each in some]
+        rest -= share
+    return weighted
 
 
-def _estimated(members: list[Residuals], above: Pooled | None, borrowed: float) -> Pooled:
-    """A class's variances: medians over its systems, each with so many of the class above."""
-    def of(variances: list[float], weights: list[float], other: float | None) -> float:
-        count = sum(weights)
-        own = max(0.0, _median(variances, weights)) if count else 0.0
-        return own if other is None else (count * own + borrowed * other) / (count + borrowed)
+def estimated(members: Weighted, above: Pooled | None = None) -> Pooled:
+    """A class's deviations: the likeliest to either side, and the median scatter of rows.
 
-    between = [each.unexplained for each in members]
-    slower = [each.slower for each in members]
-    within = [each.scatter for each in members if len(each.error) > 1]
-    return Pooled(of(between, [1 - share for share in slower], above.below if above else None),
-                  of(between, slower, above.above if above else None),
-                  of(within, [1.0] * len(within), above.rows if above else None))
+    Args:
+        members: what it rests on, see :func:`chain`.
+        above: the estimate of the class above; None of all systems.
+    """
+    error, explained = (np.concatenate([getattr(each, name) for each, _ in members])
+                        for name in ("error", "explained"))
+    weight = np.concatenate([np.full(len(each.error), share / len(each.error))
+                             for each, share in members])
+
+    if above is not None:
+        error = np.clip(error, -FAR * np.hypot(above.down, explained),
+                        FAR * np.hypot(above.up, explained))
+
+    def missed(sizes: np.ndarray) -> float:
+        down, up = (np.hypot(size, explained) + TINY for size in sizes)
+        return unlikely(error, down, up, weight)
+
+    best = min((minimize(missed, start, method="Nelder-Mead") for start in STARTS),
+               key=lambda made: float(made.fun))
+    down, up = np.abs(best.x)
+    rows = [(each.scatter, share) for each, share in members if len(each.error) > 1]
+    return Pooled(float(down), float(up), _median(*zip(*rows, strict=True)) if rows else 0.0)
 
 
-def _median(values: list[float], weights: list[float]) -> float:
+def unlikely(error: np.ndarray, down: np.ndarray, up: np.ndarray, weight: np.ndarray) -> float:
+    """Less the logarithm of how likely errors are, but for a constant [1].
+
+    Args:
+        error: each of a variable of Student, shape (n,).
+        down, up: the normal deviations with its 10% and 90% points to either side, likewise [1].
+        weight: how much each counts, likewise.
+    """
+    own = np.where(error < 0, down, up) / HEAVY
+    tail = np.log1p(np.square(error / own) / FREEDOM) * (FREEDOM + 1) / 2
+    return float((weight * (np.log(down + up) + tail)).sum())
+
+
+def _median(values: Sequence[float], weights: Sequence[float]) -> float:
     """Median of values that count so much each; between two of them, in proportion."""
     order = np.argsort(values)
     weight = np.array(weights)[order]
@@ -193,20 +278,21 @@ def _median(values: list[float], weights: list[float]) -> float:
                            np.array(values)[order]))
 
 
-def left_out(found: list[Residuals], borrowed: float) -> dict[str, dict[str, Sides]]:
-    """What each system gets of each of its quantities from all the others.
+def left_out(found: list[Residuals], borrowed: float) -> dict[str, dict[str, dict[str, Sides]]]:
+    """What each system gets, by load and quantity, from all the others.
 
     Args:
         found: what was measured.
-        borrowed: how many systems the class above counts for.
+        borrowed: how many systems the classes around a class count for in it.
     """
-    sides: dict[str, dict[str, Sides]] = {}
-    for system in dict.fromkeys(each.system for each in found):
-        others = pool([each for each in found if each.system != system], borrowed)
-        sides[system] = {
-            each.metric: (round(known[2][0], DIGITS), round(known[2][1], DIGITS))
-            for each in found if each.system == system
-            if (known := taken(others, each.of, each.metric)) is not None}
+    sides: dict[str, dict[str, dict[str, Sides]]] = {}
+    for system, of in {each.system: each.of.partition("/")[2] for each in found}.items():
+        others = Estimates([each for each in found if each.system != system], borrowed)
+        for load in LOADS:
+            known = {metric: taken(others, under(load, of), metric) for metric in METRICS}
+            sides.setdefault(system, {})[load] = {
+                metric: (round(got[2][0], DIGITS), round(got[2][1], DIGITS))
+                for metric, got in known.items() if got is not None}
     return sides
 
 
@@ -219,51 +305,56 @@ class Written:
 
     classes: dict[str, dict[str, OwnError]]
     left_out: dict[str, LeftOut]
-    growth: Mapping[Metric, Growth]
+    growth: Mapping[Load, Mapping[str, Growth]]
     measured: Mapping[str, Covered]
     width: dict[tuple[str, str], float]
 
 
-def estimate(systems: Iterable[System], borrowed: float, growth: Mapping[Metric, Growth],
+def estimate(systems: Iterable[System], borrowed: float,
+             growth: Mapping[Load, Mapping[str, Growth]],
              measured: Mapping[str, Covered]) -> Written:
     """Estimates of all classes, and of each system's class without the system.
 
     Args:
         systems: what was measured.
-        borrowed: how many systems the class above counts for.
-        growth: of the error with distance, by quantity.
+        borrowed: how many systems the classes around a class count for in it.
+        growth: of the error with distance, by load and quantity.
         measured: what each measured system covers.
 
     Raises ValueError as :func:`residuals` does.
     """
     by_id = {system.id: system for system in systems}
     found = residuals(by_id.values())
-    without, whole = left_out(found, borrowed), pool(found, borrowed)
+    without, whole = left_out(found, borrowed), Estimates(found, borrowed)
     inside: dict[tuple[str, str], list[np.ndarray]] = {}
     ratios: dict[tuple[str, str], list[np.ndarray]] = {}
     for each in found:
         system = by_id[each.system]
+        rows = dict(by_load(system, each.metric))[each.load]
         told = uncalibrated(system, each.metric, {each.metric: widened(
-            without[each.system][each.metric],
-            grown_without(growth, each.metric, each.system),
-            near(system.scenario, system.rows["concurrency"][system.measured(each.metric)],
-                 measured).distance)})
+            without[each.system][each.load][each.metric],
+            grown_without(growth_under(growth, each.load), each.metric, each.system),
+            near(system.scenario, system.rows["concurrency"][rows], measured).distance)}, rows)
         for step in ladder(each.of):
             inside.setdefault((step, each.metric), []).append(
                 (told.low <= told.measured) & (told.measured <= told.high))
             ratios.setdefault((step, each.metric), []).append(told.high / told.low)
+    counts = {(step, metric): len({each.system for each in found
+                                   if each.metric == metric and step in ladder(each.of)})
+              for step, metric in inside}
     classes: dict[str, dict[str, OwnError]] = {}
     for name in sorted(whole, key=lambda name: (name != ALL, name)):
         for metric in (metric for metric in METRICS if metric in whole[name]):
-            of, rows = whole[name][metric], inside[name, metric]
+            of, held = whole[name][metric], inside[name, metric]
             classes.setdefault(name, {})[metric] = OwnError(
                 down=round(of.down, DIGITS), up=round(of.up, DIGITS),
-                within=round(of.within, DIGITS), systems=len(rows),
-                rows=sum(map(len, rows)), inside=sum(int(each.sum()) for each in rows))
-    of_system = {each.system: each.of for each in found}
+                within=round(of.within, DIGITS), systems=counts[name, metric],
+                rows=sum(map(len, held)), inside=sum(int(each.sum()) for each in held))
+    of_system = {each.system: each.of.partition("/")[2] for each in found}
     return Written(
         classes,
-        {name: LeftOut(of=of_system[name], deviation=cast("dict[Metric, Sides]", sizes))
+        {name: LeftOut(of=of_system[name],
+                       deviation=cast("dict[Load, dict[Metric, Sides]]", sizes))
          for name, sizes in without.items()},
         growth, measured,
         {key: float(np.median(np.concatenate(each))) for key, each in ratios.items()})

@@ -21,7 +21,7 @@ from calc.intervals.uncertainty import (
     normal_interval,
     width,
 )
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 
 HALVES = 200
 FEW_REQUESTS, MORE_REQUESTS = 4, 6

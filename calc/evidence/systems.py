@@ -21,8 +21,8 @@ from calc.quantities.latencies import latencies
 from calc.serving.replay import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario
+from catalogue.deployments.knobs import Knob
 from catalogue.deployments.layout import mechanism_problems
-from catalogue.deployments.physics_inputs import Knob
 from catalogue.entries.calibrations import Metric
 from catalogue.reading.values import Value
 
@@ -83,6 +83,12 @@ class System:
         """Whether its rows are runs of many requests, which the scheduler serves."""
         sent = self.rows.get("requests")
         return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
+
+    @property
+    def queued(self) -> np.ndarray:
+        """Whether a row is a run of many requests that are all sent at once, by row."""
+        rows = np.arange(len(self.rows["concurrency"]))
+        return self.scheduled & ~np.isin(rows, list(self.limited))
 
     def with_inputs(self, inputs: Mapping[str, float]) -> Self:
         """The same rows of a deployment that has these inputs in place of its own."""

@@ -8,12 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.evidence.classes import UNCALIBRATED, deviations, discrepancy
+from calc.evidence.classes import (
+    UNCALIBRATED,
+    class_of,
+    deviations,
+    discrepancy,
+    load_of,
+    under,
+)
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from catalogue import ParamsError, library, load_scenario
 from catalogue.deployments import family
-from catalogue.entries.calibrations import CalibrationFile
+from catalogue.entries.calibrations import QUEUED, CalibrationFile
 from catalogue.reading import units
 
 
@@ -30,6 +37,7 @@ class Result:
         inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
         left_out: numbers of rows (from 1) that were neither fitted nor predicted.
         blind: what was predicted of its rows before they were known; None if nothing was.
+        of: class of the own error that each row's interval has, where nothing was fitted.
     """
 
     system: str
@@ -40,6 +48,7 @@ class Result:
     inside: float | None = None
     left_out: tuple[int, ...] = ()
     blind: Predictions | None = None
+    of: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Plain data; errors are fractions."""
@@ -95,10 +104,33 @@ def uncalibrated_results(systems: Iterable[System],
         for metric in metrics:
             rows = case.measured(metric)
             if len(rows):
-                own = deviations(case.scenario, case.rows["concurrency"][rows])
                 yield Result(case.id, metric, UNCALIBRATED, (),
-                             uncalibrated(case, metric, own, rows),
-                             blind=blind(case, metric))
+                             uncalibrated(case, metric, own_parts(case, rows), rows),
+                             blind=blind(case, metric), of=classes_of(case, rows))
+
+
+def classes_of(case: System, rows: np.ndarray) -> tuple[str, ...]:
+    """The class of the own error of each row.
+
+    Args:
+        case: what was measured.
+        rows: indices.
+    """
+    load, of = load_of(case.scenario), class_of(case.scenario)
+    return tuple(under(QUEUED if queued else load, of) for queued in case.queued[rows])
+
+
+def own_parts(case: System, rows: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
+    """The own error of each quantity of some rows, as an interval takes it, shape (rows,) each [1].
+
+    Args:
+        case: what was measured.
+        rows: indices.
+    """
+    requests, queued = case.rows["concurrency"][rows], case.queued[rows]
+    own, other = (deviations(case.scenario, requests, load) for load in (None, QUEUED))
+    return {name: tuple(np.where(queued, *pair) for pair in zip(other[name], parts, strict=True))
+            for name, parts in own.items()}
 
 
 def blind(case: System, metric: str) -> Predictions | None:

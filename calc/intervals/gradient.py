@@ -27,6 +27,7 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     np.power: (lambda s, y, a, b: s * b * a ** (b - 1), lambda s, y, a, b: s * y * np.log(a)),
     np.negative: (lambda s, y, a: -s,),
     np.log2: (lambda s, y, a: s / (a * np.log(2)),),
+    np.expm1: (lambda s, y, a: s * (y + 1),),
     np.maximum: (lambda s, y, a, b: s * (a >= b), lambda s, y, a, b: s * (a < b)),
     np.minimum: (lambda s, y, a, b: s * (a <= b), lambda s, y, a, b: s * (a > b)),
 }
@@ -94,6 +95,8 @@ def slopes(result: Any, inputs: Sequence[Traced]) -> list[Number]:
     """Slope of a result by each traced input, at the values that they have.
 
     >>> x, y = traced([2.0, 3.0])
+    >>> [round(float(slope), 3) for slope in slopes(np.expm1(x) * y, [x, y])]
+    [22.167, 6.389]
     >>> [float(slope) for slope in slopes(np.maximum(x * y, x) / x**2, [x, y])]
     [-0.75, 0.5]
 

@@ -18,7 +18,7 @@ import numpy as np
 from calc.intervals.uncertainty import HALF_MEAN
 from calc.quantities.everything import evaluate
 from catalogue import Scenario
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
 SEED = 3

@@ -22,7 +22,7 @@ import numpy as np
 from calc.intervals.amounts import Amount
 from calc.quantities.everything import evaluate
 from catalogue import symbols
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 
 TAIL = 0.1  # what an 80% interval leaves out on either side
 HALF_MEAN = math.sqrt(2 / math.pi)  # mean size of a normal variable; of its cube, twice as much

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,10 @@ from calc.intervals.amounts import Amount
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
 from calc.launching.watching.predictions import Predicted, predicted
+from calc.quantities.benches import FEWEST, bench_count
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 
-WAVES = 4  # times the requests in flight that a run sends, where it stays short
-LARGEST_RUN = 1_000_000  # output tokens of a run
-FEWEST = 16  # requests of one user
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
 METRICS = ("ttft", "tpot", "output_throughput")
 URL, RESULTS = "BASE_URL", "results"
@@ -78,7 +77,7 @@ def plan(pools: Sequence[Pool], of: Sequence[Predicted]) -> list[Bench]:
     found = []
     for run in runs:
         expected = (_of_pools(pools, of, run) if len(pools) > 1
-                     else _at_rate(scenario) if run.rate else _of_one(scenario, run))
+                     else _at_rate(scenario) if run.rate else of_closed_loop(scenario, run))
         found.append(Bench(**{**vars(run), "predicted": expected, "scatter": scatter}))
     return found
 
@@ -127,14 +126,17 @@ def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
 def _many(users: int, answer: int, scenario: Scenario | None = None) -> int:
     """Requests of a run: those of the scenario, a few waves, or one where that takes long."""
     stated = scenario.file.workload.requests if scenario else None
-    if stated is not None:
-        return int(stated.value)
-    several = WAVES * users
-    return max(FEWEST, several if several * answer <= LARGEST_RUN else users)
+    return int(bench_count(SimpleNamespace(
+        concurrency=users, output_tokens=answer, bench_requests=stated.value if stated else 0)))
 
 
-def _of_one(scenario: Scenario, run: Bench) -> dict[str, Amount]:
-    """As every measured row is predicted: by the closed form, or the scheduler for many waves."""
+def of_closed_loop(scenario: Scenario, run: Bench) -> dict[str, Amount]:
+    """As every measured row is predicted: by the closed form, or the scheduler for many waves.
+
+    Args:
+        scenario: the deployment.
+        run: as many requests in flight as it says.
+    """
     rows = {name: np.array([float(value)]) for name, value in run.asked.items()}
     rows |= {metric: np.array([math.nan]) for metric in METRICS}
     system = System(scenario, rows, {}, unequal=frozenset({0} if run.spread else ()),

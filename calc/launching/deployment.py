@@ -165,6 +165,10 @@ def _release(scenario: Scenario) -> Release:
     if scenario.running.profile.id not in ENGINES:
         raise ParamsError(f"'{scenario.id}': the flags of '{scenario.running.profile.id}' are not "
                           f"in the catalogue, {hint}.")
+    if scenario.running.asked:
+        raise ParamsError(f"'{scenario.id}': {scenario.running.profile.id} has no release "
+                          f"'{scenario.running.asked}' whose flags are known, expected one such as "
+                          f"{scenario.running.release}.")
     return release_of(scenario.running.profile.id, scenario.running.release)
 
 

@@ -181,6 +181,11 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         if steps:
             found.append(release.take("--prefill-delayer-max-delay-passes", steps.value,
                                       "steps that they wait at most"))
+    for key, why in (("scheduler_recv_interval", "decode steps until it looks for requests again"),
+                     ("stream_interval", "tokens that are sent together")):
+        stated = getattr(file.workload, key)
+        if stated is not None and stated.value > 1:
+            found.append(release.take(f"--{key.replace('_', '-')}", int(stated.value), why))
     if not file.graphs:
         if release.has("--cuda-graph-backend-decode", "disabled"):
             found.append(release.take("--cuda-graph-backend-decode", "disabled",

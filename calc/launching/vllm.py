@@ -275,6 +275,12 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
                           f"{file.prefill_coordination}, expected eager.")
     found = [release.take("--enable-chunked-prefill", None, "a step may hold both"),
              release.take("--enable-prefix-caching", None, "what is found in it shortens prefill")]
+    if (looks := file.workload.scheduler_recv_interval) is not None and looks.value > 1:
+        raise ParamsError(f"{release}: it looks for requests before every step, there is no flag "
+                          f"for scheduler_recv_interval: {looks.value}.")
+    if (pieces := file.workload.stream_interval) is not None and pieces.value > 1:
+        found.append(release.take("--stream-interval", int(pieces.value),
+                                  "tokens that are sent together"))
     if not file.graphs:
         found.append(release.take("--enforce-eager", None, "decode operator by operator"))
     elif "largest_graph" in scenario.mechanisms and release.has("--max-cudagraph-capture-size", 1):

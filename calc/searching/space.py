@@ -48,7 +48,7 @@ QUALITY = "quality"  # formats of unknown or too low a score
 Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 
-KINDS = (2, 3, 2, 2, 2, 2)
+KINDS = (2, 3, 2, 2, 2, 2, 2)
 """What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
 than one, domains that an exchange leaves, replicas, redundant experts, drafts, slices. Layouts of
 one kind differ in their numbers only."""
@@ -339,7 +339,8 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
     return (*placed(node, cells["devices"], cells["data"], cells["expert"]),
-            cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
+            cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1,
+            sharing(cells) > cells["tensor"])
 
 
 def sharing(cells: Cells) -> np.ndarray:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from calc.costing.power import (
 )
 from calc.costing.rates import prices_of
 from calc.physics.arrays import Inputs, Number, ceil_div
-from calc.quantities.waves import prompts
+from calc.quantities.waves import first_held, prompts
 from calc.searching.space import AXES, Base, Cells, Space
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import Demand
@@ -141,7 +143,14 @@ class Tried:
 
     def decoding(self, cells: Cells) -> Cells:
         """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
-        return self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
+        found = self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
+        return found | {PACE: found[PACE] * self._after_first}
+
+    @cached_property
+    def _after_first(self) -> float:
+        """The least share of a token's time that is seen of it: a held first token comes later."""
+        q = SimpleNamespace(**self.inputs)
+        return float(np.min(1 - first_held(q, 1.0) / np.maximum(1, q.output_tokens - 1)))
 
     def prefilling(self, cells: Cells) -> Cells:
         """Chunks of a prompt alone, which do not depend on the requests in flight: what

@@ -11,8 +11,8 @@ Requests with texts in common share their blocks under both policies (``calc.ser
 request that comes to its turn looks up what is there, and its own blocks can be found as soon as a
 step fills them. What a preempted one had it may find again.
 
-Not modelled: tokens of a draft model, asynchronous scheduling (vLLM), rounding of chunks to pages
-and prefixes shared to the token (SGLang).
+Not modelled: tokens of a draft model, the step of a request that has ended, rounding of chunks to
+pages and prefixes shared to the token (SGLang).
 
 Sources: https://github.com/vllm-project/vllm, vllm/v1/core/sched/scheduler.py (``schedule``,
 ``_preempt_request``) and vllm/v1/core/kv_cache_manager.py (``allocate_slots``);
@@ -25,45 +25,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from typing import Any
 
-from calc.serving.blocks import PrefixCache, Span
-from calc.serving.requests import Contexts, Limits, Outcome, Request, Step
-
-
-class Job:
-    """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache.
-
-    Of its ``blocks`` the first ``held`` are those of its texts that can be shared; while it waits,
-    ``spared`` are those that it found and others have.
-    """
-
-    __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "found",
-                 "generated", "held", "known", "number", "preemptions", "request", "room", "spans",
-                 "spared", "started")
-
-    def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
-        """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
-        self.number, self.request = number, request
-        self.generated = int(prefilled)
-        self.known = request.input_tokens + self.generated
-        self.computed = request.input_tokens if prefilled else request.cached_tokens
-        self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
-        self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
-        self.found = request.cached_tokens
-        self.spans: tuple[Span, ...] = ()
-        self.started = self.first_token = self.finished = math.nan
-
-    @property
-    def decodes(self) -> bool:
-        """Whether only its newest output token is still to be fed."""
-        return self.generated > 0 and self.computed == self.known - 1
-
-    def outcome(self) -> Outcome:
-        """When it was served."""
-        request = self.request
-        return Outcome(self.number, request.arrival, self.started, self.first_token, self.finished,
-                       request.input_tokens, request.output_tokens, self.preemptions, self.found,
-                       self.evicted)
+from calc.serving.blocks import PrefixCache
+from calc.serving.requests import Contexts, Job, Limits, Step
 
 
 class Engine:
@@ -72,6 +37,8 @@ class Engine:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.waiting: deque[Job] = deque()
+        self.arrived: list[list[Any]] = []  # not looked for yet: a request, and steps it misses
+        self.decoded = 0  # steps in a row without a prompt
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
         self.kept = PrefixCache()  # its idle blocks are free, until they are taken
@@ -86,8 +53,8 @@ class Engine:
         self.tried = False  # whether that step left those out who wait
         self.admits = True  # whether requests who wait may be let in
 
-    def submit(self, job: Job) -> None:
-        """Put a request at the end of the queue.
+    def submit(self, job: Job, busy: bool = False) -> None:
+        """A request arrives; of an engine that is ``busy`` with a step it may have to wait.
 
         Raises ValueError if it needs more blocks than the cache has.
         """
@@ -98,6 +65,25 @@ class Engine:
                              f"has {self.limits.kv_blocks}.")
         job.spans = self.limits.spans(job.request.texts)
         self.shared = self.shared or bool(job.spans)
+        if busy and (self.limits.recv_interval > 1 or self.limits.steps_ahead):
+            self.arrived.append([job, self.limits.steps_ahead])
+            return
+        if not busy:
+            self.decoded = 0
+        self._enter(job)
+
+    def receive(self, idle: bool) -> None:
+        """Look for requests before a step is planned; an ``idle`` engine does so all the time."""
+        looks, missed = idle or not self.decoded % self.limits.recv_interval, []
+        for each in self.arrived:
+            if idle or (looks and not each[1]):
+                self._enter(each[0])
+            else:
+                missed.append([each[0], max(0, each[1] - 1)])
+        self.arrived = missed
+
+    def _enter(self, job: Job) -> None:
+        """Put a request at the end of the queue."""
         if self.limits.policy != "mixed":  # those in work may have to pause
             self._book_passed()
             self.still = 0
@@ -107,7 +93,12 @@ class Engine:
     @property
     def load(self) -> int:
         """Requests submitted and not finished [request]."""
-        return len(self.waiting) + len(self.running)
+        return len(self.waiting) + len(self.running) + len(self.arrived)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to work on of what it has looked for."""
+        return not (self.running or self.waiting)
 
     @property
     def full(self) -> bool:
@@ -162,12 +153,14 @@ class Engine:
         elif decode:  # of requests that come with their cache, or found it
             self.contexts = Contexts((*self.contexts, *decode))
         self.tried = prompts and self.admits and not prefill
+        self.decoded = 0 if prefill else self.decoded + (not self.ahead)
         return Step(tuple(prefill), self.contexts)
 
     def repeat(self, steps: int) -> None:
         """Take so many of the steps that take every request in work a token further."""
         self.still -= steps
         self.passed += steps
+        self.decoded += steps
         self.contexts = self.contexts.next(steps)
 
     def complete(self, now: float) -> list[Job]:

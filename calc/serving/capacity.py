@@ -8,9 +8,9 @@ import numpy as np
 
 from calc.serving.arrivals import Shape, bursts, poisson
 from calc.serving.metrics import Objective, summarise
-from calc.serving.requests import Request
+from calc.serving.requests import Request, Run
 from calc.serving.scheduling import Transfer
-from calc.serving.simulation import Pool, Run, simulate
+from calc.serving.simulation import Pool, simulate
 
 WAVES = 10
 MOST_RUNS = 5

@@ -54,7 +54,9 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bo
     longest = int((lengths[0] + lengths[1]).max())
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
-        kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy)
+        kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy,
+        recv_interval=int(inputs["scheduler_recv_interval"]),
+        steps_ahead=int(inputs["steps_ahead"]))
     between = replicas / (ranks * inputs["front_end_rate"])
     requests = [Request(number * between, int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]

@@ -7,6 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from calc.serving.blocks import Span
 
 Policy = Literal["mixed", "prefill-first"]
@@ -132,6 +135,11 @@ class Limits:
             work when another one asks for admission (SGLang's new_token_ratio, which changes as it
             runs and is constant here); below 1 requests can be retracted; under ``prefill-first``
             only [1].
+        recv_interval: decode steps in a row after which the engine looks for requests; it does so
+            after every step with prompts, and all the time where it has nothing to do
+            (SGLang's scheduler_recv_interval) [1].
+        steps_ahead: steps that are decided on before the one before them is over; who arrives
+            meanwhile is not in them [1].
 
     Raises ValueError for a limit under which nothing runs.
     """
@@ -143,9 +151,12 @@ class Limits:
     policy: Policy = "mixed"
     whole_prompt_fits: bool = True
     reserved_output: float = 1.0
+    recv_interval: int = 1
+    steps_ahead: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size"):
+        for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size",
+                     "recv_interval"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}, expected at least 1.")
@@ -154,6 +165,8 @@ class Limits:
                              f"{', '.join(get_args(Policy))}.")
         if not 0 <= self.reserved_output <= 1:
             raise ValueError(f"reserved_output is {self.reserved_output}, expected 0 to 1.")
+        if self.steps_ahead < 0:
+            raise ValueError(f"steps_ahead is {self.steps_ahead}, expected 0 or more.")
 
     def blocks(self, tokens: int) -> int:
         """Blocks that hold that many tokens [block]."""
@@ -219,3 +232,56 @@ class Outcome:
     def e2e(self) -> float:
         """From arrival to the last token [s]."""
         return self.finished - self.arrival
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened.
+
+    Attributes:
+        outcomes: of all requests, in the order of arrival.
+        steps: by pool (``serve``, or ``prefill`` and ``decode``), per replica or group of ranks:
+            begin and end of every step, shape (steps, 2) [s].
+        request_seconds: time integral of the number of requests in the system, counted on the way
+            [request s].
+    """
+
+    outcomes: tuple[Outcome, ...]
+    steps: dict[str, tuple[npt.NDArray[np.float64], ...]]
+    request_seconds: float
+
+
+class Job:
+    """A request in an engine: ``known`` tokens, of which ``computed`` are in the cache.
+
+    Of its ``blocks`` the first ``held`` are those of its texts that can be shared; while it waits,
+    ``spared`` are those that it found and others have.
+    """
+
+    __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "found",
+                 "generated", "held", "known", "number", "preemptions", "request", "room", "spans",
+                 "spared", "started")
+
+    def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
+        """Before any work; ``prefilled``: the prompt's cache and the first token come with it."""
+        self.number, self.request = number, request
+        self.generated = int(prefilled)
+        self.known = request.input_tokens + self.generated
+        self.computed = request.input_tokens if prefilled else request.cached_tokens
+        self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
+        self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
+        self.found = request.cached_tokens
+        self.spans: tuple[Span, ...] = ()
+        self.started = self.first_token = self.finished = math.nan
+
+    @property
+    def decodes(self) -> bool:
+        """Whether only its newest output token is still to be fed."""
+        return self.generated > 0 and self.computed == self.known - 1
+
+    def outcome(self) -> Outcome:
+        """When it was served."""
+        request = self.request
+        return Outcome(self.number, request.arrival, self.started, self.first_token, self.finished,
+                       request.input_tokens, request.output_tokens, self.preemptions, self.found,
+                       self.evicted)

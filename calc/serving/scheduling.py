@@ -18,8 +18,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from calc.serving.batching import Engine, Job
-from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
+from calc.serving.batching import Engine
+from calc.serving.requests import GroupTime, Job, Limits, Outcome, Request, Step, StepTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,
     """Serve all requests and say when and in which steps.
 
     A step takes ``gap`` and then ``step_time``; its tokens come out at its end. It can work on what
-    has arrived when it begins, on the earliest arrival first (of one instant: in the order given).
+    has arrived when it begins, and the engine has looked for, on the earliest arrival first (of one
+    instant: in the order given).
 
     Args:
         requests: in any order.
@@ -138,10 +139,11 @@ def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,
     steps: list[StepRecord] = []
     clock = 0.0
     while arriving or engine.load:
-        if not engine.load:
+        if not (busy := engine.load > 0):
             clock = max(clock, arriving[0].request.arrival)
         while arriving and arriving[0].request.arrival <= clock:
-            engine.submit(arriving.popleft())
+            engine.submit(arriving.popleft(), busy)
+        engine.receive(engine.idle)
         step = engine.plan(clock)
         end = clock + duration(step, step_time, gap)
         steps.append(StepRecord(clock, end, step, tuple(job.number for job in engine.preempted)))

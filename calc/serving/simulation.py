@@ -37,8 +37,17 @@ import simpy
 from simpy.core import EventPriority
 
 from calc.serving.arrivals import ClosedLoop, Conversation
-from calc.serving.batching import Engine, Job
-from calc.serving.requests import GroupTime, Limits, Outcome, Request, Step, StepTime
+from calc.serving.batching import Engine
+from calc.serving.requests import (
+    GroupTime,
+    Job,
+    Limits,
+    Outcome,
+    Request,
+    Run,
+    Step,
+    StepTime,
+)
 from calc.serving.scheduling import Transfer, duration, group_duration
 from catalogue.deployments.resolved import DELAY_STEPS
 
@@ -104,23 +113,6 @@ class Pool:
                              "groups.")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What happened.
-
-    Attributes:
-        outcomes: of all requests, in the order of arrival.
-        steps: by pool (``serve``, or ``prefill`` and ``decode``), per replica or group of ranks:
-            begin and end of every step, shape (steps, 2) [s].
-        request_seconds: time integral of the number of requests in the system, counted on the way
-            [request s].
-    """
-
-    outcomes: tuple[Outcome, ...]
-    steps: dict[str, tuple[npt.NDArray[np.float64], ...]]
-    request_seconds: float
-
-
 def _until(env: simpy.Environment, time: float) -> Events:
     """Wait until a time of the clock, exactly: within a factor of two differences do not round."""
     if time > 2 * env.now:
@@ -147,12 +139,13 @@ class _Group:
         self.delayed = 0  # steps in a row for which prompts were held back
         self.planned = (0.0, 0.0)  # begin and end of the step on its way [s]
         self.taken, self.left = 0.0, 0  # its time [s], and such steps after it if nobody asks
+        self.busy = False  # whether a step is on its way, or the next one already decided on
         self.wake = env.event()
         env.process(self._serve())
 
     def submit(self, engine: Engine, job: Job) -> None:
         self._catch_up()
-        engine.submit(job)
+        engine.submit(job, self.busy)
         if not self.wake.triggered:
             self.wake.succeed()
 
@@ -161,12 +154,13 @@ class _Group:
         take = self._alone if len(engines) == 1 else self._together
         while True:
             if not any(engine.load for engine in engines):
+                self.busy = False
                 self.wake = env.event()
                 yield self.wake
             if env.peek() <= env.now:
                 yield _AfterAll(env)
             finished, others = list[Job](), env.peek()  # nobody else does anything meanwhile
-            self.planned = take(env.now, others)
+            self.planned, self.busy = take(env.now, others), True
             while self.planned[1] < others and not (finished := self._complete()):
                 self.planned = take(self.planned[1], others)
             yield from self._pass()
@@ -205,10 +199,11 @@ class _Group:
         Steps like it that are over before ``others`` do anything are taken at once.
         """
         (engine,), pool = self.engines, self.pool
+        engine.receive(engine.idle)
         step = engine.plan(start)
         taken = self.taken = duration(step, pool.step_time, pool.gap)
         end, repeats = start + taken, 0
-        if engine.still and not engine.planned:  # nobody but those who go on
+        if engine.still and not (engine.planned or engine.arrived):  # nobody but those who go on
             most = min(engine.still, pool.alike(step))
             while end < others and repeats < most:
                 self.steps += start, end
@@ -219,8 +214,13 @@ class _Group:
 
     def _together(self, start: float, others: float) -> tuple[float, float]:
         """Plan the next step of all ranks; returns its begin and end [s]."""
+        idle, before = all(engine.idle for engine in self.engines), self.engines[0].decoded
+        for engine in self.engines:
+            engine.receive(idle)
         prefill, pool = self._may_prefill(), self.pool
         steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
+        for engine in self.engines:  # all of them look for requests between the same steps
+            engine.decoded = 0 if any(step.prefill for step in steps) else before + 1
         return start, start + group_duration(steps, pool.group_time or self._slowest, pool.gap)
 
     def _slowest(self, steps: Sequence[Step]) -> float:

@@ -15,7 +15,7 @@ from calc.commands.deciding import benched
 from calc.commands.printing import OK, console, print_json, store
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
-from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.deployments.knobs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import fixed, human, plain

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from calc.commands.printing import OK, print_json, store
-from calc.evidence.classes import UNCALIBRATED, discrepancy, named
+from calc.evidence.classes import LOADS, UNCALIBRATED, discrepancy, named
 from calc.intervals.leaning import of_deployment
 from calc.intervals.uncertainty import Sides
 from catalogue import ParamsError, deployment_names, library, load_scenario
@@ -51,16 +51,19 @@ def run(args: argparse.Namespace) -> int:
         path = library.locate("discrepancies", UNCALIBRATED)
         store(path, with_estimates(path.read_text(encoding="utf-8"), made))
     if args.json:
-        print_json({"classes": {name: {metric: own.model_dump() for metric, own in of.items()}
-                                for name, of in made.classes.items()},
+        print_json({**{part: {name: {metric: own.model_dump() for metric, own in of.items()}
+                              for name, of in getattr(made, part).items()}
+                       for part in ("classes", "growth")},
                     **{part: {name: own.model_dump() for name, own in getattr(made, part).items()}
-                       for part in ("left_out", "growth", "measured")}})
+                       for part in ("left_out", "measured")}})
         return OK
     _print_classes(made.classes, made.width)
-    for metric, each in made.growth.items():
-        print(f"{metric}: the error grows by {each.down:.2f} below and {each.up:.2f} above with a "
-              f"doubling beyond what was measured; {each.pairs} pairs of rows of {each.systems} "
-              f"systems, {each.inside:.0%} of them in what the other systems give.")
+    for load, (name, _) in LOADS.items():
+        for metric, each in made.growth.get(load, {}).items():
+            print(f"{metric}, {name}: the error grows by {each.down:.2f} below and "
+                  f"{each.up:.2f} above with a doubling beyond what was measured; {each.pairs} "
+                  f"pairs of rows of {each.systems} systems, {each.inside:.0%} of them in what the "
+                  "other systems give.")
     if args.write:
         print(f"stored in {yamlfile.display_path(path)}")
     return OK
@@ -92,8 +95,8 @@ class Estimates(Protocol):
     def left_out(self) -> Mapping[str, LeftOut]:
         """What each measured system gets from the others."""
     @property
-    def growth(self) -> Mapping[Any, Growth]:
-        """Of the error with distance, by quantity."""
+    def growth(self) -> Mapping[Any, Mapping[Any, Growth]]:
+        """Of the error with distance, by load and quantity."""
     @property
     def measured(self) -> Mapping[str, Covered]:
         """What each measured system covers."""
@@ -105,14 +108,15 @@ def with_estimates(text: str, made: Estimates) -> str:
     >>> from catalogue.entries.calibrations import Discrepancy
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
     >>> made = Discrepancy.model_construct(classes={"all": {"tpot": own}}, left_out={
-    ...     "mine": LeftOut(of="all", deviation={"tpot": (0.2, 0.4)})}, growth={}, measured={})
+    ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},
+    ...     growth={}, measured={})
     >>> print(with_estimates("borrowed: 2  # kept\\n", made), end="")
     borrowed: 2  # kept
     classes:
       all:
         tpot: {down: 0.1, up: 0.3, within: 0.1, systems: 2, rows: 9, inside: 7}
     left_out:
-      mine: {of: all, deviation: {tpot: [0.2, 0.4]}}
+      mine: {of: all, deviation: {queued: {tpot: [0.2, 0.4]}}}
     growth:
     measured:
 
@@ -124,15 +128,19 @@ def with_estimates(text: str, made: Estimates) -> str:
     for name, of in made.classes.items():
         lines += [f"  {name}:", *(f"    {metric}: {_flow(own.model_dump())}"
                                   for metric, own in of.items())]
-    lines += ["left_out:", *(f"  {name}: {{of: {own.of}, deviation: {_flow(own.deviation)}}}"
-                             for name, own in made.left_out.items())]
+    lines.append("left_out:")
+    for name, left in made.left_out.items():
+        sizes = ", ".join(f"{load}: {_flow(of)}" for load, of in left.deviation.items())
+        lines.append(f"  {name}: {{of: {left.of}, deviation: {{{sizes}}}}}")
     lines.append("growth:")
-    for metric, each in made.growth.items():
-        own = each.model_dump()
-        lines += [f"  {metric}:", *(f"    {name}: {own[name]:.4g}" for name in own
-                                    if name != "without"),
-                  "    without:", *(f"      {name}: {_flow({'': sides})[3:-1]}"
-                                    for name, sides in each.without.items())]
+    for load, of_load in made.growth.items():
+        lines.append(f"  {load}:")
+        for metric, each in of_load.items():
+            own = each.model_dump()
+            lines += [f"    {metric}:", *(f"      {name}: {own[name]:.4g}" for name in own
+                                          if name != "without"),
+                      "      without:", *(f"        {name}: {_flow({'': sides})[3:-1]}"
+                                          for name, sides in each.without.items())]
     lines += ["measured:", *(f"  {name}: {_flow(own.model_dump())}"
                              for name, own in made.measured.items())]
     kept = MADE.sub("", text)

@@ -10,9 +10,9 @@ import numpy as np
 
 from calc.deciding.inputs.plans import Moves, Plan
 from calc.deciding.inputs.tornado import OWN, own_sides
-from calc.evidence.classes import discrepancy, own_errors
+from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import Sides
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 
 SEED = 7
 Key = tuple[str, float, float, float]
@@ -59,11 +59,12 @@ def priors(plans: Sequence[Plan], name: str) -> Priors:
             if of not in classes:
                 classes[of] = len(names)
                 names.append(OWN if len(plans) == 1 else f"{OWN} of {of}")
-            alone = within if len(plans) > 1 else 0.0
-            shared = tuple(float(np.sqrt(max(side * side - alone * alone, 0))) for side in sides)
-            parts.append((classes[of], (shared[0], shared[1])))
-            if alone:
-                parts.append((len(names), (alone, alone)))
+            alone = [min(side, within) if len(plans) > 1 else 0.0 for side in sides]
+            down, up = (float(np.sqrt(side * side - part * part))
+                        for side, part in zip(sides, alone, strict=True))
+            parts.append((classes[of], (down, up)))
+            if any(alone):
+                parts.append((len(names), (alone[0], alone[1])))
                 names.append(f"{OWN} of {plan.label}")
         own.append(tuple(parts))
     return Priors(tuple(names), tuple(of_plans), tuple(own))
@@ -144,5 +145,4 @@ def _own(plan: Plan, name: str) -> tuple[Sides, float, str]:
         ("card_hours", "throughput_per_card")) else name.removeprefix("steady_"))
     if not any(sides) or known is None:
         return (0.0, 0.0), 0.0, ""
-    of_class: Any = discrepancy().classes[known.of]
-    return sides, min(*sides, of_class[known.metric].within), known.of
+    return sides, known.within, known.of

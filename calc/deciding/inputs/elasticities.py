@@ -23,7 +23,8 @@ from calc.intervals.gradient import slopes, traced
 from calc.quantities.everything import INPUTS, evaluate
 from calc.quantities.latencies import SERVED_NAMES
 from catalogue import ParamsError, symbols
-from catalogue.deployments.physics_inputs import SCALARS, Knob
+from catalogue.deployments.knobs import Knob
+from catalogue.deployments.physics_inputs import SCALARS
 from catalogue.reading import units
 
 STEP = 1e-3  # relative move of an input of memory, whose formulas are linear in each input

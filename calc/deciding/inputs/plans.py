@@ -16,7 +16,7 @@ from calc.choosing.layouts.judge import has_room
 from calc.choosing.sweeps import decode_sweep, sweep
 from calc.quantities.latencies import SERVED_NAMES, STEADY_NAMES
 from catalogue import ParamsError, Scenario, load_scenario, symbols
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 from catalogue.reading import units
 
 MILLION = 1e6  # tokens that a price is of

@@ -12,7 +12,7 @@ from calc.deciding.inputs.plans import Plan
 from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import TAIL
 from catalogue import ParamsError
-from catalogue.deployments.physics_inputs import Knob
+from catalogue.deployments.knobs import Knob
 from catalogue.planning.prices import Prices
 from catalogue.reading.values import Value
 

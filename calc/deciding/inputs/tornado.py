@@ -16,7 +16,7 @@ import numpy as np
 from calc.deciding.inputs.plans import CARD_HOURS, PER_CARD, Plan
 from calc.evidence.classes import own_errors
 from calc.intervals.uncertainty import Sides
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.reading.units import DIMENSIONLESS
 
 OWN = "own_error"  # the formulas' own

@@ -20,7 +20,7 @@ from calc.searching.search import Found
 from calc.searching.trying import BURST, POWER_NAMES, STEADY, as_asked, site_draws
 from calc.searching.wishes import Wishes
 from catalogue import Scenario
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
+from catalogue.deployments.knobs import NORMAL_90, Knob
 
 SEED = 20_260_101
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
