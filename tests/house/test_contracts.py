@@ -49,7 +49,8 @@ def test_the_books_extension_imports_neither_runtime_nor_workbench():
 
 
 FORMULAS = ("physics/shapes.py", "physics/memory.py", "physics/decode_floor.py",
-            "physics/experts.py", "physics/communication.py", "physics/step.py", "physics/work.py",
+            "physics/experts.py", "physics/timing/collectives.py", "physics/communication.py",
+            "physics/step.py", "physics/work.py",
             "physics/operators.py", "physics/breakdown.py", "quantities/waves.py",
             "quantities/planning.py", "serving/queueing.py", "serving/bursts.py")
 

@@ -15,7 +15,7 @@ from _fleet import ATTENTIONS, compositions, one, run, sampled, tables
 import calc
 import catalogue
 from calc.physics.breakdown import CLASSES
-from calc.physics.communication import group
+from calc.physics.timing.collectives import group
 from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -131,8 +131,11 @@ class TestDocuments:
         inputs = sampled(attention) | {
             "tensor_parallel": 2, "expert_parallel": 1, "devices_per_node": 8,
             "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
-            "collective_alpha": 0.0, "first_k_dense_replace": sampled(attention)
-            ["num_hidden_layers"], "concurrency": 80, "data_parallel": 1}
+            "collective_alpha": 0.0, "second_round_alpha": 0.0, "pipelined_alpha": 1e6,
+            "gather_alpha": 0.0, "gather_step_alpha": 0.0, "gather_bulk_alpha": 1e6,
+            "first_k_dense_replace": sampled(attention)["num_hidden_layers"],
+            "concurrency": 80, "data_parallel": 1}
+        inputs["gather_efficiency"] = inputs["collective_efficiency"]
         found = run(inputs, attention)
         rate = group(SimpleNamespace(**inputs), 2).inside_rate * inputs["collective_efficiency"]
         times = 1 + 2 * inputs["num_hidden_layers"]
@@ -235,7 +238,9 @@ class TestTools:
             "tensor_parallel": 8, "expert_parallel": 1, "devices_per_node": 8, "concurrency": 3000,
             "shared_expert_ranks": 0, "expert_tensor_parallel": 0,
             "data_parallel": 1, "pipeline_parallel": 1, "micro_batches": 1, "hidden_size": 8192}
-        inputs["collective_alpha"] = 1e-6
+        inputs |= {"collective_alpha": 1e-6, "second_round_alpha": 1e-6, "pipelined_alpha": 1e6,
+                   "gather_alpha": 1e-6, "gather_step_alpha": 0.0, "gather_bulk_alpha": 1e6,
+                   "gather_efficiency": inputs["collective_efficiency"]}
         found = run(inputs, attention)
         rate = group(SimpleNamespace(**inputs), 8).inside_rate * inputs["collective_efficiency"]
         payload = found["decode_tokens"] * 8192 * inputs["activation_element_bytes"]
@@ -287,7 +292,9 @@ class TestTools:
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
-                     "shared_expert_ranks": 0, "expert_tensor_parallel": 16}.get(
+                     "first_token_held": 0,
+                     "shared_expert_ranks": 0, "expert_tensor_parallel": 16,
+                     "exchange_expert_time": 1e-7, "exchange_token_time": 1e-7}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)
             changed = run(inputs, attention, **{name: other})
             if all(np.array_equal(changed[key], base[key]) for key in base):

@@ -69,6 +69,10 @@ def _int_mm(a, b):
 def _scaled_mm(a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None):
     assert b.turned, "mat2 must be column-major"
     assert (a.dtype, scale_a.dtype, scale_b.dtype) == (float8_e4m3fn, float32, float32)
+    if scale_a.shape != (1,):  # by blocks: of 128 inputs of a row, of 128 by 128 weights
+        assert scale_a.turned
+        assert scale_a.shape == (a.shape[0], a.shape[1] // 128)
+        assert scale_b.shape == (b.shape[0] // 128, b.shape[1] // 128)
     mm(a, b)
 
 

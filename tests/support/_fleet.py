@@ -21,7 +21,9 @@ from workbench.formulas.samples import random_inputs
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100
 ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft",
-          "collective_alpha", "network_alpha", "exchange_alpha", "host_sync", "request_overhead")
+          "collective_alpha", "second_round_alpha", "pipelined_alpha", "network_alpha",
+          "gather_alpha", "gather_step_alpha", "gather_bulk_alpha",
+          "exchange_alpha", "host_sync", "request_overhead")
 RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
 EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
 
@@ -72,6 +74,9 @@ def fleet(attention: str, seed: int) -> Inputs:
         "concurrency": np.floor(between(1, 5000)),
         "exchange_network_alpha": maybe(between(1e-7, 1e-2)),
         "expert_load_overlap": rng.random(SIZE),
+        # tokens as they come: what an engine holds back is told in tests of its own
+        **dict.fromkeys(("scheduler_recv_interval", "stream_interval"), np.ones(SIZE)),
+        **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),
     }
 
 

@@ -1,6 +1,7 @@
 """The program that a reader runs on a server: on a card of known speed, and on PyTorch if any."""
 
 import ast
+import csv
 import importlib.util
 import os
 import re
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from catalogue import load, units
+from catalogue.tables import shelf
 
 TESTS = Path(__file__).resolve().parents[1]
 SCRIPT = TESTS.parent / "tools" / "measure_card.py"
@@ -251,12 +253,93 @@ def test_what_was_measured_is_not_lost_where_it_cannot_be_written(run):
     (["--device", "h20.yml"], {}, "'h20.yml' is not an identifier such as nvidia-h20."),
     (["--cpu-ranks", "-1"], {}, "--ranks are at least 2 and at most the -1 that there are."),
     (["--fast"], {}, "unrecognized arguments: --fast."),
+    (["--table"], {}, "--table needs --device, more than 0 seconds, and measure_operators.py"),
+    (["--table", "0", "--device", "mine"], {}, "--table needs --device, more than 0 seconds, and"),
+    (["--table", "soon"], {}, "argument --table: invalid float value: 'soon'."),
 ])
 def test_what_makes_no_sense_is_refused_in_one_sentence(run, args, env, why):
     done = run(*args, **env)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"measure_card: {why}")
     assert done.stderr.count("\n") == 1
+
+
+def table(done):
+    """Rows of a table by operator; shapes as numbers."""
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for row in csv.DictReader(done.stdout.splitlines()):
+        found.setdefault(row["operator"], []).append({key: value for key, value in row.items()
+                                                      if value})
+    return found
+
+
+def test_the_table_has_a_row_per_operator_and_shape(run):
+    rows = table(run("--quick", "--table", "--device", "mine"))["gemm"]
+    assert {row["dtype"] for row in rows} == {"bf16", "fp8", "fp8-block"}
+    for row in rows:
+        assert set(row) == {"operator", "card", "engine", "kernel", "dtype", "time", "rows",
+                            "columns", "depth"}
+        assert (row["card"], row["engine"]) == ("mine", "pytorch@2.99")
+        operations = 2 * int(row["rows"]) * int(row["columns"]) * int(row["depth"])
+        assert float(row["time"]) == pytest.approx(operations / 1e14, rel=1e-3)
+
+
+def test_the_catalogue_reads_the_table(run, tmp_path):
+    done = run("--quick", "--table", "0.1", "--device", "mine", "-o", "mine.csv", FAKE_CARDS="2")
+    assert done.returncode == 0, done.stderr
+    read = shelf(tmp_path / "mine.csv")
+    assert read.operators() == ("gemm", "all_reduce", "all_to_all")
+    assert read.cards() == ("mine",)
+    assert all(read.table("gemm")["time"] > 0)
+
+
+def test_what_a_pytorch_lacks_is_left_out_of_the_table_and_said(run):
+    done = run("--quick", "--table", "--device", "mine")
+    assert set(table(done)) == {"gemm"}
+    assert "not measured: mla_prefill bf16: module 'torch' has no attribute" in done.stderr
+
+
+def test_no_time_is_a_table_without_what_was_left_out(run):
+    done = run("--quick", "--table", "1e-9", "--device", "mine")
+    assert table(done) == {}
+    assert re.search(r"gemm: 0 shapes, \d+ left out, no time", done.stderr)
+
+
+def test_a_table_timed_without_graphs_says_so(run):
+    asked = ("--quick", "--table", "0.1", "--device", "mine")
+    done = run(*asked, FAKE_NO_GRAPH="1")
+    assert table(done)["gemm"]
+    assert "some were timed without a graph" in done.stderr
+    assert "without a graph" not in run(*asked).stderr
+
+
+def test_collectives_are_rows_too(run):
+    both = table(run("--table", "0.1", "--quick", "--device", "mine", FAKE_CARDS="2"))
+    alone = table(run("--table", "--quick", "--device", "mine", RANK="0", LOCAL_RANK="0",
+                      WORLD_SIZE="2", FAKE_CARDS="2"))
+    assert set(alone) == {"all_reduce", "all_to_all"}
+    assert alone["all_reduce"] == both["all_reduce"]
+    assert [(row["ranks"], row["bytes"], row["time"]) for row in alone["all_reduce"]] == [
+        ("2", "1024", "2e-05"), ("2", "32768", "3.277e-07"), ("2", "1048576", "1.049e-05")]
+
+
+def test_the_table_needs_its_other_file(run, tmp_path):
+    alone = tmp_path / "alone" / SCRIPT.name
+    alone.parent.mkdir()
+    alone.write_bytes(SCRIPT.read_bytes())
+    done = subprocess.run([sys.executable, alone, "--table", "--device", "mine"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ("measure_card: --table needs --device, more than 0 seconds, and "
+                           "measure_operators.py beside it.\n")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_a_processor_s_table(run):
+    rows = table(run("--quick", "--table", "--device", "mine", "--cpu-ranks", "1", fake=False))
+    assert {"gemm", "experts", "mla_decode", "mla_prefill"} <= set(rows)
+    assert all(float(row["time"]) > 0 for found in rows.values() for row in found)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is here")
@@ -282,8 +365,9 @@ def test_help_is_the_documentation(run):
     assert "Bus bandwidth as nccl-tests defines it" in " ".join(done.stdout.split())
 
 
-def test_it_stands_alone_and_on_older_pythons():
-    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 9))
+@pytest.mark.parametrize("script", [SCRIPT, SCRIPT.with_name("measure_operators.py")])
+def test_it_stands_alone_and_on_older_pythons(script):
+    tree = ast.parse(script.read_text(encoding="utf-8"), feature_version=(3, 9))
     imported = {name.name.split(".")[0] for node in ast.walk(tree)
                 if isinstance(node, ast.Import) for name in node.names}
     imported |= {(node.module or "").split(".")[0] for node in ast.walk(tree)

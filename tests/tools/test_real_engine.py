@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from tools.engine.__main__ import RESULTS
 from tools.engine.cards import asked as cards
 from tools.engine.cards import stand_in
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, renamed
+from tools.engine.own import run as own
 from tools.engine.rows import Row, table
 from tools.engine.server import served, watching
 from tools.engine.sglang import parsed
@@ -161,3 +163,30 @@ def test_lines_for_sglang_name_the_module_that_python_starts(tmp_path):
 
 def test_what_is_written_for_sglang_is_for_the_newest_release_that_is_known():
     assert catalogue_of("sglang").versions[-1] == parsed.RELEASE
+
+
+def test_a_run_of_the_example_s_processor_is_predicted_of_the_processor():
+    runs = [{"name": name, "asked": {"concurrency": users, "input_tokens": 128,
+                                     "output_tokens": 32, "requests": 16}}
+            for name, users in (("one", 1), ("half", 4))]
+    one, half = (own.asked(SimpleNamespace(runs=runs), name) for name in ("one", "half"))
+    for metric in own.METRICS:
+        assert one.predicted[metric].value < half.predicted[metric].value
+    # weights of the experts of one token from memory take longer than this, on no card of a rack
+    assert one.predicted["tpot"].value > 0.01
+
+
+def test_what_is_served_is_the_example_s_model():
+    of = catalogue.load_scenario(own.FILE).model
+    for name in ("hidden_size", "num_hidden_layers", "n_routed_experts", "moe_intermediate_size",
+                 "num_attention_heads", "kv_lora_rank", "num_experts_per_tok", "n_group"):
+        assert own.CONFIG[name] == getattr(of, name).value
+
+
+def test_every_load_that_was_kept_has_its_prediction_beside_it():
+    kept = {row["key"]: row for row in json.loads(RESULTS.read_text(encoding="utf-8"))["own"]}
+    first = kept["predicted"]["numbers"]
+    for users in (load for loads in own.LOADS.values() for load in loads):
+        numbers = kept[f"users-{users}"]["numbers"]
+        assert all(numbers[f"{metric}_predicted"] == first[f"{metric}_{users}"]
+                   for metric in own.METRICS)

@@ -50,9 +50,8 @@ class TestDifferences:
             assert sizes == sorted(sizes, reverse=True)
             assert all(size > 0 for size in sizes)
 
-    def test_slices_of_experts_are_what_makes_tensorrt_llm_slower_here(self, servers):
-        assert differences([servers[0], servers[2]])[0].replaced[0].name == (
-            "sliced_gemm_efficiency.fp8")
+    def test_rows_of_slices_of_experts_are_what_makes_tensorrt_llm_slower_here(self, servers):
+        assert differences([servers[0], servers[2]])[0].replaced[0].name == "sliced_row_traffic"
 
 
 class TestEstimate:
@@ -62,7 +61,7 @@ class TestEstimate:
         without = catalogue.load_scenario("s0-scenario-1")
         assert estimate(without).as_json()["engine"] is None
         assert engine_line(without) == ("No engine named: values between those of "
-                                        "cann-recipes, sglang, vllm-ascend.")
+                                        "cann-recipes, mindie, sglang, vllm-ascend.")
 
 
 class TestCommand:

@@ -28,6 +28,7 @@ def refused(cli, *args):
     (("--env", "VLLM_SWAP_SPACE=32"), "nor has any pinned release"),
     (("--env", "1X=2"), "expected NAME=value"),
     (("--engine", "vllm@9.9"), "has no release '9.9'"),
+    (("--engine", "vllm@0.12.7"), "has no release '0.12.7' whose flags are known"),
     (("--engine", "tensorrt-llm@1.0.0"), "not in the catalogue"),
     (("--engine", "vllm@0.11.0", "--set", "engine=vllm@0.13"), "name it twice"),
     (("--hosts", "a,b"), "expected 1, one per node"),

@@ -35,7 +35,9 @@ ASKED = [
     ["search", "r1-64-users-8xh20", "--set", "space.drafts=0"],
     ["validate", "--system", "s2-910b1-awq"], ["calibrate", "s2-other-engine-tpot"],
     ["discrepancy", "--leaning", "s2-910b1-awq"],
-    ["audit", "--document", "s1", "--verdict", "wrong-input"]]
+    ["audit", "--document", "s1", "--verdict", "wrong-input"],
+    *(["kernels", action, "--tables", str(catalogue.ROOT / "templates" / "kernels.csv")]
+      for action in ("list", "check"))]
 
 
 def held(answer):

@@ -89,4 +89,4 @@ def test_a_search_of_the_same_question_has_the_same_answer():
     found = Pairing(asked, (8, 16)).best(Limits(2.0, 0.05, None))[16]
     assert found.prefill.layout == best.prefill.layout
     assert found.decode.layout == best.choice.layout
-    assert found.per_device == pytest.approx(best.quantities["throughput_per_card"], rel=0.03)
+    assert found.per_device == pytest.approx(best.quantities["throughput_per_card"], rel=0.04)

@@ -20,8 +20,8 @@ def test_twenty_two_rows_within_a_quarter_at_the_median():
 
 def test_power_alone_is_nearer_than_energy():
     summary = energy.summary(FOUND)
-    assert summary["power"]["median"] < min(0.11, summary["energy_per_token"]["median"])
-    assert summary["power"]["worst"] < 0.3
+    assert summary["power"]["median"] < min(0.16, summary["energy_per_token"]["median"])
+    assert summary["power"]["worst"] < 0.38
 
 
 @pytest.mark.parametrize("held", FOUND, ids=lambda held: held.table)

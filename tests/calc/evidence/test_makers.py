@@ -24,19 +24,27 @@ def own_card(tmp_path, **changes):
 
 
 @pytest.mark.parametrize("metric", ["tpot", "ttft", "output_throughput"])
-@pytest.mark.parametrize("kind", ["servers", "sparse"])
+@pytest.mark.parametrize("kind", ["concurrent/servers", "queued/servers", "queued/sparse"])
 def test_a_maker_that_was_not_measured_gets_a_wider_interval_than_its_kind(kind, metric):
     classes = discrepancy().classes
     at, _, wide = taken(classes, f"{kind}/Nobody", metric)
-    _, _, same = taken(classes, kind, metric)
+    same = classes[kind][metric].down, classes[kind][metric].up
     assert at == kind
     assert all(other >= one for other, one in zip(wide, same, strict=True))
     assert max(wide) > max(same)
 
 
+def test_a_kind_that_was_not_measured_under_a_load_is_as_much_wider_as_kinds_differ():
+    classes = discrepancy().classes
+    at, _, wide = taken(classes, "concurrent/sparse/NVIDIA", "tpot")
+    assert at == "concurrent"
+    assert max(wide) > max(classes[at]["tpot"].down, classes[at]["tpot"].up)
+
+
 def test_experts_on_hosts_are_as_they_were():
     classes = discrepancy().classes
-    assert taken(classes, "hosts/Nobody", "tpot") == taken(classes, "hosts", "tpot")
+    own = classes["concurrent/hosts"]["tpot"]
+    assert taken(classes, "concurrent/hosts/Nobody", "tpot")[2] == (own.down, own.up)
 
 
 def test_a_shipped_card_that_was_measured_says_nothing():
@@ -62,8 +70,8 @@ def test_a_card_of_another_maker_says_so_and_is_wider(tmp_path):
     scenario = catalogue.load_scenario(PLAN, overrides=[f"device={card}"])
     assert "Somebody" in stand_ins(scenario)[0]
     found = own_errors(scenario)["tpot"]
-    assert found.of == "servers"
-    assert max(found.of_class) > max(taken(discrepancy().classes, "servers", "tpot")[2])
+    assert found.of == "concurrent/servers"
+    assert max(found.of_class) > discrepancy().classes[found.of]["tpot"].up
     assert found.distance >= 1
 
 

@@ -18,7 +18,7 @@ from calc.evidence import protocols, validation
 from calc.evidence.baselines import ablation, rooflines
 from calc.evidence.fitting import fit
 from calc.quantities.everything import evaluate
-from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.deployments.knobs import NORMAL_90
 from workbench.evidence import error_page, error_tables
 from workbench.showing.numbers import fmt_percent
 

@@ -12,7 +12,7 @@ import catalogue
 from calc.commands.main import main
 from calc.intervals.leaning import leaning, middle, percentile, position, sampled
 from calc.intervals.uncertainty import quantiles
-from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.deployments.knobs import NORMAL_90
 from catalogue.reading.values import Value
 
 SHARES = [(0.5, 0.6, 0.9), (0.1, 0.2, 0.95), (0.5, 0.8, 0.81)]

@@ -21,7 +21,7 @@ from catalogue.engines.released import fitting
 from catalogue.reading import yamlfile
 
 ANY = Longest(4096, "of the test", 0.0)
-HALVES = "--enable-(dbo|two-batch-overlap) needs"
+HALVES = r"--enable-((dbo|two-batch-overlap) needs|prefix-caching needs --block-size)"
 """Half-batches that exchange nothing: a document's plan, under no engine as it is drawn."""
 
 

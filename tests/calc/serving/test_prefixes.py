@@ -11,8 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calc.serving.arrivals import ClosedLoop, Prefixes, bursts, poisson, sharing
-from calc.serving.batching import Engine, Job
+from calc.serving.batching import Engine
 from calc.serving.metrics import summarise
+from calc.serving.requests import Job
 from calc.serving.scheduling import Request, Transfer, schedule
 from calc.serving.simulation import Pool, simulate
 

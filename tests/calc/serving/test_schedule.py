@@ -16,8 +16,9 @@ from _engines import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.serving.batching import Engine, Job
+from calc.serving.batching import Engine
 from calc.serving.bursts import burst_ttft, floor_sum
+from calc.serving.requests import Job
 from calc.serving.scheduling import Limits, Request, Step, schedule
 
 

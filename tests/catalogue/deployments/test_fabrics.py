@@ -3,7 +3,7 @@
 import pytest
 
 import catalogue
-from catalogue.deployments.physics_inputs import USUAL_NETWORK
+from catalogue.deployments.fabric import USUAL_NETWORK
 
 WIDE = "h800-profile-decode"  # 128 ranks on 16 servers
 OWN_LINK = """name: {en: Mine, zh: 我的网络}

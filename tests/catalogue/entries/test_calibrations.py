@@ -53,7 +53,7 @@ def test_what_no_fit_can_be_is_one_sentence(tmp_path, old, new, line, says):
 
 @pytest.mark.parametrize(("old", "new"), [
     ("within: ", "within: -"), ("extrapolation: 0.02", "extrapolation: -0.02"),
-    ("borrowed: 2", "borrowed: 1e300"), ("deviation: {tpot: [", "deviation: {tpot: [1")])
+    ("borrowed: 2", "borrowed: 1e300"), ("concurrent: {tpot: [", "concurrent: {tpot: [1")])
 def test_a_deviation_is_a_size(tmp_path, old, new):
     text = (catalogue.ROOT / "discrepancies" / "uncalibrated.yml").read_text("utf-8")
     assert old in text

@@ -55,7 +55,7 @@ def test_a_card_without_fp8_dispatches_int8():
 
 
 def test_only_what_was_derived_from_a_source_counts_as_fitted_to_it():
-    inside, across = (groups.fitted_to(groups.exchange_values(groups.A2, "low_latency"), nodes)
+    inside, across = (groups.fitted_to(steps.exchange_values(groups.A2, "low_latency"), nodes)
                       for nodes in (False, True))
     assert inside == {"sgl-kernel-npu-176"}
     assert across == inside  # what crosses the network is assumed

@@ -24,20 +24,30 @@ def result(covered, of=5):
     errors = SimpleNamespace(row=np.arange(of), measured=measured, predicted=np.ones(of),
                              low=np.full(of, 0.5), high=np.full(of, 2.0))
     return SimpleNamespace(system="s", metric="tpot", left_out=(), predictions=errors,
-                           protocol=error_tables.UNCALIBRATED)
+                           protocol=error_tables.UNCALIBRATED,
+                           of=("concurrent/servers/A/vllm",) * of)
 
 
 @pytest.mark.parametrize("covered", range(6))
 def test_coverage_is_the_share_of_rows_inside(tables, covered):
     error = SimpleNamespace(down=0.1, up=0.2, within=0.1)
-    own = SimpleNamespace(classes={"servers/A": {"tpot": error}},
-                          left_out={"s": SimpleNamespace(of="servers/A/vllm")})
+    own = SimpleNamespace(classes={"concurrent/servers/A": {"tpot": error}})
     error_page.coverage([result(covered)], own, lambda name: (name, name),
                         lambda low, high, measured: 1.0)
     (row,), _ = tables
     assert row["covered"] == f"{20 * covered}%"
     assert row["rows"] == 5
     assert row["width"] == "4.00"
+
+
+def test_a_row_counts_under_its_own_load_alone(tables):
+    error = SimpleNamespace(down=0.1, up=0.2, within=0.1)
+    both = [f"{load}/servers/A" for load in ("concurrent", "queued")]
+    own = SimpleNamespace(classes={name: {"tpot": error} for name in both})
+    mixed = result(3)
+    mixed.of = (*both[:1] * 2, *both[1:] * 3)
+    error_page.coverage([mixed], own, lambda name: (name, name), lambda low, high, measured: 1.0)
+    assert [(row["rows"], row["covered"]) for row in tables[0]] == [(2, "100%"), (3, "33%")]
 
 
 @pytest.mark.parametrize(("fitted", "inside"), [
@@ -60,7 +70,8 @@ def test_a_deployment_goes_by_its_title_and_a_variant_by_that_of_its_family_too(
 
 def test_rows_inside_are_counted_by_class_and_metric(tables):
     found = SimpleNamespace(systems=2, rows=9, inside=7)
-    own = SimpleNamespace(classes={"servers": {"tpot": found}, "servers/A": {"tpot": found}})
+    own = SimpleNamespace(classes={"queued/servers": {"tpot": found},
+                                   "queued/servers/A": {"tpot": found}})
     error_page.held(own, lambda name: (name, name))
     ((row,),) = tables
     assert row["tpot"] == ("7 of 9", "7 / 9")

@@ -15,7 +15,7 @@ from calc.deciding.inputs.tornado import OWN, own_sides, tornado
 from calc.evidence.classes import deviations
 from calc.intervals.uncertainty import interval
 from catalogue import ParamsError
-from catalogue.deployments.physics_inputs import NORMAL_90
+from catalogue.deployments.knobs import NORMAL_90
 
 SAMPLE = ("s2-910b1-awq", "h200-r1-sglang-tp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
 WIDE = "parallelism.expert_parallel=8"

@@ -1,0 +1,62 @@
+"""A benchmark that begins together: the closed form beside its simulation, and what bounds it."""
+
+import numpy as np
+import pytest
+
+import catalogue
+from calc.choosing.simulated import system_of
+from calc.quantities.benches import FEWEST, LARGEST_RUN, WAVES
+from calc.quantities.everything import evaluate
+from calc.serving.arrivals import ClosedLoop
+from calc.serving.simulation import simulate
+
+SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
+PROMPT, ANSWER, USERS = 1000, 400, 16
+
+
+def inputs(name, spread=0.0, **more):
+    """Of a server whose lengths are uniform about their means, at most so far from them."""
+    varies = spread / 3**0.5
+    return catalogue.load_scenario(name).inputs() | {
+        "input_tokens": float(PROMPT), "output_tokens": float(ANSWER), "context_tokens": 2800.0,
+        "concurrency": float(USERS), "bench_requests": 0.0,
+        "prompt_variation": varies, "answer_variation": varies} | more
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("spread", [0.0, 0.2, 0.8])
+def test_the_mean_is_that_of_a_simulation(name, spread):
+    given = inputs(name, spread)
+    system = system_of(catalogue.load_scenario(name), found=given)
+    draw = np.random.default_rng(1)
+    shapes = [tuple(np.rint(mean * (1 + spread * draw.uniform(-1, 1))).astype(int).tolist()
+                    for mean in (PROMPT, ANSWER)) for _ in range(1000)]
+    found = evaluate(given, "mla")
+    loop = ClosedLoop(USERS, int(found["bench_count"]), shapes, system.overhead)
+    run = simulate(loop, system.pool, front_end_rate=system.front_end_rate)
+    mean = np.mean([outcome.ttft for outcome in run.outcomes]) + system.overhead
+    assert found["bench_ttft"] == pytest.approx(mean, rel=0.15)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_it_lies_between_the_steady_state_and_the_burst(name):
+    for count in (USERS, 5 * USERS, 1000 * USERS):
+        found = evaluate(inputs(name, 0.2, bench_requests=count), "mla")
+        assert found["steady_ttft"] < found["bench_ttft"] <= found["wave_ttft"]
+    assert found["bench_ttft"] == pytest.approx(found["later_ttft"], rel=0.05)
+
+
+def test_a_single_wave_is_a_burst_and_open_arrivals_have_none():
+    found = evaluate(inputs(SERVERS[0], bench_requests=USERS), "mla")
+    assert found["bench_ttft"] == found["wave_ttft"] == found["ttft"]
+    arriving = evaluate(inputs(SERVERS[0], bench_requests=USERS, open_arrivals=1.0), "mla")
+    assert arriving["bench_ttft"] == arriving["steady_ttft"]
+
+
+def test_its_requests_are_stated_or_some_waves_or_one_long_one():
+    asked = {"few": (1, ANSWER), "usual": (100, ANSWER), "long": (20, LARGEST_RUN / 20)}
+    counts = {name: float(evaluate(inputs(SERVERS[0], concurrency=users, output_tokens=answer,
+                                          context_tokens=60_000.0), "mla")["bench_count"])
+              for name, (users, answer) in asked.items()}
+    assert counts == {"few": FEWEST, "usual": WAVES * 100, "long": 20}
+    assert evaluate(inputs(SERVERS[0], bench_requests=640), "mla")["bench_count"] == 640
