@@ -48,6 +48,8 @@ NAMED: dict[str, Text] = {  # where no single symbol has the name
     "sliced_gemm_efficiency": ("share of the peak of slices of experts", "专家切片的峰值利用率"),
     "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
     "depth_latency": ("time of a matmul per input summed over", "矩阵乘沿求和维每个输入的时间"),
+    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
+                           "量化矩阵乘每个输入元素搬运的字节"),
     CONTEXT_ONLY: ("only the longest context is known: every request one token from its end",
                    "只知最长上下文：每个请求都还差一个 token 到头"),
     "scheduling": ("how steps are filled", "每步如何装填"),

@@ -37,7 +37,8 @@ CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3)
 ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
 FEW, MANY, LONG, SHORT = 1, 32, 2048, 512  # requests and tokens where nobody says
-AXES = ("card", "model", "precision", "engine", "servers", "exchange", "replicas", "drafted")
+AXES = ("card", "model", "precision", "engine", "servers", "exchange", "sent", "replicas",
+        "drafted")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Kind:
         engine: likewise, or ``NO_ENGINE``.
         servers: 1 if there are several, else 0.
         exchange: how many domains the exchange of experts leaves: none, the server, its fabric too.
+        sent: 1 if tokens are sent to their experts, else 0: its ranks have the tokens of all.
         replicas: 1 if there are several, else 0.
         drafted: 1 if tokens are drafted, else 0.
         ways: what else is set, by name of ``calculators.extras.WAYS``; no axis.
@@ -60,6 +62,7 @@ class Kind:
     engine: str
     servers: int = 0
     exchange: int = 0
+    sent: int = 0
     replicas: int = 0
     drafted: int = 0
     ways: tuple[tuple[str, str], ...] = ()
@@ -132,13 +135,15 @@ def sort_of(model: str) -> tuple[Any, ...]:
 
 
 @functools.cache
-def kinds(card: str, model: str) -> list[tuple[int, int, int, int]]:
-    """Servers, exchange, replicas and drafts of the deployments of a model on a card."""
+def kinds(card: str, model: str) -> list[tuple[int, int, int, int, int]]:
+    """Servers, exchange, tokens sent, replicas and drafts of the deployments of a model on a card.
+    """
     entry, (_, node) = load_model(model), placed(card)
     fabric = scale_up_domain(node) > per_node(card)
     beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
-    return [(servers, exchange, replicas, drafted)
+    return [(servers, exchange, sent, replicas, drafted)
             for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]
+            for sent in ((0, 1) if of_experts(entry) else (0,))
             for replicas in (0, 1) for drafted in ((0, 1) if drafts(entry) else (0,))]
 
 
@@ -211,9 +216,10 @@ def scenario_of(kind: Kind) -> Scenario:
     node = placed(kind.card)[1]
     size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
-    experts = (1, size + 1, scale_up_domain(node) + 1)[kind.exchange]
+    experts = (1 + kind.sent, size + 1, scale_up_domain(node) + 1)[kind.exchange]
     settings: dict[str, str | int] = {
         "precision": kind.precision, "cluster.nodes": -(-devices // size),
         "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
+        "parallelism.tensor_parallel": 1 if kind.sent else experts,
         "parallelism.expert_parallel": experts}
     return changed(one, settings)

@@ -8,7 +8,6 @@ from typing import Any
 
 from calc.costing.rates import card_hour
 from calc.evidence.classes import (
-    ENGINE_LEVEL,
     SERVERS,
     SPARSE,
     discrepancy,
@@ -51,6 +50,7 @@ from catalogue import (
 )
 from catalogue.deployments.admission.rules import CLASSES
 from catalogue.deployments.fabric import scale_up_domain
+from catalogue.entries.calibrations import CONCURRENT
 from catalogue.entries.trees import symbols_of
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
@@ -151,9 +151,10 @@ def _measured() -> dict[str, Any]:
     stored = discrepancy()
     kinds = dict.fromkeys(f"{kind}/{placed(name)[0].vendor.replace('/', '-')}"
                           for kind in (SERVERS, SPARSE) for name in cards())
-    return {"growth": {name: grown_without(stored.growth, name, "") for name in views.RANGED},
-            "classes": {kind: ranges(within(ladder(kind)[-ENGINE_LEVEL:], stored.measured)[1]
-                                     .values()) for kind in kinds}}
+    growth = stored.growth[CONCURRENT]
+    return {"growth": {name: grown_without(growth, name, "") for name in views.RANGED},
+            "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())
+                        for kind in kinds}}
 
 
 def data() -> dict[str, Any]:

@@ -31,13 +31,14 @@ from calculators.offers import (
 )
 from calculators.views import ATTENTIONS, RANGED, taken
 from catalogue import load_model, model_inputs
+from catalogue.entries.calibrations import ALONE
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
 # the same shares for what else may be set: most of it moves a few inputs, whatever the kind
 GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
-OWN = "own"  # the formulas' own error, by quantity and side
+OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
        "ep": "expert_parallel", "users": "concurrency", "input": "input_tokens",
@@ -61,7 +62,7 @@ class Axes:
         running = dict.fromkeys(name for card in of_cards for name in engines(card))
         sorts = {sort_of(name): name for name in reversed(MODELS)}
         return cls((tuple(of_cards), tuple(sorts.values()), tuple(stored), tuple(running),
-                    (0, 1), (0, 1, 2), (0, 1), (0, 1)))
+                    (0, 1), (0, 1, 2), (0, 1), (0, 1), (0, 1)))
 
     @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -99,6 +100,12 @@ class Column:
     values: tuple[Cell, ...]
     at: tuple[int, ...]
 
+    def at_places(self, places: np.ndarray, sizes: tuple[int, ...]) -> list[Cell]:
+        """The numbers of some kinds, by their places on all axes."""
+        if not self.axes:
+            return [self.values[0]] * len(places)
+        return [self.values[self.at[place]] for place in _flat(places, self.axes, sizes)]
+
     def as_json(self) -> list[Any]:
         """Plain data; the places as one text where they have one digit each."""
         if not self.axes:
@@ -128,19 +135,21 @@ def row(kind: Kind) -> dict[str, Cell]:
             if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
                 found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
                              strict=True)
-    for name, own in own_errors(scenario).items():
-        if name in RANGED:  # the page adds what the distance from what was measured does
-            found |= {f"{OWN} {name} {side}": size
-                      for side, size in zip(("down", "up"), own.of_class, strict=True)}
+    # an answer of one token is a phase alone
+    for what, errors in ((OWN, own_errors(scenario)), (ALONE, own_errors(scenario, load=ALONE))):
+        for name, own in errors.items():
+            if name in RANGED:  # the page adds what the distance from what was measured does
+                found |= {f"{what} {name} {side}": size
+                          for side, size in zip(("down", "up"), own.of_class, strict=True)}
     return found
 
 
 Row = Callable[[Kind], dict[str, Cell]]
 
 
-def _some(axes: Axes, share: float) -> list[int]:
+def _some(axes: Axes, share: float, seed: int = 0) -> list[int]:
     """Numbers of a share of the kinds, at random and always the same."""
-    chosen = np.random.default_rng(0).random(len(axes.kinds)) < share
+    chosen = np.random.default_rng(seed).random(len(axes.kinds)) < share
     return [int(number) for number in np.flatnonzero(chosen)]
 
 
@@ -165,9 +174,19 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
                 after = changed(kind)
                 return {column: after.get(column) for column in moved}
 
-            once = columns(axes, GLIMPSED, of) if moved else []
-            found[f"{name}={way}"] = (columns(axes, RESOLVED_AGAIN, of)
-                                      if any(column.axes for column in once) else once)
+            found[f"{name}={way}"] = _tried(axes, of) if moved else []
+    return found
+
+
+def _tried(axes: Axes, of: Row) -> list[Column]:
+    """The columns of a way, of as few kinds as will do: they have to tell the numbers of others."""
+    others = [axes.kinds[number] for number in _some(axes, GLIMPSED, seed=1)]
+    places = axes.places[_some(axes, GLIMPSED, seed=1)]
+    for share in (GLIMPSED, RESOLVED_AGAIN, RESOLVED):
+        found = columns(axes, share, of)
+        if all(column.at_places(places, axes.sizes) == [of(kind).get(column.name)
+                                                        for kind in others] for column in found):
+            break
     return found
 
 

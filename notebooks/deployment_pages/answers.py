@@ -19,6 +19,7 @@ from calc.choosing.answers import spare_of
 from calc.evidence.classes import Own, own_errors
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
+from calc.evidence.validation import own_parts
 from calc.intervals.amounts import Amount
 from calc.intervals.uncertainty import Sides, interval
 from calc.physics.breakdown import bound_by, parts, token_parts
@@ -167,7 +168,7 @@ class Deployed:
         """Predictions of every measured row, by metric."""
         if self.seen is None:
             return {}
-        return {metric: uncalibrated(self.seen, metric, self.own_deviations, rows)
+        return {metric: uncalibrated(self.seen, metric, own_parts(self.seen, rows), rows)
                 for metric in METRICS if len(rows := self.seen.measured(metric))}
 
     @functools.cached_property
@@ -175,11 +176,10 @@ class Deployed:
         """Metrics of its own workload, where a run of many requests is replayed."""
         if not (self.asked and self.seen and self.seen.scheduled):
             return {}
-        answers = {}
+        answers, first = {}, np.array(self.asked[:1])
         for name in self.questions:
             if name in METRICS and self.asked[0] in self.seen.measured(name):
-                of = uncalibrated(self.seen, name, self.own_deviations,
-                                  np.array(self.asked[:1]))
+                of = uncalibrated(self.seen, name, own_parts(self.seen, first), first)
                 answers[name] = Amount(float(of.predicted[0]), float(of.low[0]),
                                        float(of.high[0]), self.answers[name].unit, name=name)
         return answers

@@ -1,8 +1,8 @@
 """``make engine``: what ``deploy`` writes, in a real engine on this machine's processor.
 
-``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, lines, answers, sglang,
-sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected, ok),
-kept in ``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A
+``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, answers,
+sglang, sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected,
+ok), kept in ``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A
 processor is no card of the catalogue: what is tested is that commands start and that flags,
 metrics, rules, bench and calibration go together. Its speed tests no prediction.
 """
@@ -23,6 +23,7 @@ from catalogue.reading.files import write_whole
 from tools.engine import configured
 from tools.engine.ascend import parsed as ascend
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
+from tools.engine.own import run as own
 from tools.engine.rows import Row, table
 from tools.engine.server import served
 from tools.engine.server.serving import STATED
@@ -32,8 +33,9 @@ from tools.engine.sglang import parsed as sglang
 ROOT = catalogue.ROOT.parent
 RESULTS = ROOT / "notebooks" / "decisions" / "engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
-    "serve": served.rows, "lines": configured.rows, "answers": configured.of_answers,
-    "sglang": sglang.rows, "sglang-answers": sglang.of_answers,
+    "serve": served.rows, "own": own.rows, "lines": configured.rows,
+    "answers": configured.of_answers, "sglang": sglang.rows,
+    "sglang-answers": sglang.of_answers,
     "ascend": ascend.rows, "ascend-answers": ascend.of_answers}
 
 

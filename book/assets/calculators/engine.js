@@ -105,7 +105,7 @@
         card: state.card, model: data.models[state.model].sort, precision: state.precision,
         engine: state.engine, servers: Number(state.tp * state.pp * state.dp > card.perNode),
         exchange: Number(state.ep > card.perNode) + Number(state.ep > card.domain),
-        replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),
+        sent: Number(state.ep > state.tp), replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),
       };
       return data.axisNames.map((name, axis) => data.axes[axis].indexOf(kind[name]));
     }
@@ -113,7 +113,7 @@
     /* Inputs of a state, what has a range, and the formulas' own errors. */
     resolve(state) {
       const { data, slots } = this, places = this.places(state);
-      const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {} };
+      const v = new Float64Array(slots.size), groups = new Map(), found = { low: {}, high: {}, knob: {}, own: {}, alone: {} };
       const read = ([name, axes, values, at]) => {
         let place = 0;
         for (const axis of axes) place = place * this.sizes[axis] + places[axis];
@@ -148,7 +148,8 @@
       const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
-      return { v, knobs, own: this.widened(state, found.own), ofClass: found.own };
+      const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
+      return { v, knobs, own: this.widened(state, ofClass), ofClass };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */

@@ -42,7 +42,9 @@ Text = tuple[str, str]
 USERS = {"s1": (4, 20, 80), "s0": (4, 16, 64)}
 DRAFTED = 1  # the model's own layer, once
 ENDLESS = 1e9  # times as fast: what then takes no time
-LATENCIES = (ALPHA, "network_alpha", "exchange_alpha", "exchange_network_alpha")
+LATENCIES = (ALPHA, "second_round_alpha", "gather_alpha", "gather_step_alpha", "network_alpha",
+             "exchange_alpha", "exchange_network_alpha", "exchange_expert_time",
+             "exchange_token_time")
 LINKS = ("device_link_bandwidth", "pair_bandwidth", "network_bandwidth")
 NAMES: dict[str, Text] = {"s1": ("S1, 32 H20", "S1，32 张 H20"),
                           "s0": ("S0, 32 Ascend 910B2", "S0，32 张昇腾 910B2")}

@@ -175,7 +175,8 @@ def _at_once(key: str, most: int | None) -> Case:
 
 def _summed(key: str, by_library: bool) -> Case:
     """Sums by NCCL instead of the engine's own kernels: half of its latency per exchange."""
-    return Case(moves={ALPHA: nccl_latency() / 2} if by_library else {})
+    rounds = dict.fromkeys((ALPHA, "second_round_alpha"), nccl_latency() / 2)
+    return Case(moves=rounds if by_library else {})
 
 
 @cache

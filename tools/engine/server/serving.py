@@ -28,8 +28,8 @@ TURN = 1.0  # s between two looks
 
 def ask(url: str, body: dict[str, Any] | None = None, seconds: float = ANSWERS) -> str:
     """What a server answers. Raises OSError where it does not."""
-    request = urllib.request.Request(
-        url, json.dumps(body).encode() if body else None, {"Content-Type": "application/json"})
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=seconds) as answer:
         return answer.read().decode()
 
@@ -72,11 +72,11 @@ def stop(started: subprocess.Popen[bytes]) -> None:
             started.wait(ENDS)
 
 
-def serve(environment: Environment, plan: Plan, log: Path
+def serve(environment: Environment, plan: Plan, log: Path, *more: str
           ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     """The server of a plan, started by the script as it is written, the override after it."""
     script = next((plan.folder / "nodes").glob("*.sh"))
-    return process(["bash", script, *OVERRIDE], log,
+    return process(["bash", script, *OVERRIDE, *more], log,
                    environment.variables | {"MODEL": str(plan.checkpoint)})
 
 
@@ -121,13 +121,19 @@ def load(plan: Plan, users: int, prompt: int, answer: int) -> Iterator[list[int]
             each.join(ANSWERS)
 
 
-def bench(environment: Environment, plan: Plan, log: Path) -> dict[str, Any]:
+def bench(environment: Environment, plan: Plan, log: Path, *names: str) -> dict[str, Any]:
     """Run the bench as it is written; its results by run.
+
+    Args:
+        environment: of the engine.
+        plan: the directory that was written.
+        log: for what it prints.
+        names: of runs; all without any.
 
     Raises subprocess.CalledProcessError where it fails.
     """
     with log.open("wb") as out:
-        subprocess.run(["bash", plan.folder / "bench" / "run.sh"], check=True, stdout=out,
+        subprocess.run(["bash", plan.folder / "bench" / "run.sh", *names], check=True, stdout=out,
                        stderr=out, timeout=MEASURES,
                        env=environment.variables | {"MODEL": str(plan.checkpoint)})
     return {path.stem: json.loads(path.read_text(encoding="utf-8"))

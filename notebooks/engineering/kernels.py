@@ -1,0 +1,267 @@
+"""Laws of kernels beside the tables that they were fitted to: errors, parts, and releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import catalogue
+from calc.kernels.engines import FORMATS, of_card
+from calc.kernels.law import Law
+from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.writing import NAMES
+from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
+from workbench.showing import figures
+from workbench.showing.display import figure, number, table
+from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+PERCENT = 100
+MEDIAN, MOST = 0.08, 0.25  # what a law is to keep of the rows that judge it: half, and nine of ten
+FEW, MANY = 256, 1024  # tokens: regions below the one, and from the other on
+OPERATORS: dict[tuple[str, str | None], Text] = {
+    ("gemm", None): ("dense matmul", "稠密矩阵乘"),
+    ("experts", "slices"): ("experts, slices", "专家（切片）"),
+    ("experts", "whole"): ("experts, whole", "专家（完整）"),
+    ("experts", "sent"): ("experts after an all-to-all", "专家（all-to-all 之后）"),
+    ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
+    ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
+    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）")}
+LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
+        ("experts", "sent"): SENT}
+APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
+CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
+         "nvidia-blackwell": "nvidia-b200", "nvidia-ampere": "nvidia-a100-sxm-80gb",
+         "nvidia-ada": "nvidia-l40s"}
+# taken apart: DeepSeek-V3's output projection of a rank of eight, its experts cut by eight, and
+# whole on eight ranks, on the card that most tables are of
+SHOWN_CARD, SHOWN_ENGINE, RANKS = "nvidia-h200", "vllm", 8
+TOKENS = (1, 64, 1024, 16384)
+V3 = {"hidden_size": 7168.0, "moe_intermediate_size": 2048.0, "n_routed_experts": 256.0,
+      "num_experts_per_tok": 8.0}
+O_INPUTS = 128 * 128 / RANKS  # of the output projection: heads of a rank times their width
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fitted table: where it stands, and what it came to."""
+
+    fits: Fits
+    statement: KernelFit
+    measured: Measured
+
+    @property
+    def kind(self) -> tuple[str, str | None]:
+        """The operator, and of experts how they are cut, or that tokens are sent to whole ones."""
+        sent = self.statement.gathered is False
+        return self.measured.operator, "sent" if sent else self.measured.cut
+
+    @property
+    def kept(self) -> bool:
+        """Whether the law is as near as it is to be."""
+        judged = self.measured.judged
+        return judged.median <= MEDIAN and judged.most <= MOST
+
+    @property
+    def release(self) -> str:
+        """From which on it holds; empty for the first."""
+        return str(self.statement.since or "")
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """All that was fitted, by card, engine and release."""
+    return tuple(Row(fits, statement, measured) for name in catalogue.names("fits")
+                 for fits in [catalogue.load("fits", name)] for statement in fits.statements
+                 for measured in statement.measured)
+
+
+def answer() -> None:
+    """How near the laws are, in numbers for the sentences and a table by operator and card."""
+    every = rows()
+    number("kn-fits", len(every), fmt_int)
+    number("kn-rows", sum(row.measured.judged.rows for row in every), fmt_int)
+    number("kn-median", float(np.median([row.measured.judged.median for row in every])),
+           fmt_percent, digits=0)
+    number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
+    number("kn-bar-median", MEDIAN, fmt_percent, digits=0)
+    number("kn-bar-most", MOST, fmt_percent, digits=0)
+    shown = []
+    for kind, (en, zh) in OPERATORS.items():
+        for card in CARDS:
+            some = [row for row in every if row.kind == kind and row.fits.card == card]
+            if some:
+                judged = [row.measured.judged for row in some]
+                shown.append({
+                    "operator": (en, zh), "card": _card(card), "tables": fmt_int(len(some)),
+                    "rows": fmt_int(sum(each.rows for each in judged)),
+                    "median": fmt_percent(float(np.median([each.median for each in judged]))),
+                    "most": fmt_percent(float(np.median([each.most for each in judged]))),
+                    "kept": fmt_int(sum(row.kept for row in some))})
+    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
+                  "tables": ("tables", "数据表"), "rows": ("rows that judge", "用于检验的行数"),
+                  "median": ("error, median", "误差中位数"),
+                  "most": ("nine of ten within", "九成不超过"),
+                  "kept": ("tables within both bars", "两项均达标的表")})
+
+
+def _card(mechanisms: str) -> Text:
+    name = catalogue.load_device(CARDS[mechanisms]).name
+    return name["en"], name["zh"]
+
+
+def every_fit() -> None:
+    """Each table: engine, release, kernel, errors in all, with few tokens and with many."""
+    shown = []
+    for row in sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
+                                               row.fits.engine, row.measured.dtype)):
+        judged = row.measured.judged
+        shown.append({
+            "operator": OPERATORS[row.kind], "card": _card(row.fits.card),
+            "engine": row.fits.engine, "release": row.release or "–", "dtype": row.measured.dtype,
+            "kernel": row.measured.kernel, "median": fmt_percent(judged.median),
+            "most": fmt_percent(judged.most),
+            "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
+            "kept": ("yes", "是") if row.kept else ("no", "否")})
+    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
+                  "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
+                  "dtype": ("format", "格式"), "kernel": ("kernel", "算子名"),
+                  "median": ("median", "中位数"), "most": ("nine of ten", "九成"),
+                  "few": ("lean, few tokens", "偏差（token 少）"),
+                  "many": ("lean, many", "偏差（token 多）"),
+                  "kept": ("within", "达标")})
+
+
+def _leaning(row: Row, least: int, most: int | None) -> str:
+    """Law over table less one, of the regions between two numbers of tokens, by their rows."""
+    some = [errors for tokens, errors in row.measured.regions.items()
+            if tokens >= least and (most is None or tokens < most)]
+    if not some:
+        return "–"
+    return fmt_percent(sum(each.leaning * each.rows for each in some)
+                       / sum(each.rows for each in some), digits=0)
+
+
+def _newest(kind: tuple[str, str | None], card: str, engine: str, dtype: str) -> Row:
+    return max((row for row in rows() if row.kind == kind and row.fits.card == card
+                and row.fits.engine == engine and row.measured.dtype == dtype),
+               key=lambda row: in_order(row.release or "0"))
+
+
+def _columns(kind: tuple[str, str | None], tokens: np.ndarray) -> dict[str, np.ndarray]:
+    """A matrix of DeepSeek-V3 as a table would have it, for some tokens."""
+    if kind == ("gemm", None):
+        return {"rows": tokens, "columns": np.full_like(tokens, V3["hidden_size"]),
+                "depth": np.full_like(tokens, O_INPUTS)}
+    whole = kind[1] != "slices"
+    columns = {name: np.full_like(tokens, value) for name, value in V3.items()} | {
+        "tokens": tokens, "tensor_parallel": np.full_like(tokens, 1 if whole else RANKS),
+        "expert_parallel": np.full_like(tokens, RANKS if whole else 1)}
+    return columns | rank_columns(columns, np.array(["uniform"] * len(tokens)))
+
+
+def _values(row: Row, law: Law) -> dict[str, float]:
+    """The fitted values by the law's own names (SI)."""
+    multiplied = FORMATS[row.measured.dtype][0]
+    stated = row.statement.mechanisms
+    names = ((name, NAMES.get(name, name)) for name in law.parameters)
+    return {name: stated[key if key in stated else f"{key}.{multiplied}"].value
+            for name, key in names}
+
+
+def _time(row: Row, tokens: np.ndarray, **changed: float) -> np.ndarray:
+    law = LAWS[row.kind]
+    device = catalogue.load_device(CARDS[row.fits.card])
+    multiplied, stored, _ = FORMATS[row.measured.dtype]
+    known = of_card(device, catalogue.load("mechanisms", row.fits.card), multiplied, stored)
+    assert known is not None
+    known |= {key: value for key, value in changed.items() if key in known}
+    values = _values(row, law) | {key: value for key, value in changed.items() if key not in known}
+    return np.asarray(law.time({**_columns(row.kind, tokens), **known}, values))
+
+
+FIXED = {("gemm", None): ("matmul_latency", "depth_latency"),
+         ("experts", "slices"): ("sliced_expert_latency",),
+         ("experts", "whole"): ("routed_expert_latency",)}
+MOVED = {("gemm", None): ("activation_traffic",), ("experts", "slices"): ("sliced_row_traffic",),
+         ("experts", "whole"): ("expert_row_traffic", "gathered_row_traffic")}
+
+
+def taken_apart() -> None:
+    """Three operators of DeepSeek-V3 in FP8: what each part takes, and how near the law was there.
+    """
+    tokens, shown = np.array(TOKENS, float), []
+    for kind in APART:
+        words, row = OPERATORS[kind], _newest(kind, SHOWN_CARD, SHOWN_ENGINE, "fp8-block")
+        whole = _time(row, tokens)
+        rest = _time(row, tokens, kernel_boundary=0.0, **dict.fromkeys(FIXED[kind], 0.0))
+        moved = whole - _time(row, tokens, **dict.fromkeys(MOVED[kind], 0.0))
+        for at, count in enumerate(TOKENS):
+            least = max(each for each in row.measured.regions if each <= count)
+            errors = row.measured.regions[least]
+            shown.append({
+                "operator": words, "tokens": fmt_int(count),
+                "fixed": fmt_quantity(float(whole[at] - rest[at]), "s"),
+                "moved": fmt_quantity(float(moved[at]), "s"),
+                "matmul": fmt_quantity(float(rest[at] - moved[at]), "s"),
+                "law": fmt_quantity(float(whole[at]), "s"),
+                "off": f"{fmt_percent(errors.leaning, digits=0)} / "
+                       f"{fmt_percent(errors.median, digits=0)}"})
+    table(shown, {"operator": ("operator", "算子"), "tokens": ("tokens", "token 数"),
+                  "fixed": ("whatever the tokens", "与 token 数无关"),
+                  "moved": ("rows quantised, sorted, summed", "行的量化、排序与求和"),
+                  "matmul": ("loading and arithmetic", "加载与计算"), "law": ("law", "公式"),
+                  "off": ("law over table there: lean / size",
+                          "公式与该区间实测之差：偏向／大小")})
+
+
+def releases() -> None:
+    """What releases of each engine take for the same experts: slices of DeepSeek-V3 in FP8."""
+    tokens, shown = np.array(TOKENS, float), []
+    for row in rows():
+        if row.kind == ("experts", "slices") and row.measured.dtype == "fp8-block":
+            times = _time(row, tokens)
+            shown.append({"card": _card(row.fits.card), "engine": row.fits.engine,
+                          "release": row.release or ("the first tables", "最早的数据表"),
+                          "kernel": row.measured.kernel,
+                          **{f"t{count}": fmt_quantity(float(time), "s")
+                             for count, time in zip(TOKENS, times, strict=True)}})
+    table(shown, {"card": ("card", "卡"), "engine": ("engine", "引擎"),
+                  "release": ("from release", "自版本"), "kernel": ("kernel", "算子名"),
+                  **{f"t{count}": (f"{fmt_int(count)} tokens", f"{fmt_int(count)} token")
+                     for count in TOKENS}})
+
+
+def picture() -> None:
+    """Errors by tokens, of every table of experts and dense matmuls in FP8 and FP4."""
+    figure("kernel_errors", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    at = int(lang == "zh")
+    figures.style()
+    drawing = Figure(figsize=(figures.WIDTH, 3.2))
+    panels = drawing.subplots(1, len(APART), sharey=True)
+    for axes, kind in zip(panels, APART, strict=True):
+        for place, card in enumerate(CARDS):
+            for index, (least, lean) in enumerate(_by_region(kind, card)):
+                axes.plot(least * (1 + place / 12), lean, "o", ms=3, color=figures.PALETTE[place],
+                          label=_card(card)[at] if index == 0 else None, alpha=0.7)
+        axes.axhline(0, color=figures.INK, lw=0.8)
+        axes.set(xscale="log", xlabel=("tokens from", "token 数（起）")[at])
+        axes.set_title(OPERATORS[kind][at], fontsize=9)
+        axes.set_ylim(-60, 60)
+    panels[0].set_ylabel(("law over table (%)", "公式与实测之差（%）")[at])
+    panels[0].legend(fontsize=7)
+    return drawing
+
+
+def _by_region(kind: tuple[str, str | None], card: str) -> Iterator[tuple[int, float]]:
+    for row in rows():
+        if row.kind == kind and row.fits.card == card:
+            for least, errors in row.measured.regions.items():
+                yield least, errors.leaning * PERCENT
