@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from calc.kernels.before import values_alone
+from calc.kernels.blocks import BLOCK_MODEL, DECODE_BETWEEN, DECODE_BLOCK
 from calc.kernels.communication import LAWS as COLLECTIVES
 from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
 from calc.kernels.fitting import Fitted, fit, halves
@@ -45,6 +47,10 @@ SURE_ROWS = 4  # of a drawn routing, below which the drawn rank may have none
 LEAST_TABLE = 100  # rows that are worth a fit
 SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
          "num_experts_per_tok", "tensor_parallel", "expert_parallel")
+# its blocks take 35 to 57 us more than a release later in every shape on H200, more than all of
+# their kernels; those of the next release, and TensorRT-LLM's, are their sum
+SLOWER = ("vllm@0.24.0",)
+BLOCK_FORMATS = ("fp8-block", "bf16")  # of projections, the first that there is
 LEAST_SUMS = 60  # of all-reduces, whose tables are short
 LEAST_HEADS, LEAST_CONTEXT = 8, 256  # of a core that a rank has
 EAGER = "_eager"  # the end of a kernel's name, outside of a graph: decode is in one
@@ -68,14 +74,18 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
     """
     device: Device = library.load("devices", card)
     priors: Mechanisms = library.load("mechanisms", str(device.mechanisms))
-    for named in tables.engines(card=card):
-        name, _, release = named.partition("@")
-        if name != engine or not _is_release(release):
-            continue
-        yield from _dense(tables, device, priors, named, release)
-        yield from _experts(tables, device, priors, named, release)
-        yield from _cores(tables, device, priors, named, release)
-        yield from _sums(tables, device, named, release)
+    releases = {release: named for named in tables.engines(card=card)
+                for name, _, release in [named.partition("@")]
+                if name == engine and _is_release(release)}
+    found: list[FittedTable] = []
+    for release in sorted(releases, key=in_order):
+        named, before = releases[release], len(found)
+        found += _dense(tables, device, priors, named, release)
+        found += _experts(tables, device, priors, named, release)
+        found += _cores(tables, device, priors, named, release)
+        found += _sums(tables, device, priors, named, release)
+        found += _blocks(tables, device, priors, named, release, found)
+        yield from found[before:]
 
 
 def _is_release(release: str) -> bool:
@@ -123,12 +133,60 @@ def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         found = fit(law, {**columns, **known, "element_bytes": WIDTHS["bf16"]}, table["time"],
                     halves(list(columns.values())),
                     columns["batch"] * (1 if decoding else columns["tokens"]),
-                    _kinds([columns["heads"]]))
+                    _kinds([columns["heads"]]),
+                    values_alone(law, device, priors, "bf16", WIDTHS["bf16"]))
         yield FittedTable(release, law.operator, None, table["kernel"][0], "bf16", "bf16", None, (),
                           found, "mla")
 
 
-def _sums(tables: Shelf, device: Device, engine: str, release: str) -> Iterator[FittedTable]:
+def _blocks(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
+            found: list[FittedTable]) -> Iterator[FittedTable]:
+    """Latent attention with its projections: of dense matmuls that were fitted, newest first."""
+    dense = next((table for dtype in BLOCK_FORMATS for table in reversed(found)
+                  if table.operator == DENSE.operator and table.dtype == dtype), None)
+    if dense is None:
+        return
+    if engine in SLOWER:
+        return
+    card = of_card(device, priors, dense.multiplied, FORMATS[dense.dtype][1])
+    wide = of_card(device, priors, "bf16", FORMATS["bf16"][1])
+    if card is None or wide is None:
+        return
+    known = card | dict(dense.fit.values) | {
+        "core_peak": wide["peak"], "element_bytes": WIDTHS["bf16"],
+        "core_tile_rows": priors.core_tile_rows.value if priors.core_tile_rows else 1.0}
+    core = next((dict(table.fit.values) for table in reversed(found)
+                 if table.operator == DECODE_CORE.operator), None)
+    known |= core or {"latent_core_latency": (
+        priors.latent_core_latency.value if priors.latent_core_latency else 0.0)}
+    law = DECODE_BETWEEN if core else DECODE_BLOCK
+    decode = _block(tables, device, engine, dense.dtype)
+    if decode is None:
+        return
+    columns, time, kernel = decode
+    yield FittedTable(release, law.operator, None, kernel, dense.dtype, dense.multiplied, None, (),
+                      fit(law, {**columns, **known}, time, halves(list(columns.values())),
+                          columns["batch"], _kinds([columns["heads"]])), "mla")
+
+
+def _block(tables: Shelf, device: Device, engine: str, dtype: str
+           ) -> tuple[dict[str, Column], Column, str] | None:
+    """Columns, times and kernel of decode blocks of one format, with a cache in 16 bits."""
+    table = _read(tables, DECODE_BLOCK.operator, device.id, engine, dtype)
+    if table is None:
+        return None
+    like = np.array([BLOCK_MODEL in model.lower() for model in table["model"].tolist()], bool)
+    table = table.select(like & (table["cache_dtype"] == "bf16") & (table["core_dtype"] == "bf16")
+                         & (table["heads"] >= LEAST_HEADS) & (table["context"] >= LEAST_CONTEXT))
+    if len(table) < LEAST_TABLE:
+        return None
+    kernel = Counter(table["kernel"].tolist()).most_common(1)[0][0]
+    table = table.select(table["kernel"] == kernel)
+    return _numbers(table, ("heads", "batch", "context")), table["time"], kernel
+
+
+def _sums(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+          ) -> Iterator[FittedTable]:
     """All-reduces of an engine's own kernels within a server."""
     node = library.load("nodes", str(device.node)) if device.node else None
     if node is None:
@@ -142,7 +200,8 @@ def _sums(tables: Shelf, device: Device, engine: str, release: str) -> Iterator[
     table = table.select(in_graphs) if in_graphs.any() else table
     columns = _numbers(table, ("ranks", "bytes"))
     found = fit(ALL_REDUCE, {**columns, **links}, table["time"], halves(list(columns.values())),
-                columns["bytes"] / TOKEN_BYTES, _kinds([columns["ranks"]]))
+                columns["bytes"] / TOKEN_BYTES, _kinds([columns["ranks"]]),
+                values_alone(ALL_REDUCE, device, priors, "bf16", WIDTHS["bf16"]))
     kernels = table.distinct("kernel")
     yield FittedTable(release, ALL_REDUCE.operator, None, ", ".join(kernels), "bf16", "bf16", None,
                       (), found)
@@ -177,7 +236,8 @@ def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         table = table.select(table["rows"] <= MOST_TOKENS)
         columns = _numbers(table, ("rows", "columns", "depth"))
         found = fit(DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
-                    columns["rows"], _kinds([columns["columns"], columns["depth"]]))
+                    columns["rows"], _kinds([columns["columns"], columns["depth"]]),
+                    values_alone(DENSE, device, priors, multiplied, stored))
         kernels = table.distinct("kernel")
         kernel = kernels[0] if len(kernels) == 1 else f"{len(kernels)} kernels, chosen by shape"
         yield FittedTable(release, "gemm", None, kernel, dtype, multiplied, None, (), found)
@@ -199,7 +259,9 @@ def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rel
                                          (SLICES, "slices", None, ~whole & ~sent)):
             some = _one_kernel(table.select(ours))
             if len(some) >= LEAST_TABLE:
-                found, kernel = _fit_experts(law, some, card), some["kernel"][0]
+                found = _fit_experts(law, some, card,
+                                     values_alone(law, device, priors, multiplied, stored))
+                kernel = some["kernel"][0]
                 yield FittedTable(release, "experts", cut, kernel, dtype, multiplied, gathered,
                                   formats, found)
 
@@ -228,7 +290,8 @@ def _one_kernel(table: Table) -> Table:
     return table.select(table["kernel"] == counted[0][0]) if counted else table
 
 
-def _fit_experts(law: Law, table: Table, card: dict[str, float]) -> Fitted:
+def _fit_experts(law: Law, table: Table, card: dict[str, float], alone: dict[str, float] | None
+                 ) -> Fitted:
     columns = _numbers(table, SHAPE)
     columns |= rank_columns(columns, table["skew"])
     drawn = np.array([skew.startswith("power") for skew in table["skew"].tolist()], bool)
@@ -238,4 +301,4 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float]) -> Fitted:
     skew = np.unique(table["skew"][sure].astype(str), return_inverse=True)[1].astype(float)
     shapes = [columns[name] for name in SHAPE]
     return fit(law, {**columns, **card}, table["time"][sure], halves([*shapes, skew]),
-               columns["tokens"], _kinds(shapes[1:]))
+               columns["tokens"], _kinds(shapes[1:]), alone)

@@ -45,6 +45,7 @@ class Fitted:
         fitted: rows that were fitted [1].
         errors: of the rows kept apart.
         regions: the same by the least number of tokens of a region.
+        before: of the same rows with the values of the card alone; None where it has none.
     """
 
     law: Law
@@ -54,6 +55,7 @@ class Fitted:
     fitted: int
     errors: Errors
     regions: Mapping[int, Errors]
+    before: Errors | None = None
 
 
 REGIONS = (1, 16, 64, 256, 1024, 4096)
@@ -70,7 +72,7 @@ def halves(shapes: Sequence[Column]) -> NDArray[np.bool_]:
 
 
 def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tokens: Column,
-        kinds: NDArray[np.int64]) -> Fitted:
+        kinds: NDArray[np.int64], alone: Mapping[str, float] | None = None) -> Fitted:
     """A law with the values that fit some rows of a table, judged on the others.
 
     Args:
@@ -80,6 +82,7 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
         chosen: the rows to be fitted.
         tokens: by row, for the regions.
         kinds: number of the kind of matrix of each row, whatever its tokens.
+        alone: values of the card, which are judged on the same rows; None where it has none.
 
     Raises ValueError if fewer rows are to be fitted than the law has parameters.
     """
@@ -107,7 +110,8 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
         errors(ratio[apart]), {
             least: errors(ratio[inside]) for least, most in
             zip(REGIONS, (*REGIONS[1:], np.inf), strict=True)
-            if (inside := apart & (tokens >= least) & (tokens < most)).any()})
+            if (inside := apart & (tokens >= least) & (tokens < most)).any()},
+        errors((np.asarray(law.time(columns, alone)) / time)[apart]) if alone else None)
 
 
 def errors(ratio: Column) -> Errors:

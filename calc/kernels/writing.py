@@ -153,6 +153,8 @@ def _measured(table: Table) -> Iterator[str]:
     yield (f"      - {{operator: {table.operator}{cut}, kernel: {_quoted(table.kernel)}, "
            f"dtype: {table.dtype}, fitted: {fit.fitted},")
     yield f"         judged: {_errors(fit.errors)},"
+    if fit.before:
+        yield f"         before: {_errors(fit.before)},"
     regions = ",\n                   ".join(
         f"{least}: {_errors(errors)}" for least, errors in fit.regions.items())
     yield f"         regions: {{{regions}}},"

@@ -36,6 +36,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "host_vector_efficiency": Unit("1", maximum=1),
     "routed_expert_latency": Unit("s", exclusive=False),
     "score_traffic": Unit("B", exclusive=False),
+    "attention_operators": Unit("1"),  # of an engine; those of a card are counted in a group
     "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
     "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
     "device_hit_share": Unit("1", exclusive=False, maximum=1),

@@ -72,7 +72,7 @@ ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operat
          "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,
          "reference_operators": 1.0}
 # knobs where they are stated
-STATED = ("host_overlap", "storage_bandwidth", "score_traffic")
+STATED = ("host_overlap", "storage_bandwidth", "score_traffic", "attention_operators")
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory

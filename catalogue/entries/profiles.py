@@ -256,17 +256,20 @@ class Measured(Entry):
         dtype: as the table names it.
         fitted: rows [1].
         judged: on the rows kept apart.
+        before: on the same rows with the values of the card alone; None where it has none.
         regions: the same by the least number of tokens.
         parameters: names of the fitted mechanisms, in the order of the covariance.
         covariance: of the logarithms of their values, row by row of its lower triangle.
     """
 
-    operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "all_reduce"]
+    operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
+                      "all_reduce"]
     cut: Literal["whole", "slices"] | None = None
     kernel: Words
     dtype: Words
     fitted: Rows
     judged: Judged
+    before: Judged | None = None
     regions: dict[int, Judged]
     parameters: list[Words]
     covariance: list[float]

@@ -30,9 +30,12 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("experts", "sent"): ("experts after an all-to-all", "专家（all-to-all 之后）"),
     ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
+    ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
     ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）")}
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
+BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
+          "most_before": ("without fits, nine of ten", "拟合前九成不超过")}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
          "nvidia-blackwell": "nvidia-b200", "nvidia-ampere": "nvidia-a100-sxm-80gb",
@@ -99,6 +102,7 @@ def answer() -> None:
                 shown.append({
                     "operator": (en, zh), "card": _card(card), "tables": fmt_int(len(some)),
                     "rows": fmt_int(sum(each.rows for each in judged)),
+                    **_before(some),
                     "median": fmt_percent(float(np.median([each.median for each in judged]))),
                     "most": fmt_percent(float(np.median([each.most for each in judged]))),
                     "kept": fmt_int(sum(row.kept for row in some))})
@@ -107,6 +111,13 @@ def answer() -> None:
                   "median": ("error, median", "误差中位数"),
                   "most": ("nine of ten within", "九成不超过"),
                   "kept": ("tables within both bars", "两项均达标的表")})
+
+
+def _before(some: list[Row]) -> dict[str, str]:
+    """Errors of the card's values alone on the same rows, in the median of tables."""
+    known = [row.measured.before for row in some if row.measured.before]
+    return {f"{name}_before": fmt_percent(float(np.median([getattr(each, name) for each in known])))
+            if known else "–" for name in ("median", "most")}
 
 
 def _card(mechanisms: str) -> Text:
@@ -123,7 +134,8 @@ def every_fit() -> None:
         shown.append({
             "operator": OPERATORS[row.kind], "card": _card(row.fits.card),
             "engine": row.fits.engine, "release": row.release or "–", "dtype": row.measured.dtype,
-            "kernel": row.measured.kernel, "median": fmt_percent(judged.median),
+            "kernel": row.measured.kernel, **_before([row]),
+            "median": fmt_percent(judged.median),
             "most": fmt_percent(judged.most),
             "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
             "kept": ("yes", "是") if row.kept else ("no", "否")})

@@ -168,18 +168,20 @@ def _as_json(table: FittedTable) -> dict[str, object]:
             "parameters": {name: {"value": value, "low": fit.ranges[name][0],
                                   "high": fit.ranges[name][1]}
                            for name, value in fit.values.items()},
-            "judged": vars(fit.errors),
+            "judged": vars(fit.errors), "before": vars(fit.before) if fit.before else None,
             "regions": {str(least): vars(errors) for least, errors in fit.regions.items()}}
 
 
 def _print_fits(found: list[FittedTable]) -> None:
     shown = Table("release", "operator", "dtype", "kernel")
-    for title in ("judged", "median", "90%", "lean"):
+    for title in ("judged", "before", "median", "90%", "lean"):
         shown.add_column(title, justify="right")
     for table in found:
         errors = table.fit.errors
         shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
-                      table.kernel, f"{errors.rows:,}", f"{errors.median:.1%}",
+                      table.kernel, f"{errors.rows:,}",
+                      f"{table.fit.before.median:.1%}" if table.fit.before else "-",
+                      f"{errors.median:.1%}",
                       f"{errors.most:.1%}", f"{errors.leaning:+.1%}")
     console().print(shown)
 

@@ -189,8 +189,8 @@ def test_plans_share_what_they_have_in_common():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: between(plan_of("h200-r1-sglang-tp8", ["workload.concurrency=120"]),
-                    plan_of("h200-r1-sglang-tp8", ["workload.concurrency=120", WIDE])),
+    lambda: between(plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4"]),
+                    plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4", WIDE])),
     lambda: between(plan_of("s3-hybrid-910b4", ["workload.concurrency=1"]),
                     plan_of("s3-eight-cards")),
     lambda: to_buy(plan_of("h200-r1-sglang-tp8"), 50_000, 2.0),

@@ -1,0 +1,91 @@
+"""Laws of a layer's latent attention in decode, projections and all: what lies between its kernels.
+
+A block is its projections, whose matmuls are fitted apart, its core, and the kernels between them.
+Of engines whose cores are fitted apart too, a block tells how many kernels' boundaries an engine
+pays; of the others the core as well. Blocks over prompts are not fitted: they were timed on
+constant numbers, on which matrix units run faster (their cores would reach 0.9 of the peak; 0.64
+is what cores alone reach on random ones).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from calc.kernels.cores import DECODE_CORE, SPLIT_KERNELS, decode_time
+from calc.kernels.law import Bounds, Column, Columns, Law
+from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
+from calc.physics.memory import Weights
+from calc.physics.shapes import MLA, count_parameters, matmuls
+from calc.physics.timing.matmuls import matmul_time, whole_tiles
+from calc.physics.work import attention_work
+from catalogue import library
+from catalogue.deployments.scenario import model_inputs
+
+BLOCK_MODEL = "deepseek-v3"  # whose attention the tables time
+# kernels of a layer's attention that a block does not hold: the norm before, the sum over ranks
+AROUND = 2
+
+
+@cache
+def _layer() -> dict[str, Any]:
+    """Inputs of one layer of the model, all of its heads on one rank."""
+    return {**model_inputs(library.load("models", BLOCK_MODEL)), "num_hidden_layers": 1,
+            "tensor_parallel": 1, "first_k_dense_replace": 0, "multiply_add_flops": 2,
+            "activation_element_bytes": ACTIVATION_BYTES, "shared_expert_ranks": 0,
+            "expert_parallel": 1, "data_parallel": 1, "expert_tensor_parallel": 0,
+            "offloaded_share": 0, "clock_factor": 1, "clock_spread": 0}
+
+
+def _projections(columns: Columns) -> Column:
+    """Time of a layer's projections [s], with the values that dense matmuls were fitted with."""
+    tokens = np.asarray(columns["batch"], float)
+    given = {f"{name}_{key}": columns[key] for key in DENSE.parameters
+             for name in ("attention", "shared_expert", "dense_mlp", "router", "head")}
+    q: Any = SimpleNamespace(**(
+        _layer() | {key: columns[key] for key in OF_CARD} | given
+        | {"num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
+           "attention_weight_bytes": columns["weight_bytes"], "attention_peak": columns["peak"],
+           "load_overlap": DENSE.fixed["load_overlap"].start, "expert_load_overlap": 0}))
+    n = count_parameters(MLA, q)
+    stored: Any = SimpleNamespace(attention_weights_per_layer=columns["weight_bytes"] * (
+        n.attention_divided_parameters + n.attention_kv_parameters
+        + n.attention_replicated_parameters))
+    batch: Any = SimpleNamespace(tokens=tokens, absorbed=1, expanded=0)
+    weights: Weights = stored
+    work = attention_work(MLA, q, n, weights, batch)
+    several = matmuls(MLA, q, 0, 1)["attention"]
+    return np.asarray(matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens))
+                      + several.beside(q, "attention", tokens), float)
+
+
+def decode_block_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a layer's latent attention in decode, projections and core [s].
+
+    Args:
+        columns: ``heads`` of the rank and requests in a ``batch`` [1], ``context`` [token],
+            ``element_bytes`` of the cache [B], what is known of the card, and the values of
+            ``DENSE`` and of the core that are not fitted here.
+        parameters: of the law.
+
+    Source: notebooks/latency.md, sections The attention core and Between the kernels, and the host.
+    """
+    held: dict[str, Any] = {name: columns[name] for name in DECODE_CORE.parameters
+                            if name not in parameters}
+    core = decode_time({**columns, "peak": columns["core_peak"]}, {**held, **parameters})
+    between = parameters["attention_operators"] - AROUND - SPLIT_KERNELS
+    return _projections(columns) + core + between * columns["kernel_boundary"]
+
+
+_OPERATORS = {"attention_operators": Bounds(14, AROUND + SPLIT_KERNELS + 1, 80)}
+DECODE_BETWEEN = Law("mla_decode_block", _OPERATORS, decode_block_time)
+"""Of an engine whose decode core is fitted apart."""
+DECODE_BLOCK = Law("mla_decode_block", _OPERATORS | {
+    name: DECODE_CORE.parameters[name] for name in (
+        "mla_efficiency", "mla_compute_efficiency", "latent_core_fill")}, decode_block_time)
+"""Of one without: what its core takes however few the positions is not told from the rest."""
+LAWS = (DECODE_BETWEEN, DECODE_BLOCK)
