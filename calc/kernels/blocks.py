@@ -77,7 +77,8 @@ def decode_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
     held: dict[str, Any] = {name: columns[name] for name in DECODE_CORE.parameters
                             if name not in parameters}
     core = decode_time({**columns, "peak": columns["core_peak"]}, {**held, **parameters})
-    between = parameters["attention_operators"] - AROUND - SPLIT_KERNELS
+    launched = columns["operators_per_layer"] / columns["reference_operators"]
+    between = launched * (parameters["attention_operators"] - AROUND) - SPLIT_KERNELS
     return _projections(columns) + core + between * columns["kernel_boundary"]
 
 

@@ -32,6 +32,7 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
     ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
     ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）")}
+BLOCK = ("mla_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
 BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
@@ -93,6 +94,15 @@ def answer() -> None:
     number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
     number("kn-bar-median", MEDIAN, fmt_percent, digits=0)
     number("kn-bar-most", MOST, fmt_percent, digits=0)
+    blocks = [row for row in every if row.kind == BLOCK]
+    number("kn-block-median", max(row.measured.judged.median for row in blocks), fmt_percent,
+           digits=0)
+    kernels = sorted(round(row.statement.mechanisms["attention_operators"].value)
+                     for row in blocks)
+    number("kn-block-fewest", kernels[0], fmt_int)
+    number("kn-block-most", kernels[-1], fmt_int)
+    number("kn-block-counted", catalogue.load("mechanisms", SHOWN_CARD).operators
+           .latent_attention.value, fmt_int)
     shown = []
     for kind, (en, zh) in OPERATORS.items():
         for card in CARDS:
