@@ -13,7 +13,7 @@ from calc.kernels.communication import LAWS as COLLECTIVES
 from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
 from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Column, Law
-from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.matmuls import DENSE, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
 from catalogue.deployments.fabric import inside_inputs
@@ -45,6 +45,10 @@ MOST_PRESENT, MOST_SENT = 16, 256  # ranks whose tokens all have, or send
 LIKE_V3 = {"hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts": 256}
 SURE_ROWS = 4  # of a drawn routing, below which the drawn rank may have none
 LEAST_TABLE = 100  # rows that are worth a fit
+# a library of kernels: its times are sums over kernels with nothing between, each the best of
+# hundreds for its shape, so that fewer tell a law; matmuls have rows that were quantised before
+LIBRARIES, LEAST_TUNED = ("aiter",), 30
+OF_DOUBLING = 60  # of a library's matmuls, fitted of those with rows from 2^n to 2^(n+1)
 SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
          "num_experts_per_tok", "tensor_parallel", "expert_parallel")
 # its blocks take 35 to 57 us more than a release later in every shape on H200, more than all of
@@ -77,11 +81,12 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
     releases = {release: named for named in tables.engines(card=card)
                 for name, _, release in [named.partition("@")]
                 if name == engine and _is_release(release)}
+    alone = {"kernel_boundary": 0.0} if engine in LIBRARIES else {}
     found: list[FittedTable] = []
     for release in sorted(releases, key=in_order):
         named, before = releases[release], len(found)
-        found += _dense(tables, device, priors, named, release)
-        found += _experts(tables, device, priors, named, release)
+        found += _dense(tables, device, priors, named, release, alone)
+        found += _experts(tables, device, priors, named, release, alone)
         found += _cores(tables, device, priors, named, release)
         found += _sums(tables, device, priors, named, release)
         found += _blocks(tables, device, priors, named, release, found)
@@ -225,31 +230,36 @@ def _kinds(columns: list[Column]) -> np.ndarray:
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
-def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
-           ) -> Iterator[FittedTable]:
+def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
+           alone: dict[str, float]) -> Iterator[FittedTable]:
+    law, least = (QUANTISED, LEAST_TUNED) if alone else (DENSE, LEAST_TABLE)
     for dtype in DENSE_FORMATS:
         multiplied, stored, _ = FORMATS[dtype]
         card = of_card(device, priors, multiplied, stored)
-        table = _read(tables, "gemm", device.id, engine, dtype) if card else None
+        table = _read(tables, "gemm", device.id, engine, dtype, least) if card else None
         if table is None or card is None:
             continue
+        card |= alone
         table = table.select(table["rows"] <= MOST_TOKENS)
         columns = _numbers(table, ("rows", "columns", "depth"))
-        found = fit(DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
-                    columns["rows"], _kinds([columns["columns"], columns["depth"]]),
-                    values_alone(DENSE, device, priors, multiplied, stored))
-        kernels = table.distinct("kernel")
-        kernel = kernels[0] if len(kernels) == 1 else f"{len(kernels)} kernels, chosen by shape"
-        yield FittedTable(release, "gemm", None, kernel, dtype, multiplied, None, (), found)
+        chosen = halves(list(columns.values()))
+        chosen = _alike(columns["rows"], chosen) if alone else chosen
+        found = fit(law, {**columns, **card}, table["time"], chosen, columns["rows"],
+                    _kinds([columns["columns"], columns["depth"]]),
+                    values_alone(law, device, priors, multiplied, stored))
+        yield FittedTable(release, "gemm", None, _kernels(table), dtype, multiplied, None, (),
+                          found)
 
 
-def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
-             ) -> Iterator[FittedTable]:
+def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str,
+             alone: dict[str, float]) -> Iterator[FittedTable]:
+    least = LEAST_TUNED if alone else LEAST_TABLE
     for dtype, (multiplied, stored, formats) in FORMATS.items():
         card = of_card(device, priors, multiplied, stored)
-        table = _read(tables, "experts", device.id, engine, dtype) if card else None
+        table = _read(tables, "experts", device.id, engine, dtype, least) if card else None
         if table is None or card is None:
             continue
+        card |= alone
         table = _many_experts(table)
         whole, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
         # other engines have one set of kernels, whether tokens are sent or not
@@ -257,13 +267,13 @@ def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rel
         for law, cut, gathered, ours in ((WHOLE, "whole", among, whole & ~sent),
                                          (SENT, "whole", False, whole & sent),
                                          (SLICES, "slices", None, ~whole & ~sent)):
-            some = _one_kernel(table.select(ours))
-            if len(some) >= LEAST_TABLE:
+            some = table.select(ours)
+            some = some if alone else _one_kernel(some)
+            if len(some) >= least:
                 found = _fit_experts(law, some, card,
                                      values_alone(law, device, priors, multiplied, stored))
-                kernel = some["kernel"][0]
-                yield FittedTable(release, "experts", cut, kernel, dtype, multiplied, gathered,
-                                  formats, found)
+                yield FittedTable(release, "experts", cut, _kernels(some), dtype, multiplied,
+                                  gathered, formats, found)
 
 
 def _many_experts(table: Table) -> Table:
@@ -280,6 +290,21 @@ def _many_experts(table: Table) -> Table:
         & (table["tensor_parallel"] <= MOST_SLICES)
         & ((table["expert_parallel"] == 1) | (table["tensor_parallel"] == 1))
         & (table["matrices"] == GATED))
+
+
+def _alike(rows: Column, chosen: np.ndarray) -> np.ndarray:
+    """Some of the chosen, as many of few rows as of many: libraries tune many rows the most."""
+    kept = np.zeros(len(rows), bool)
+    for doubling in np.unique(np.floor(np.log2(rows))):
+        at = np.flatnonzero(chosen & (np.floor(np.log2(rows)) == doubling))
+        kept[at[:: -(-len(at) // OF_DOUBLING)] if len(at) else at] = True
+    return kept
+
+
+def _kernels(table: Table) -> str:
+    """The kernel of a table by its name, or how many there are."""
+    kernels = table.distinct("kernel")
+    return kernels[0] if len(kernels) == 1 else f"{len(kernels)} kernels, chosen by shape"
 
 
 def _one_kernel(table: Table) -> Table:

@@ -14,6 +14,7 @@ from catalogue.tables.packaged import DISTRIBUTIONS, PackagedShelf, installed, i
 from catalogue.tables.reading import nearest, read
 from catalogue.tables.shelved import Part, Wanted
 from catalogue.tables.table import Table, joined
+from catalogue.tables.tuned import TunedShelf, is_tuned
 
 __all__ = ["Part", "Shelf", "shelf"]
 
@@ -121,7 +122,8 @@ class _Files:
 def shelf(where: str | Path | None = None) -> Shelf:
     """Tables in a file, in a folder, or of an installed package.
 
-    A folder holds canonical files (``.parquet``, ``.csv``), or is laid out as the packages' are.
+    A folder holds canonical files (``.parquet``, ``.csv``), is laid out as the packages' are, or is
+    AITER's ``configs``.
 
     Args:
         where: the file or folder; without it the package that is installed.
@@ -144,6 +146,8 @@ def shelf(where: str | Path | None = None) -> Shelf:
                           "tables.") from None
     if is_packaged(path):
         return Shelf(path, PackagedShelf(path))
+    if is_tuned(path):
+        return Shelf(path, TunedShelf(path))
     if not found_files:
         raise ParamsError(f"{where}: holds no table, expected a file that ends in {files.PARQUET} "
                           f"or {files.CSV}, or a folder with such files.")

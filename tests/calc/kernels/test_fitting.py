@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from calc.kernels import engines
 from calc.kernels.fitting import REGIONS, fit, halves
-from calc.kernels.matmuls import DENSE, LAWS, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.matmuls import DENSE, LAWS, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.routing import met
+from catalogue import library
+from catalogue.tables import shelf
 
 CARD = {"peak": 1979e12, "bandwidth": 4.8e12, "weight_bytes": 1.0, "hbm_efficiency": 0.88,
         "gemm_tile_rows": 16.0, "expert_tile_rows": 16.0, "kernel_boundary": 2e-6,
@@ -72,14 +75,15 @@ class TestLaws:
     @pytest.mark.parametrize("law", LAWS, ids=lambda law: "-".join(law.parameters)[:20])
     def test_more_tokens_and_slower_parts_are_never_faster(self, law):
         start = {name: bound.start for name, bound in law.parameters.items()}
-        columns = dense_columns() if law is DENSE else expert_columns(law is WHOLE)
+        dense = law in (DENSE, QUANTISED)
+        columns = dense_columns() if dense else expert_columns(law is WHOLE)
         time = law.time({**columns, **CARD}, start)
         assert (time > 0).all()
         for name, value in start.items():
             better = "efficiency" in name
             changed = law.time({**columns, **CARD}, {**start, name: value * 1.2})
             assert (changed <= time + 1e-15 if better else changed >= time - 1e-15).all(), name
-        assert (np.diff(time[np.argsort(columns["rows" if law is DENSE else "tokens"],
+        assert (np.diff(time[np.argsort(columns["rows" if dense else "tokens"],
                                         kind="stable")].reshape(-1)).max() > 0)
 
 
@@ -136,3 +140,30 @@ def test_a_rank_that_has_all_tokens_may_move_the_rows_of_all_experts():
         3 * 2 * (2 * columns["hidden_size"] + 3 * columns["inside"])
         / (columns["bandwidth"] * columns["hbm_efficiency"]) * (all_rows > columns["expert_rows"]),
         rtol=1e-6, atol=1e-16)
+
+
+def test_rows_that_were_quantised_before_move_nothing_besides():
+    columns = dense_columns() | CARD
+    start = {name: bound.start for name, bound in QUANTISED.parameters.items()}
+    np.testing.assert_array_equal(QUANTISED.time(columns, start),
+                                  DENSE.time(columns, start | {"activation_traffic": 0.0}))
+
+
+def test_a_librarys_matmuls_are_sums_of_kernels_and_few_rows_count_as_much_as_many(tmp_path):
+    """The planted values come back although nearly all shapes have many rows."""
+    rows = np.concatenate([np.repeat([16.0, 64.0, 256.0], 12), np.repeat([4096.0], 3000)])
+    wide = np.tile([512.0, 1024.0, 2048.0, 7168.0], len(rows) // 4)
+    columns = {"rows": rows, "columns": wide + 128 * (np.arange(len(rows)) // 4 % 40),
+               "depth": np.where(np.arange(len(rows)) % 3, 7168.0, 1536.0)}
+    device = library.load("devices", "amd-mi300x")
+    card = engines.of_card(device, library.load("mechanisms", "amd-mi300x"), "fp8", 1)
+    planted = {"gemm_efficiency": 0.31, "matmul_latency": 3e-6, "depth_latency": 2e-9}
+    time = QUANTISED.time(columns | card | {"kernel_boundary": 0.0}, planted)
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["operator,card,engine,dtype,rows,columns,depth,time", *(
+        f"gemm,amd-mi300x,aiter@0.1,fp8-block,{m:.0f},{n:.0f},{k:.0f},{t!r}" for m, n, k, t in zip(
+            *columns.values(), time.tolist(), strict=True))]) + "\n", "utf-8")
+    (found,) = engines.fitted(shelf(path), "amd-mi300x", "aiter")
+    assert found.fit.values == pytest.approx(planted, rel=0.02)
+    assert found.fit.fitted < 200
+    assert found.fit.errors.most < 0.01

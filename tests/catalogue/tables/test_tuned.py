@@ -1,0 +1,150 @@
+"""AITER's folder of tuned kernels, brought into our columns and units.
+
+The rows are an excerpt of its ``aiter/configs`` at commit e4048607 (MIT licence, Copyright Advanced
+Micro Devices, Inc.), names of kernels cut short.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalogue import ParamsError
+from catalogue.tables import shelf, sound
+from catalogue.tables.tuned import CARDS, KINDS, TORCH
+
+GEMM = """gfx,cu_num,M,N,K,libtype,kernelId,splitK,us,kernelName,tflops,bw,errRatio
+gfx942,304,1,3072,1536,ck,8,0,6.6154,a8w8_256x16x64x256,1.43,714.43,0.0
+gfx942,304,2,3072,1536,ck,8,0,6.62,a8w8_256x16x64x256,2.85,715.1,0.0
+"""
+PER_ROW = """gfx,cu_num,M,N,K,q_dtype_w,libtype,kernelId,splitK,us,kernelName,tflops,bw,errRatio
+gfx942,304,64,1536,5120,torch.int8,asm,0,1,16.7759,I8gemm_16x128E,60.0,489.09,0.0
+"""
+BATCHED = """gfx,cu_num,B,M,N,K,kernelId,splitK,us,kernelName,tflops,bw,errRatio
+gfx942,304,16,1,1280,8192,78,0,111.9323,bf16_batched_64x16x16x64,3.0,3004.9,0.0
+"""
+EXPERTS_HEAD = ("cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,"
+                "q_type,use_g1u1,doweight_stage1,block_m,ksplit,us1,kernelName1,err1,us2,"
+                "kernelName2,err2,us,run_1stage,tflops,bw,_tag\n")
+WHOLE = ("304,1,7168,2048,33,9,ActivationType.Silu,torch.bfloat16,torch.float8_e4m3fnuz,"
+         "torch.float8_e4m3fnuz,QuantType.per_1x128,1,0,16,0,60.1451,stage1_16x128,20.0%,39.0649,"
+         "stage2_256x16,16.7%,99.21,0,7.99,14649.21,\n")
+SLICED = ("304,16,4096,192,128,8,ActivationType.Silu,torch.bfloat16,torch.bfloat16,torch.bfloat16,"
+          "QuantType.No,1,0,32,0,71.5328,gemm1_256x32,0.0%,45.1874,gemm2_256x32,0.1%,116.7202,0,"
+          "5.17,5176.84\n")  # without its last cell, as AITER writes some
+BY_HAND = ("304,4,6144,256,257,9,ActivationType.Silu,torch.bfloat16,torch.float8_e4m3fnuz,"
+           "torch.float8_e4m3fnuz,QuantType.per_1x128,1,0,1,0,0.0,flat_16x128,0.0%,0.0,,0.0%,0.0,1,"
+           "0.0,0.0,\n")
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a file of AITER's by its name; the shelf of all that was written."""
+    def write(name, text, release="0.1.20"):
+        folder = tmp_path / f"aiter-{release}" / "aiter" / "configs"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+        return shelf(folder)
+    return write
+
+
+def values(table, *names):
+    return {name: table[name].tolist() for name in names}
+
+
+def test_a_matmul_with_scales_per_block_in_microseconds(written):
+    table = written("a8w8_blockscale_tuned_gemm_qwen3_vl_32b.csv", GEMM).table("gemm")
+    assert values(table, "card", "engine", "dtype", "rows", "columns", "depth") == {
+        "card": ["amd-mi300x"] * 2, "engine": ["aiter@0.1.20"] * 2, "dtype": ["fp8-block"] * 2,
+        "rows": [1, 2], "columns": [3072] * 2, "depth": [1536] * 2}
+    np.testing.assert_allclose(table["time"], [6.6154e-6, 6.62e-6], rtol=1e-12)
+    assert table.where(1) == "configs/a8w8_blockscale_tuned_gemm_qwen3_vl_32b.csv, line 3"
+
+
+def test_a_file_whose_commit_says_so_is_of_the_card_with_more_power(written):
+    assert written("a8w8_blockscale_tuned_gemm_ds_v3.csv", GEMM).cards() == ("amd-mi325x",)
+
+
+def test_formats_that_a_row_says_and_products_at_once(written):
+    written("a8w8_bpreshuffle_tuned_gemm.csv", PER_ROW)
+    found = written("bf16_tuned_batched_gemm.csv", BATCHED)
+    assert found.operators() == ("gemm", "batched_gemm")
+    assert found.table("gemm")["dtype"].tolist() == ["int8"]
+    assert values(found.table("batched_gemm"), "batch", "rows", "columns", "depth", "dtype") == {
+        "batch": [16], "rows": [1], "columns": [1280], "depth": [8192], "dtype": ["bf16"]}
+
+
+def test_experts_are_both_kernels_and_cut_where_the_model_is_known(written):
+    table = written("tuned_fmoe.csv", EXPERTS_HEAD + WHOLE + SLICED).table("experts")
+    assert values(table, "tokens", "hidden_size", "moe_intermediate_size", "tensor_parallel",
+                  "n_routed_experts", "num_experts_per_tok", "dtype", "skew", "matrices") == {
+        "tokens": [1, 16], "hidden_size": [7168, 4096], "moe_intermediate_size": [2048, 1536],
+        "tensor_parallel": [1, 8], "n_routed_experts": [33, 128], "num_experts_per_tok": [9, 8],
+        "dtype": ["fp8-block", "bf16"], "skew": ["uniform"] * 2, "matrices": [3, 3]}
+    assert table["kernel"][0] == "stage1_16x128 + stage2_256x16"
+    np.testing.assert_allclose(table["time"], [99.21e-6, 116.7202e-6], rtol=1e-12)
+
+
+def test_a_choice_made_by_hand_has_no_time_and_is_left_out_of_fits(written):
+    table, findings = sound(written("tuned_fmoe.csv", EXPERTS_HEAD + WHOLE + BY_HAND).table(
+        "experts"))
+    assert len(table) == 1
+    assert [each.kind for each in findings] == ["no-time"]
+
+
+def test_shapes_that_wait_for_tuning_and_other_tables_are_not_read(written):
+    written("a8w8_untuned_gemm.csv", "M,N,K\n1,2,3\n")
+    written("chunk_gdn_h_opt_tuned.csv", "gfx,cu_num,K,us\ngfx942,80,128,3.0\n")
+    found = written("bf16_tuned_batched_gemm.csv", BATCHED)
+    assert [part.file for part in found.parts()] == ["configs/bf16_tuned_batched_gemm.csv"]
+
+
+def test_a_folder_without_a_release_says_so_and_a_file_is_read_alone(tmp_path):
+    path = tmp_path / "bf16_tuned_batched_gemm.csv"
+    path.write_text(BATCHED, "utf-8")
+    assert shelf(path).engines() == ("aiter@unstated",)
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), [
+    ("bf16_tuned_batched_gemm.csv", BATCHED.replace(",111.9323,", ",fast,"),
+     "configs/bf16_tuned_batched_gemm.csv, line 2, column 'us': 'fast' is not allowed, expected a "
+     "time in microseconds."),
+    ("bf16_tuned_batched_gemm.csv", BATCHED.replace("1280", "12.5"),
+     "configs/bf16_tuned_batched_gemm.csv, line 2, column 'N': '12.5' is not allowed, expected a "
+     "whole number."),
+    ("a8w8_bpreshuffle_tuned_gemm.csv", PER_ROW.replace("torch.int8", "torch.int9"),
+     "configs/a8w8_bpreshuffle_tuned_gemm.csv, line 2, column 'q_dtype_w': 'torch.int9' is not "
+     f"allowed, expected one of {', '.join(TORCH)}."),
+    ("bf16_tuned_batched_gemm.csv", BATCHED.replace(",B,", ",C,"),
+     "configs/bf16_tuned_batched_gemm.csv, line 2: lacks the column 'B', expected the layout of "
+     "AITER's configurations."),
+    ("bf16_tuned_batched_gemm.csv", BATCHED + "gfx942,304,16\n",
+     "configs/bf16_tuned_batched_gemm.csv, line 3: has 3 cells, expected 13 as in its head.")])
+def test_a_bad_row_is_one_sentence_with_file_and_line(written, name, text, expected):
+    found = written(name, text)
+    with pytest.raises(ParamsError) as caught:
+        found.parts()
+    assert str(caught.value) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from([*CARDS, ("gfx1250", "96")]),
+                          st.integers(1, 10**6), st.integers(1, 10**5), st.integers(1, 10**5),
+                          st.floats(0.001, 1e6)), min_size=1, max_size=20))
+def test_every_row_comes_back_in_si_under_one_name_per_card(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("configs") / "a8w8_blockscale_tuned_gemm.csv"
+    head = GEMM.splitlines()[0]
+    path.write_text("\n".join([head, *(
+        f"{of[0]},{of[1]},{m},{n},{k},ck,1,0,{us!r},kernel,1,1,0" for of, m, n, k, us in rows)]),
+        "utf-8")
+    found = shelf(path)
+    table = found.table("gemm")
+    assert len(table) == len(rows) == sum(part.rows for part in found.parts())
+    np.testing.assert_allclose(table["time"], [us * 1e-6 for *_, us in rows], rtol=1e-12)
+    assert table["card"].tolist() == [CARDS.get(of, "-".join(of)) for of, *_ in rows]
+    assert table["rows"].tolist() == [m for _, m, *_ in rows]
+
+
+def test_kinds_read_operators_that_there_are():
+    assert {kind.operator for kind in KINDS} == {"gemm", "batched_gemm", "experts"}
