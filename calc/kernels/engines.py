@@ -78,12 +78,13 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
     """
     device: Device = library.load("devices", card)
     priors: Mechanisms = library.load("mechanisms", str(device.mechanisms))
+    of_library = engine in LIBRARIES
     releases = {release: named for named in tables.engines(card=card)
                 for name, _, release in [named.partition("@")]
-                if name == engine and _is_release(release)}
-    alone = {"kernel_boundary": 0.0} if engine in LIBRARIES else {}
+                if name == engine and (of_library or _is_release(release))}
+    alone = {"kernel_boundary": 0.0} if of_library else {}
     found: list[FittedTable] = []
-    for release in sorted(releases, key=in_order):
+    for release in releases if of_library else sorted(releases, key=in_order):
         named, before = releases[release], len(found)
         found += _dense(tables, device, priors, named, release, alone)
         found += _experts(tables, device, priors, named, release, alone)

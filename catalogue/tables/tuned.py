@@ -19,7 +19,7 @@ them (commit e4048607):
   (``csrc/ck_gemm_moe_2stages_codegen/gemm_moe_tune.py``, ``generate_data``, ``post_process``).
   Every token has ``topk`` of the ``expert`` experts of this rank, drawn alike; ``inter_dim`` is of
   the rank. Where a shared expert is appended it is one of ``expert``, drawn like the others.
-- A time of 0 is a choice made by hand, -1 or ``inf`` a kernel that failed: the lint leaves them out.
+- A time of 0 is a choice made by hand, -1 or ``inf`` a failed kernel: the lint leaves them out.
 
 A tuned row is the best of hundreds of kernels: what is served without tuning is slower.
 """
@@ -49,7 +49,7 @@ US = 1e-6
 AMD = "gfx942"  # of rows from before there was a column for it
 CARDS = {("gfx942", "304"): "amd-mi300x", ("gfx942", "80"): "amd-mi308x",
          ("gfx950", "256"): "amd-mi355x"}
-"""Architecture and compute units -> device; MI325X and MI350X are the same to these columns."""
+"""Architecture and compute units -> device; an MI325X and an MI350X have the same two."""
 MI325X = re.compile(r".*_(ds_v3|glm5_1)")
 """Files whose rows of 304 units are of an MI325X: their commits (84493f0e, 6b831fb2) say so. It has
 the MI300X's matrix units with more power and 13% more bandwidth: the same shapes take 0.86 to 0.9

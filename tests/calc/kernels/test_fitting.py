@@ -160,9 +160,11 @@ def test_a_librarys_matmuls_are_sums_of_kernels_and_few_rows_count_as_much_as_ma
     planted = {"gemm_efficiency": 0.31, "matmul_latency": 3e-6, "depth_latency": 2e-9}
     time = QUANTISED.time(columns | card | {"kernel_boundary": 0.0}, planted)
     path = tmp_path / "table.csv"
-    path.write_text("\n".join(["operator,card,engine,dtype,rows,columns,depth,time", *(
-        f"gemm,amd-mi300x,aiter@0.1,fp8-block,{m:.0f},{n:.0f},{k:.0f},{t!r}" for m, n, k, t in zip(
-            *columns.values(), time.tolist(), strict=True))]) + "\n", "utf-8")
+    lines = [f"gemm,amd-mi300x,aiter@unstated,fp8-block,{m:.0f},{n:.0f},{k:.0f},{t!r}"
+             for m, n, k, t in zip(*columns.values(), time.tolist(), strict=True)]
+    head = "operator,card,engine,dtype,rows,columns,depth,time"
+    path.write_text("\n".join([head, *lines]) + "\n",
+                    "utf-8")
     (found,) = engines.fitted(shelf(path), "amd-mi300x", "aiter")
     assert found.fit.values == pytest.approx(planted, rel=0.02)
     assert found.fit.fitted < 200
