@@ -94,6 +94,7 @@ class Tables:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
+        self._slices = cut_of(scenario).slices
         self._inputs: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def rows(self, devices: int, choices: Sequence[Choice]) -> list[dict[str, Any]]:
@@ -104,7 +105,10 @@ class Tables:
 
     def _alike(self, devices: int, cut: Cut) -> dict[str, Any]:
         """The inputs of a cut that lies on servers as this one does."""
-        kind = placed(self.scenario.node, devices, cut[2], cut[3])
+        tensor, _, data, expert = cut
+        kind = placed(self.scenario.node, {
+            "devices": devices, "tensor": tensor, "data": data, "expert": expert,
+            "slices": self._slices})
         if kind not in self._inputs:
             self._inputs[kind] = on(self.scenario, devices, cut).inputs()
         return self._inputs[kind]

@@ -33,6 +33,7 @@ from catalogue import names as entries
 from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import SLICES
+from catalogue.deployments.resolved import leaves_replica
 from catalogue.engines.released import AT, engine_meant, fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
@@ -50,8 +51,8 @@ Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
 
 KINDS = (2, 3, 2, 2, 2, 2, 2)
 """What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
-than one, domains that an exchange leaves, replicas, redundant experts, drafts, slices. Layouts of
-one kind differ in their numbers only."""
+than one, domains that an exchange leaves, replicas, tokens of more than one, redundant experts,
+drafts, slices. Layouts of one kind differ in their numbers only."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,8 @@ class Space:
         cells |= {name: np.array(values)[place] for name, place, values in zip(
             AXES[len(LAYOUT):], places[1:], axes, strict=True)}
         # half-batches hide an exchange, where there is one
-        exchanged = (sharing(cells) > cells["tensor"]) & bool(self.shapes["n_routed_experts"])
+        exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
+            self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged
         keep &= ~self._undrafted(base, cells)
         return {name: column[keep] for name, column in cells.items()}
@@ -338,14 +340,7 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
-    return (*placed(node, cells["devices"], cells["data"], cells["expert"]),
-            cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1,
-            sharing(cells) > cells["tensor"])
-
-
-def sharing(cells: Cells) -> np.ndarray:
-    """Ranks that share experts, or fewer where they are those of tensor parallelism [1]."""
-    return cells["expert"] * np.maximum(1, cells["slices"])
+    return (*placed(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
 
 
 def node_of(offer: Offer, device: Device) -> Node:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from catalogue import library
 from catalogue.entries.deployments import Precision, ScenarioFile
@@ -18,6 +21,16 @@ ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
 DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
 GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
 USUAL_DRAFTS = "next-token-layer"  # of a model that names none
+
+
+def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
+    """Whether more ranks share experts than a replica has: its tokens go beyond it.
+
+    Args:
+        tensor, expert: parallel sizes, numbers or arrays [1].
+        slices: of each routed expert; 0 is what tensor parallelism leaves.
+    """
+    return expert * np.maximum(1, slices) > tensor
 
 
 @dataclass(frozen=True)
@@ -48,8 +61,9 @@ class Resolved:
         """Whether a rank of experts has the tokens of all: gathered, or of its tensor-parallel
         group, which none of them leaves."""
         gathers, cut = self.file.mechanisms.get(GATHERED), self.file.parallelism
-        return bool(gathers and gathers.value) or (
-            cut.expert_parallel.value <= cut.tensor_parallel.value)
+        slices = cut.expert_tensor_parallel
+        return bool(gathers and gathers.value) or not leaves_replica(
+            cut.tensor_parallel.value, cut.expert_parallel.value, slices.value if slices else 0)
 
     @property
     def given(self) -> Mapping[str, Value]:

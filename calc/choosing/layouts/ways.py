@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.physics.arrays import Number
 from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.resolved import leaves_replica
 from catalogue.entries.hardware import Node
 
 AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
@@ -89,20 +90,20 @@ def each(rows: Mapping[str, np.ndarray]) -> Iterator[dict[str, int]]:
         yield dict(zip(names, values, strict=True))
 
 
-def placed(node: Node, devices: Number, data: Number, expert: Number
-           ) -> tuple[Number, Number, Number]:
+def placed(node: Node, rows: Mapping[str, Number]) -> tuple[Number, Number, Number, Number]:
     """How layouts lie on servers, on which their inputs depend besides their numbers.
 
     Args:
         node: the server.
-        devices, data, expert: cards, replicas and expert-parallel ranks, numbers or arrays [1].
+        rows: layouts, a number or an array for each of ``AXES`` [1].
 
-    Returns whether they take several servers, how many domains an exchange leaves, and whether
-    there are replicas.
+    Returns whether they take several servers, how many domains an exchange leaves, whether there
+    are replicas, and whether tokens of an expert's rank come from more than one.
     """
-    per_node = int(node.devices_per_node.value)
+    per_node, expert = int(node.devices_per_node.value), rows["expert"]
     left = 1 * (expert > per_node) + (expert > scale_up_domain(node))
-    return devices > per_node, left, data > 1
+    return (rows["devices"] > per_node, left, rows["data"] > 1,
+            leaves_replica(rows["tensor"], expert, rows["slices"]))
 
 
 def card_counts(fewest: int, most: int, per_node: int) -> list[int]:

@@ -69,7 +69,7 @@ def test_a_command_adds_up_in_one_thread_and_leaves_the_caller_its_own(cli, monk
 def test_a_signal_ends_a_search_and_its_processes(searching, number, code, said):
     running, begun = searching
     running.send_signal(number)
-    _, errors = running.communicate(timeout=30)
+    _, errors = running.communicate(timeout=120)
     assert (running.returncode, errors) == (code, said)
     for process in begun:
         with pytest.raises(ProcessLookupError):

@@ -226,7 +226,7 @@ class TestParts:
             time.sleep(0.02)
             assert running.poll() is None
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=120)
         assert (running.returncode, said) == (
             130, "interrupted: finished parts are kept, the same command goes on from there.\n")
         assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".parquet"}
