@@ -12,7 +12,7 @@ from typing import Any
 from calc.commands.printing import BAD_INPUT, OK, print_json
 from catalogue import ROOT, ParamsError, load, load_family, names, sources, symbols
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
-from catalogue.deployments.profiles import load_profile
+from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.stand_ins import lacking
 from catalogue.engines.engine import (
     documents,
@@ -114,7 +114,7 @@ def _check_file(file: str, notes: list[str]) -> None:
 
 def _check_entry(kind: str, reference: str) -> None:
     whole: dict[str, Callable[[str], Any]] = {
-        "scenarios": load_family, "profiles": load_profile,
+        "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
         "kernels": lambda name: table(locate("kernels", name))}
     whole.get(kind, partial(load, kind))(reference)
 

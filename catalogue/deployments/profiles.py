@@ -85,12 +85,30 @@ def _sound(path: Path) -> Profile:
     return profile
 
 
+def load_fits(name: str) -> Fits:
+    """What was fitted to kernels measured under an engine, whose name the file's begins with.
+
+    Raises ParamsError for another name: an engine reads no others.
+    """
+    fits: Fits = library.load("fits", name)
+    path = library.locate("fits", name)
+    if not path.stem.startswith(_of_engine(fits.engine)):
+        raise ParamsError(f"{library.read(path).where(('engine',))}: engine: '{fits.engine}' reads "
+                          f"no file of this name, expected '{_of_engine(fits.engine)}MECHANISMS'.")
+    return fits
+
+
+def _of_engine(engine: str) -> str:
+    return f"{engine}-"
+
+
 def _fitted(engine: str) -> Iterator[Statement]:
     """What was fitted to kernels measured under an engine; it holds after what its profile says."""
     for name in library.names("fits"):
-        fits: Fits = library.load("fits", name)
-        if fits.engine == engine:
-            yield from fits.statements
+        if name.startswith(_of_engine(engine)):
+            fits: Fits = library.load("fits", name)
+            if fits.engine == engine:
+                yield from fits.statements
 
 
 def _problems(profile: Profile) -> Iterator[tuple[KeyPath, str]]:

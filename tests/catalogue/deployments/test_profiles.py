@@ -1,6 +1,7 @@
 """An engine gives a deployment what it does not state: by release, by card, and in that order."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import catalogue
 from calc.commands.estimate import engine_line
 from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import SWITCHES
-from catalogue.deployments.profiles import load_profile
+from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, releases
@@ -218,6 +219,12 @@ class TestValues:
             own = catalogue.load("profiles", fits.engine).statements
             after = load_profile(fits.engine).statements[len(own):]
             assert all(one in after for one in fits.statements)
+
+    def test_a_file_of_fits_that_its_engine_would_not_read_is_refused(self, tmp_path):
+        other = tmp_path / "vllm-nvidia-hopper.yml"
+        shutil.copy(catalogue.ROOT / "fits" / "sglang-nvidia-hopper.yml", other)
+        assert sentence(load_fits, str(other)).endswith(
+            "engine: 'sglang' reads no file of this name, expected 'sglang-MECHANISMS'.")
 
     def test_nothing_rests_on_an_end_to_end_result(self):
         """No measured system of the book is a source of what an engine does."""
