@@ -130,7 +130,8 @@
         const [name, of] = way.split("=");
         if (state.set[name] === of) columns.forEach(read);
       }
-      for (const [symbol, name] of Object.entries(found.knob)) {
+      for (const [symbol, usual] of Object.entries(found.knob)) {
+        const name = symbol in state.set ? symbol : usual;  // one that follows another, unless it is set itself
         if (!groups.has(name)) groups.set(name, { slots: [], low: found.low[symbol], high: found.high[symbol] });
         groups.get(name).slots.push(slots.get(symbol));
       }
