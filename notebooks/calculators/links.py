@@ -30,6 +30,7 @@ from catalogue.deployments.precision_support import nearest
 
 LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
           "block": BLOCKS}
+SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
 ON_HOST: Text = (
     "They do not know experts on the host: they start with all of them on the cards.",
     "计算器不含主机侧的专家：初始状态中，专家全部在卡上。")
@@ -54,7 +55,8 @@ def link(scenario: Scenario) -> Link | None:
     """The state of a deployment, or the nearest; None if its card or its model is not offered.
 
     A state holds a deployment where its own scenario file has the same inputs with the same
-    ranges. What a reader sets there by fields is exact.
+    ranges, but for how many requests a benchmark sends: no number of the calculators moves with
+    that. What a reader sets there by fields is exact.
 
     Args:
         scenario: the deployment.
@@ -90,9 +92,8 @@ def _deployed(state: dict[str, Any]) -> Scenario | None:
 
 def _inputs(scenario: Scenario) -> dict[str, float]:
     """What its formulas are computed from; how fast drives are, if experts are on them."""
-    found = scenario.inputs()
-    return found if scenario.file.offload else {
-        name: number for name, number in found.items() if name != "storage_bandwidth"}
+    without = {SENT, *(() if scenario.file.offload else ("storage_bandwidth",))}
+    return {name: number for name, number in scenario.inputs().items() if name not in without}
 
 
 def _ranges(scenario: Scenario) -> dict[str, tuple[float, float]]:
@@ -181,11 +182,14 @@ def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | s
     for name in SWITCHES:
         if name in known and known[name].rule and not math.isclose(old[name], new[name]):
             yield name, (new[name],) * 3
-    before = {knob.name: _triple(knob.value) for knob in same.every_knob()}
-    for knob in scenario.every_knob():
-        name = knob.name
-        if name in known and name in before and before[name] != _triple(knob.value):
+    before, after = ({knob.name: knob for knob in each.mechanism_knobs if knob.name in known}
+                     for each in (same, scenario))
+    for name, knob in after.items():
+        if name not in before or _triple(before[name].value) != _triple(knob.value):
             yield name, _triple(knob.value)
+    for name, knob in before.items():
+        if name not in after:  # what is known of a later release, say: as if nothing were
+            yield name, (new[knob.symbols[0]],) * 3
 
 
 def _triple(value: Any) -> Triple:

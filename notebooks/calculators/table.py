@@ -32,6 +32,8 @@ from calculators.offers import (
 from calculators.views import ATTENTIONS, RANGED, taken
 from catalogue import load_model, model_inputs
 from catalogue.entries.calibrations import ALONE
+from catalogue.entries.deployments import ScenarioFile
+from catalogue.reading.values import Value
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
@@ -45,6 +47,7 @@ SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel"
        "output": "output_tokens", "drafts": "draft_tokens", "chunk": "max_num_batched_tokens",
        "block": "block_size", "share": "memory_utilization", "longest": "context_tokens"}
 Cell = float | str | None  # a knob by its name
+_SOME = Value(1, "1", "1", "any", "assumed", 1, 1)  # no number of it is taken
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,10 @@ def row(kind: Kind) -> dict[str, Cell]:
             if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
                 found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
                              strict=True)
+    for knob in replace(scenario, file=_all_stated(scenario.file)).mechanism_knobs:
+        if knob.name in settable:  # of what is not known: which inputs it moves, once it is set
+            for name in symbols.keys() & knob.symbols:
+                found.setdefault(symbols[name][-1], knob.name)
     # an answer of one token is a phase alone
     for what, errors in ((OWN, own_errors(scenario)), (ALONE, own_errors(scenario, load=ALONE))):
         for name, own in errors.items():
@@ -142,6 +149,12 @@ def row(kind: Kind) -> dict[str, Cell]:
                 found |= {f"{what} {name} {side}": size
                           for side, size in zip(("down", "up"), own.of_class, strict=True)}
     return found
+
+
+def _all_stated(file: ScenarioFile) -> ScenarioFile:
+    """A deployment that states every mechanism which a state may set, of some value."""
+    stated = {name: _SOME for name, extra in extras().items() if extra.knob}
+    return file.model_copy(update={"mechanisms": stated | file.mechanisms})
 
 
 Row = Callable[[Kind], dict[str, Cell]]

@@ -130,7 +130,8 @@
         const [name, of] = way.split("=");
         if (state.set[name] === of) columns.forEach(read);
       }
-      for (const [symbol, name] of Object.entries(found.knob)) {
+      for (const [symbol, usual] of Object.entries(found.knob)) {
+        const name = symbol in state.set ? symbol : usual;  // one that follows another, unless it is set itself
         if (!groups.has(name)) groups.set(name, { slots: [], low: found.low[symbol], high: found.high[symbol] });
         groups.get(name).slots.push(slots.get(symbol));
       }
@@ -149,17 +150,17 @@
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
       const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
-      return { v, knobs, own: this.widened(state, ofClass), ofClass };
+      const pools = v[slots.get("separate_pools")] ? 2 : 1;  // also where only the longest context is known
+      return { v, knobs, own: this.widened(state, ofClass, pools), ofClass };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
-    widened(state, own) {
+    widened(state, own, pools) {
       const { data } = this, card = data.cards[state.card];
       const known = data.measured.classes[`${data.models[state.model].class}/${card.vendor}`];
       const at = {
         requests: state.users / (state.tp * state.pp * state.dp), tensor: state.tp, pipeline: state.pp,
-        expert: state.ep, drafts: state.drafts, precision: state.precision, device: card.device,
-        pools: state.set.separate_pools === "1" ? 2 : 1,
+        expert: state.ep, drafts: state.drafts, precision: state.precision, device: card.device, pools,
       };
       const beyond = ([axis, [low, high]]) => {
         const one = axis === "drafts" ? 1 : 0;
