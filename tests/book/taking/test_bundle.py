@@ -65,10 +65,13 @@ def test_no_room_is_imported_by_its_name_in_the_checkout(installed: dict[str, st
 
 def test_a_search_shares_its_work_among_processes(installed: dict[str, str], tmp_path: Path
                                                   ) -> None:
-    done = _asked(installed, tmp_path, "-m", "will_it_fit", "search", "r1-80-users-910b",
-                  "--cards", "16", "--workers", "2")
-    assert done.returncode == 0, done.stderr
-    assert "16 × ascend-910b1" in done.stdout
+    """However small it is: what processes are given is found by its name in the package."""
+    done = _asked(installed, tmp_path, "-c", "from will_it_fit.calc.searching import search\n"
+                  "from will_it_fit.calc.searching.asking import load_goal\n"
+                  "search.WORTH_IT, goal = 0, load_goal('r1-64-users-8xh20')\n"
+                  "one, two = (search.search(goal, workers=number) for number in (1, 2))\n"
+                  "print(one.rows(one.front) == two.rows(two.front))")
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_it_makes_a_report_of_a_file_of_ones_own(installed: dict[str, str], tmp_path: Path
