@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from catalogue import library
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
@@ -30,7 +28,7 @@ def leaves_replica(tensor: Any, expert: Any, slices: Any) -> Any:
         tensor, expert: parallel sizes, numbers or arrays [1].
         slices: of each routed expert; 0 is what tensor parallelism leaves.
     """
-    return expert * np.maximum(1, slices) > tensor
+    return expert * (slices + (slices == 0)) > tensor
 
 
 @dataclass(frozen=True)
