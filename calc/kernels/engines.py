@@ -37,6 +37,9 @@ FORMATS: dict[str, tuple[str, float, tuple[str, ...]]] = {
     "mxfp4-w4a8": ("fp8", 1 / 2 + 1 / 32, ("mxfp4",)),
 }
 DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
+# of a dense matmul that engines' kernels take whole: of others, which models of this class do not
+# have, vLLM and SGLang call a slower kernel
+BLOCK_COLUMNS, BLOCK_DEPTH = 64, 128
 # models with many experts of which a token takes several, cut in one way: what we answer for
 LEAST_EXPERTS, LEAST_CHOSEN, LEAST_WIDTH, LEAST_HIDDEN = 128, 4, 128, 2048
 MOST_TOKENS, MOST_SLICES, GATED = 32768, 16, 3
@@ -241,7 +244,9 @@ def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         if table is None or card is None:
             continue
         card |= alone
-        table = table.select(table["rows"] <= MOST_TOKENS)
+        table = table.select((table["rows"] <= MOST_TOKENS)
+                             & (table["columns"] % BLOCK_COLUMNS == 0)
+                             & (table["depth"] % BLOCK_DEPTH == 0))
         columns = _numbers(table, ("rows", "columns", "depth"))
         chosen = halves(list(columns.values()))
         chosen = _alike(columns["rows"], chosen) if alone else chosen

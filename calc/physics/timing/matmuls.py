@@ -18,7 +18,7 @@ from calc.physics.experts import (
     sliced,
     streaming,
 )
-from calc.physics.shapes import Matmuls, Parameters, matmuls
+from calc.physics.shapes import Matmul, Matmuls, Parameters, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
 
@@ -173,4 +173,4 @@ def joining_time(q: Any, rows: Number, clock: Number) -> Number:
     moved = (2 * d * d + 3 * d * rows) * width
     alone = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    return alone + Matmuls(1, 2 * d).beside(q, "head", rows)
+    return alone + Matmuls((Matmul(1, 2 * d, d),)).beside(q, "head", rows)
