@@ -254,7 +254,7 @@ class Matmuls:
         latency = getattr(q, f"{name}_depth_latency")
         loading = getattr(q, f"{name}_weight_bytes") / (q.memory_bandwidth * q.hbm_efficiency)
         return sum(shape.count * shape.depth * np.maximum(0, latency - shape.width * loading)
-                   for shape in self.shapes)
+                   for shape in self.shapes if np.any(shape.count))
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:

@@ -100,7 +100,9 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
     """
     rows = dict.fromkeys(classes, batch.tokens) | {
         "head": batch.logit_rows, "shared_expert": batch.of_shared(q)}
-    padded = {name: whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
+    own = whole_tiles(q.gemm_tile_rows, batch.tokens)
+    padded = {name: own if rows[name] is batch.tokens
+              else whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
         "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
     times = {name: matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
     for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
