@@ -40,6 +40,9 @@ DENSE_FORMATS = ("bf16", "fp8-block", "nvfp4")
 # of a dense matmul that engines' kernels take whole: of others, which models of this class do not
 # have, vLLM and SGLang call a slower kernel
 BLOCK_COLUMNS, BLOCK_DEPTH = 64, 128
+# rows of a graph or of a full chunk: for others scales are laid out anew, by a kernel of 4 to 6 us
+# on B200 under vLLM
+GRAPH_ROWS, FEWEST = 4, 2
 # models with many experts of which a token takes several, cut in one way: what we answer for
 LEAST_EXPERTS, LEAST_CHOSEN, LEAST_WIDTH, LEAST_HIDDEN = 128, 4, 128, 2048
 MOST_TOKENS, MOST_SLICES, GATED = 32768, 16, 3
@@ -244,9 +247,9 @@ def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         if table is None or card is None:
             continue
         card |= alone
-        table = table.select((table["rows"] <= MOST_TOKENS)
-                             & (table["columns"] % BLOCK_COLUMNS == 0)
-                             & (table["depth"] % BLOCK_DEPTH == 0))
+        table = table.select((table["rows"] <= MOST_TOKENS) & (
+            (table["rows"] % GRAPH_ROWS == 0) | (table["rows"] <= FEWEST))
+            & (table["columns"] % BLOCK_COLUMNS == 0) & (table["depth"] % BLOCK_DEPTH == 0))
         columns = _numbers(table, ("rows", "columns", "depth"))
         chosen = halves(list(columns.values()))
         chosen = _alike(columns["rows"], chosen) if alone else chosen
