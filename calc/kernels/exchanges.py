@@ -38,8 +38,8 @@ ACROSS = ("exchange_network_alpha", "exchange_network_efficiency")
 FROM_HOST = ("deepep_ll", "trtllm_deepep_ll")
 # normal mode, servers whose rows are fitted: one, and as many as a token goes to at most. Over two
 # the kernels are the bound and not the network: with 24 multiprocessors they take 13 to 15% less,
-# over four the same. Over eight a byte takes 2.4 to 2.7 times what the values of four give, which
-# DeepEP's authors reach with 64 ranks. Both are judged with the values of the others
+# over four the same. Over eight the table takes 3.5 times what it takes over four, DeepEP's authors
+# 1.1 times (params/microbenchmarks/nvidia-h800.yml). Both are judged with the values of the others
 NODES = (1, 4)
 
 

@@ -31,7 +31,9 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
     ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
-    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）")}
+    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）"),
+    ("exchange", "low_latency"): ("all-to-all of experts, low latency", "专家 all-to-all（低延迟）"),
+    ("exchange", "normal"): ("all-to-all of experts, normal mode", "专家 all-to-all（normal 模式）")}
 BLOCK = ("mla_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
@@ -60,9 +62,16 @@ class Row:
 
     @property
     def kind(self) -> tuple[str, str | None]:
-        """The operator, and of experts how they are cut, or that tokens are sent to whole ones."""
+        """The operator, and of experts how they are cut, or that tokens are sent to whole ones;
+        of an exchange its mode."""
         sent = self.statement.gathered is False
-        return self.measured.operator, "sent" if sent else self.measured.cut
+        return self.measured.operator, self.statement.exchange or (
+            "sent" if sent else self.measured.cut)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has a fit of its own; else the values of the card, or of other rows, hold."""
+        return bool(self.measured.parameters)
 
     @property
     def kept(self) -> bool:
@@ -92,6 +101,11 @@ def answer() -> None:
     number("kn-median", float(np.median([row.measured.judged.median for row in every])),
            fmt_percent, digits=0)
     number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
+    number("kn-unfitted", sum(not row.fitted for row in every), fmt_int)
+    sent = [row.measured.judged for row in every if row.measured.operator == "exchange"
+            and row.fitted]
+    number("kn-exchange-median", max(each.median for each in sent), fmt_percent, digits=0)
+    number("kn-exchange-most", max(each.most for each in sent), fmt_percent, digits=0)
     number("kn-bar-median", MEDIAN, fmt_percent, digits=0)
     number("kn-bar-most", MOST, fmt_percent, digits=0)
     blocks = [row for row in every if row.kind == BLOCK]
