@@ -32,8 +32,8 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
     ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
     ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）"),
-    ("exchange", "low_latency"): ("all-to-all of experts, low latency", "专家 all-to-all（低延迟）"),
-    ("exchange", "normal"): ("all-to-all of experts, normal mode", "专家 all-to-all（normal 模式）")}
+    ("exchange", "low_latency"): ("all-to-all, low latency", "专家 all-to-all（低延迟）"),
+    ("exchange", "normal"): ("all-to-all, normal mode", "专家 all-to-all（normal 模式）")}
 BLOCK = ("mla_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}

@@ -1,7 +1,5 @@
 """Exchanges there and back: what a law made is found again, and no server speaks for a network."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -86,10 +84,10 @@ def test_calls_timed_from_the_host_are_judged_with_the_cards_values():
 
 def test_what_a_law_does_not_tell_is_held():
     law = exchange_law({"exchange_alpha"})
-    one = SimpleNamespace(**{"ranks": 8.0, "nodes": 1.0, "tokens": 64.0, "num_experts_per_tok": 8.0,
-                             "n_routed_experts": 256.0, "exchange_normal": 0.0,
-                             "token_bytes": 7392.0, "back_bytes": 14336.0})
-    columns = {name: np.array([value]) for name, value in vars(one).items()} | KNOWN | TRUE
+    one = {"ranks": 8.0, "nodes": 1.0, "tokens": 64.0, "num_experts_per_tok": 8.0,
+           "n_routed_experts": 256.0, "exchange_normal": 0.0, "token_bytes": 7392.0,
+           "back_bytes": 14336.0}
+    columns = {name: np.array([value]) for name, value in one.items()} | KNOWN | TRUE
     there, back = (exchange_time({**columns, "token_bytes": np.array([size])}, TRUE)
                    for size in (7392.0, 14336.0))
     np.testing.assert_allclose(law.time(columns, {"exchange_alpha": 2e-5}), there + back)
