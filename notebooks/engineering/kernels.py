@@ -97,7 +97,7 @@ def answer() -> None:
     """How near the laws are, in numbers for the sentences and a table by operator and card."""
     every = rows()
     number("kn-fits", len(every), fmt_int)
-    number("kn-rows", sum(row.measured.judged.rows for row in every), fmt_int)
+    number("kn-rows", sum(row.measured.judged.rows for row in every if row.fitted), fmt_int)
     number("kn-median", float(np.median([row.measured.judged.median for row in every])),
            fmt_percent, digits=0)
     number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
@@ -120,18 +120,22 @@ def answer() -> None:
     shown = []
     for kind, (en, zh) in OPERATORS.items():
         for card in CARDS:
-            some = [row for row in every if row.kind == kind and row.fits.card == card]
+            both = [row for row in every if row.kind == kind and row.fits.card == card]
+            some = [row for row in both if row.fitted]
             if some:
                 judged = [row.measured.judged for row in some]
                 shown.append({
                     "operator": (en, zh), "card": _card(card), "tables": fmt_int(len(some)),
+                    "others": fmt_int(len(both) - len(some)) if len(both) > len(some) else "–",
                     "rows": fmt_int(sum(each.rows for each in judged)),
                     **_before(some),
                     "median": fmt_percent(float(np.median([each.median for each in judged]))),
                     "most": fmt_percent(float(np.median([each.most for each in judged]))),
                     "kept": fmt_int(sum(row.kept for row in some))})
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "tables": ("tables", "数据表"), "rows": ("rows that judge", "用于检验的行数"),
+                  "tables": ("tables fitted", "拟合的表"),
+                  "others": ("only judged", "只检验的表"),
+                  "rows": ("rows that judge", "用于检验的行数"),
                   "median": ("error, median", "误差中位数"),
                   "most": ("nine of ten within", "九成不超过"),
                   "kept": ("tables within both bars", "两项均达标的表")})
