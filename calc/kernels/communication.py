@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import SimpleNamespace
 
 import numpy as np
@@ -68,7 +68,7 @@ def exchange_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
         columns: ``ranks``, ``nodes``, ``num_experts_per_tok``, ``n_routed_experts`` [1], ``tokens``
             of a rank [token], ``token_bytes`` as they travel, scales included [B/token], and
             ``exchange_normal``, 1 where a token goes once to each node [1]; of the card's node
-            ``LINKS`` and ``network_bandwidth``.
+            ``LINKS`` and ``network_bandwidth``; values that are held while others are fitted.
         parameters: of the law.
 
     Source: notebooks/communication.md, section Tokens that travel to their experts; the routing:
@@ -76,14 +76,41 @@ def exchange_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     """
     named = ("num_experts_per_tok", "n_routed_experts", "exchange_normal")
     across = np.greater(columns["nodes"], 1)
-    later: dict[str, Number] = {
-        "exchange_network_alpha": across * parameters["exchange_network_alpha"]}
-    q, g = _laid({**columns, "devices_per_node": columns["ranks"] / columns["nodes"]},
-                 {**parameters, **later}, **EVEN, expert_parallel=columns["ranks"],
+    every: dict[str, Number] = {name: parameters[name] if name in parameters else columns[name]
+                                for name in _EXCHANGE}
+    every["exchange_network_alpha"] = across * every["exchange_network_alpha"]
+    q, g = _laid({**columns, "devices_per_node": columns["ranks"] / columns["nodes"]}, every,
+                 **EVEN, expert_parallel=columns["ranks"],
                  network_bandwidth=columns["network_bandwidth"], n_group=columns["nodes"],
                  topk_group=np.minimum(columns["nodes"], MOST_NODES),
                  **{name: columns[name] for name in named})
     return np.asarray(exchange(q, g, columns["tokens"], columns["token_bytes"]), float)
+
+
+def there_and_back_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a dispatch and the combine of the same tokens [s]: what a layer pays.
+
+    A step has one latency for both ways; of a table each alone has its own.
+
+    Args:
+        columns: those of ``exchange_time``, and ``back_bytes`` of a token on its way back
+            [B/token].
+        parameters: of the law.
+
+    Source: notebooks/communication.md, section Tokens that travel to their experts.
+    """
+    return (exchange_time(columns, parameters)
+            + exchange_time({**columns, "token_bytes": columns["back_bytes"]}, parameters))
+
+
+def exchange_law(told: Container[str]) -> Law:
+    """A law of an exchange there and back, with what a table tells as parameters.
+
+    Args:
+        told: their names; the others are held, as the columns have them.
+    """
+    return Law("exchange", {name: bounds for name, bounds in _EXCHANGE.items() if name in told},
+               there_and_back_time)
 
 
 _GATHER = {"gather_alpha": Bounds(6e-6, 5e-7, 1e-4), "gather_step_alpha": Bounds(1e-6, 1e-8, 2e-5),

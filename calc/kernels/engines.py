@@ -11,6 +11,7 @@ from calc.kernels.before import values_alone
 from calc.kernels.blocks import BLOCK_MODEL, DECODE_BETWEEN, DECODE_BLOCK
 from calc.kernels.communication import LAWS as COLLECTIVES
 from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
+from calc.kernels.exchanges import exchanges
 from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Column, Law
 from calc.kernels.matmuls import DENSE, QUANTISED, SENT, SLICES, WHOLE, rank_columns
@@ -97,6 +98,7 @@ def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
         found += _cores(tables, device, priors, named, release)
         found += _sums(tables, device, priors, named, release)
         found += _blocks(tables, device, priors, named, release, found)
+        found += _exchanges(tables, device, priors, named, release)
         yield from found[before:]
 
 
@@ -217,6 +219,20 @@ def _sums(tables: Shelf, device: Device, priors: Mechanisms, engine: str, releas
     kernels = table.distinct("kernel")
     yield FittedTable(release, ALL_REDUCE.operator, None, ", ".join(kernels), "bf16", "bf16", None,
                       (), found)
+
+
+def _exchanges(tables: Shelf, device: Device, priors: Mechanisms, engine: str, release: str
+               ) -> Iterator[FittedTable]:
+    """All-to-alls of experts, of models with many of them."""
+    there, back = (_read(tables, operator, device.id, engine, (), LEAST_SUMS)
+                   for operator in ("dispatch", "combine"))
+    if there is None or back is None or device.node is None:
+        return
+    there, back = (table.select((table["n_routed_experts"] >= LEAST_EXPERTS)
+                                & (table["num_experts_per_tok"] >= LEAST_CHOSEN)
+                                & (table["hidden_size"] >= LEAST_HIDDEN))
+                   for table in (there, back))
+    yield from exchanges(there, back, device, priors, release)
 
 
 def _read(tables: Shelf, operator: str, card: str, engine: str, dtype: str | tuple[str, ...],

@@ -13,12 +13,15 @@ from catalogue.entries.profiles import in_order
 
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
 SHARE, MICROSECONDS, NANOSECONDS, BYTES = ("", 1.0), (" us", 1e-6), (" ns", 1e-9), (" B", 1.0)
+OF_A_TOKEN = (" ns/token", 1e-9)
 NAMES = {"routed_expert_gemm_efficiency": "grouped_gemm_efficiency",
          "sliced_expert_gemm_efficiency": "sliced_gemm_efficiency"}
 UNITS = {"matmul_latency": MICROSECONDS, "depth_latency": NANOSECONDS, "activation_traffic": BYTES,
          **dict.fromkeys(("routed_expert_latency", "sliced_expert_latency", "latent_core_latency",
                           "prefill_core_latency", "collective_alpha", "second_round_alpha",
-                          "pipelined_alpha"), MICROSECONDS), "latent_core_fill": NANOSECONDS}
+                          "pipelined_alpha", "exchange_alpha", "exchange_network_alpha"),
+                         MICROSECONDS), "latent_core_fill": NANOSECONDS,
+         "exchange_expert_time": NANOSECONDS, "exchange_token_time": OF_A_TOKEN}
 BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_traffic",
             "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 MOST = 1.0  # of a share
@@ -39,6 +42,7 @@ class Table:
         experts: formats of the catalogue in which routed experts are stored so; none of dense ones.
         fit: what the law came to.
         attention: of the models whose core it is; None for every model.
+        exchange: the mode of sending tokens that it times; None of other operators.
     """
 
     release: str
@@ -51,6 +55,7 @@ class Table:
     experts: tuple[str, ...]
     fit: Fitted
     attention: str | None = None
+    exchange: str | None = None
 
 
 def text(engine: str, card: str, name: Mapping[str, str], package: str, source: str, date: str,
@@ -64,9 +69,11 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
         package: and version that the tables are of.
         source: key of ``params/sources/``.
         date: of the tables.
-        tables: those whose law says something; the others are left out.
+        tables: those whose law says something, and those that values without a fit are judged on;
+            the others are left out.
     """
-    told = [table for table in tables if table.fit.errors.median <= WORST]
+    told = [table for table in tables
+            if not table.fit.values or table.fit.errors.median <= WORST]
     lines = ["# yaml-language-server: $schema=../schema/fits.json",
              f"name: {{en: {_quoted(name['en'])}, zh: {_quoted(name['zh'])}}}",
              f"engine: {engine}", f"card: {card}", f"table: {_quoted(package)}",
@@ -84,14 +91,14 @@ def _quoted(words: str) -> str:
     return json.dumps(words, ensure_ascii=False)
 
 
-def _kind(table: Table) -> tuple[str, tuple[str, ...], str, bool | None]:
+def _kind(table: Table) -> tuple[str, tuple[str, ...], str, bool | None, str | None]:
     """What statements are told apart by, besides their release."""
     return (table.operator, table.experts, table.multiplied if table.experts else "",
-            table.gathered)
+            table.gathered, table.exchange)
 
 
 def _statement(since: str | None, card: str, tables: Sequence[Table]) -> Iterator[str]:
-    (_, experts, multiplied, gathered), begun = _kind(tables[0]), False
+    (_, experts, multiplied, gathered, exchange), begun = _kind(tables[0]), False
 
     def line(written: str) -> str:
         nonlocal begun
@@ -108,7 +115,10 @@ def _statement(since: str | None, card: str, tables: Sequence[Table]) -> Iterato
         yield line(f"multiplied: {multiplied}")
     if gathered is not None:
         yield line(f"gathered: {str(gathered).lower()}")
-    yield line("mechanisms:")
+    if exchange:
+        yield line(f"exchange: {exchange}")
+    if any(table.fit.values for table in tables):
+        yield line("mechanisms:")
     for table in tables:
         fixed = {name: (bound.start, bound.low, bound.high)
                  for name, bound in table.fit.law.fixed.items()}

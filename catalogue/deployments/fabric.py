@@ -9,6 +9,7 @@ from catalogue.entries.mechanisms import Levels
 from catalogue.reading.values import Value
 
 USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
+NETWORK_ALPHA = "exchange_network_alpha"
 
 
 def scale_up_domain(node: Node) -> int:
@@ -55,7 +56,8 @@ def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[
     """The latency of an exchange: of the card, and of the fabric that its slowest messages cross.
 
     Within a server there is no fabric. A latency between nodes that the card's file or the
-    deployment states is all of it.
+    deployment states is all of it; what an engine's tables say of a server is the card's share, and
+    what they say of a network holds of the one that they were measured over.
 
     Args:
         scenario: the deployment.
@@ -64,10 +66,11 @@ def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[
     """
     node, experts = scenario.node, scenario.file.parallelism.expert_parallel.value
     own = {"exchange_alpha": exchange.node.alpha}
-    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.mechanisms:
+    if experts <= node.devices_per_node.value or "exchange_alpha" in scenario.file.mechanisms:
         return own
     within = experts <= scale_up_domain(node)
-    if exchange.network.alpha is not None and not within:
+    if exchange.network.alpha is not None and not within and (
+            "exchange_alpha" not in scenario.given):
         return {"exchange_alpha": exchange.network.alpha}
     crossing = node.fabric_link if within and node.fabric_link else node.network_link
     added = library.load("links", crossing).exchange_alpha
@@ -75,4 +78,5 @@ def exchange_latencies(scenario: Resolved, exchange: Levels, mode: str) -> dict[
         added = library.load("links", USUAL_NETWORK).exchange_alpha
     if added is None:  # a fabric as fast as the links of a server
         return own
-    return own | {"exchange_network_alpha": getattr(added, mode)}
+    measured = scenario.given.get(NETWORK_ALPHA) if crossing == USUAL_NETWORK else None
+    return own | {NETWORK_ALPHA: measured or getattr(added, mode)}

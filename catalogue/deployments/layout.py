@@ -31,6 +31,8 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
     "exchange_network_alpha": Unit("s", exclusive=False),
     "exchange_network_efficiency": Unit("1", maximum=1),
+    "exchange_expert_time": Unit("s", exclusive=False),
+    "exchange_token_time": Unit("s/token", exclusive=False),
     "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
     "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
     "host_vector_efficiency": Unit("1", maximum=1),

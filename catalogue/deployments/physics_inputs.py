@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from catalogue import library
-from catalogue.deployments.fabric import exchange_latencies, link_inputs
+from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
 from catalogue.deployments.knobs import DENSE, WIDE, Knob, by_dtype, multiplied
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
@@ -124,7 +124,8 @@ def knobs(scenario: Resolved) -> list[Knob]:
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
-    stated, given, found = scenario.file.mechanisms, scenario.given, _priors(scenario)
+    stated, found = scenario.file.mechanisms, _priors(scenario)
+    given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
               and (name not in OF_LATENT or scenario.model.attention == "mla")
@@ -179,7 +180,8 @@ def _priors(scenario: Resolved) -> list[Knob]:
              ("exchange_network_efficiency",))]
     found += [Knob(f"exchange_{key}", value, (f"exchange_{key}",))
               for key in ("expert_time", "token_time")
-              if (value := getattr(exchange.node, key)) is not None]
+              if (value := getattr(exchange.node, key)
+                  or scenario.mechanisms.get(f"exchange_{key}")) is not None]
     if scenario.model.is_moe and not _gathered(scenario):  # a gather keeps no room for copies
         found.append(Knob("exchange_buffer_tokens", exchange.buffer_tokens,
                           ("exchange_buffer_tokens",)))

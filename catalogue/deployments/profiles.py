@@ -21,7 +21,15 @@ from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Coordination, Fits, Profile, Scheduling, Statement
+from catalogue.entries.profiles import (
+    WAYS,
+    Coordination,
+    Fits,
+    Profile,
+    Scheduling,
+    Statement,
+    Way,
+)
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
@@ -38,7 +46,7 @@ class Running:
     Attributes:
         profile: the engine.
         release: its version.
-        mechanisms: by whether ranks have the tokens of all, values by name, with their provenance.
+        mechanisms: by how ranks come by tokens, values by name, with their provenance.
         workload: likewise by name.
         scheduling: how a step is filled; None where nothing is said.
         coordination: of prefill, where ranks share experts; None where nothing is said.
@@ -50,7 +58,7 @@ class Running:
 
     profile: Profile
     release: str
-    mechanisms: Mapping[bool, dict[str, Value]]
+    mechanisms: Mapping[Way, dict[str, Value]]
     workload: dict[str, Value]
     scheduling: Scheduling | None
     coordination: Coordination | None
@@ -151,15 +159,15 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     experts = None if precision is None else (
         precision.weights.routed_expert,
         on_card(device, precision.multiply.dtypes["routed_expert"]))
-    of_both = {gathered: [statement for statement in profile.statements if statement.holds(
-        release, card, model.attention, drafts, experts, gathered)] for gathered in (False, True)}
-    mechanisms = {gathered: {name: value for statement in holding
-                             for name, value in statement.mechanisms.items()}
-                  for gathered, holding in of_both.items()}
+    of_ways = {way: [statement for statement in profile.statements if statement.holds(
+        release, card, model.attention, drafts, experts, way)] for way in WAYS}
+    mechanisms = {way: {name: value for statement in holding
+                        for name, value in statement.mechanisms.items()}
+                  for way, holding in of_ways.items()}
     workload: dict[str, Value] = {}
     starts: dict[str, bool] = {}
     scheduling, coordination, staged = None, None, False
-    for statement in of_both[True]:  # which differ in mechanisms alone
+    for statement in of_ways["gathered"]:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination

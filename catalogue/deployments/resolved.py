@@ -12,12 +12,14 @@ from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import Model
+from catalogue.entries.profiles import Way
 from catalogue.reading.values import Text, Value
 
 # of the layer that drafts, what its table is asked for, where no text is stated
 ACCEPTED = {"mtp_acceptance": "any", "acceptance_decay": "decay"}
 DELAY_STEPS = 30  # SGLang's prefill_delayer_max_delay_passes
 GATHERED = "exchange_gathered"  # the mechanism that says that ranks gather all tokens
+NORMAL = "exchange_normal"  # the mechanism that says that a token goes once to each node
 USUAL_DRAFTS = "next-token-layer"  # of a model that names none
 
 
@@ -36,8 +38,8 @@ class Resolved:
     """A deployment with everything it names.
 
     Attributes:
-        by_engine: mechanisms that its engine gives, by whether ranks have the tokens of all and by
-            name; nothing without an engine.
+        by_engine: mechanisms that its engine gives, by how ranks come by tokens and by name;
+            nothing without an engine.
         variations: of the lengths of prompts and of answers, standard deviation over mean, where
             requests are listed [1]; None for what the workload says.
     """
@@ -51,7 +53,7 @@ class Resolved:
     measured: Measurements | None
     host: Device | None = None
     family: Text | None = None
-    by_engine: Mapping[bool, Mapping[str, Value]] = field(default_factory=dict)
+    by_engine: Mapping[Way, Mapping[str, Value]] = field(default_factory=dict)
     variations: tuple[float, float] | None = None
 
     @property
@@ -64,9 +66,17 @@ class Resolved:
             cut.tensor_parallel.value, cut.expert_parallel.value, slices.value if slices else 0)
 
     @property
+    def way(self) -> Way:
+        """How a rank comes by the tokens of its experts: it has all, or a mode of sending them."""
+        if self.has_all_tokens:
+            return "gathered"
+        normal = self.file.mechanisms.get(NORMAL)
+        return "normal" if normal and normal.value else "low_latency"
+
+    @property
     def given(self) -> Mapping[str, Value]:
         """Mechanisms that its engine gives, by name."""
-        return self.by_engine.get(self.has_all_tokens, {})
+        return self.by_engine.get(self.way, {})
 
     @property
     def mechanisms(self) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -58,6 +58,10 @@ def _version(text: str) -> str:
 
 
 Version = Annotated[str, AfterValidator(_version)]
+
+# how ranks come by the tokens of their experts: they have all, or a mode of sending them
+Way = Literal["gathered", "low_latency", "normal"]
+WAYS: tuple[Way, ...] = get_args(Way)
 
 
 class Scheduling(Entry):
@@ -140,6 +144,7 @@ class Statement(Entry):
         multiplied: the same by the dtype that they are multiplied in; absent, of all.
         gathered: whether it holds where a rank has the tokens of all, gathered or in one
             tensor-parallel group, or where each is sent to its experts; absent, of both.
+        exchange: of which mode of sending them it holds; absent, of both and where none is sent.
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
@@ -157,6 +162,7 @@ class Statement(Entry):
     experts: list[FormatName] = []
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None
     gathered: Flag | None = None
+    exchange: Literal["low_latency", "normal"] | None = None
     scheduling: Scheduling | None = None
     prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
@@ -173,7 +179,7 @@ class Statement(Entry):
         return self
 
     def holds(self, release: str, card: str, attention: str, drafts: bool,
-              experts: tuple[str, str] | None = None, gathered: bool = False) -> bool:
+              experts: tuple[str, str] | None = None, way: Way = "low_latency") -> bool:
         """Whether it speaks of a release, a class of cards, a kind of attention, and drafts.
 
         Args:
@@ -183,9 +189,9 @@ class Statement(Entry):
             drafts: whether tokens are drafted.
             experts: the format and the dtype that routed experts are stored and multiplied in;
                 None where they are not known, of which nothing is said then.
-            gathered: whether ranks have the tokens of all.
+            way: how a rank comes by the tokens of its experts.
         """
-        if self.gathered not in (None, gathered):
+        if self.gathered not in (None, way == "gathered") or self.exchange not in (None, way):
             return False
         if self.experts or self.multiplied:
             if experts is None or (self.experts and experts[0] not in self.experts):
@@ -247,7 +253,7 @@ class Judged(Entry):
 
 
 class Measured(Entry):
-    """What a fit rests on.
+    """What a fit rests on; of a table without parameters, what other values are judged on.
 
     Attributes:
         operator: of the table.
@@ -263,7 +269,7 @@ class Measured(Entry):
     """
 
     operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
-                      "all_reduce"]
+                      "all_reduce", "exchange"]
     cut: Literal["whole", "slices"] | None = None
     kernel: Words
     dtype: Words

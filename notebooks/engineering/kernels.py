@@ -31,7 +31,9 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
     ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
-    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）")}
+    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）"),
+    ("exchange", "low_latency"): ("all-to-all, low latency", "专家 all-to-all（低延迟）"),
+    ("exchange", "normal"): ("all-to-all, normal mode", "专家 all-to-all（normal 模式）")}
 BLOCK = ("mla_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
@@ -60,9 +62,16 @@ class Row:
 
     @property
     def kind(self) -> tuple[str, str | None]:
-        """The operator, and of experts how they are cut, or that tokens are sent to whole ones."""
+        """The operator, and of experts how they are cut, or that tokens are sent to whole ones;
+        of an exchange its mode."""
         sent = self.statement.gathered is False
-        return self.measured.operator, "sent" if sent else self.measured.cut
+        return self.measured.operator, self.statement.exchange or (
+            "sent" if sent else self.measured.cut)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has a fit of its own; else the values of the card, or of other rows, hold."""
+        return bool(self.measured.parameters)
 
     @property
     def kept(self) -> bool:
@@ -88,10 +97,15 @@ def answer() -> None:
     """How near the laws are, in numbers for the sentences and a table by operator and card."""
     every = rows()
     number("kn-fits", len(every), fmt_int)
-    number("kn-rows", sum(row.measured.judged.rows for row in every), fmt_int)
+    number("kn-rows", sum(row.measured.judged.rows for row in every if row.fitted), fmt_int)
     number("kn-median", float(np.median([row.measured.judged.median for row in every])),
            fmt_percent, digits=0)
     number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
+    number("kn-unfitted", sum(not row.fitted for row in every), fmt_int)
+    sent = [row.measured.judged for row in every if row.measured.operator == "exchange"
+            and row.fitted]
+    number("kn-exchange-median", max(each.median for each in sent), fmt_percent, digits=0)
+    number("kn-exchange-most", max(each.most for each in sent), fmt_percent, digits=0)
     number("kn-bar-median", MEDIAN, fmt_percent, digits=0)
     number("kn-bar-most", MOST, fmt_percent, digits=0)
     blocks = [row for row in every if row.kind == BLOCK]
@@ -106,18 +120,22 @@ def answer() -> None:
     shown = []
     for kind, (en, zh) in OPERATORS.items():
         for card in CARDS:
-            some = [row for row in every if row.kind == kind and row.fits.card == card]
+            both = [row for row in every if row.kind == kind and row.fits.card == card]
+            some = [row for row in both if row.fitted]
             if some:
                 judged = [row.measured.judged for row in some]
                 shown.append({
                     "operator": (en, zh), "card": _card(card), "tables": fmt_int(len(some)),
+                    "others": fmt_int(len(both) - len(some)) if len(both) > len(some) else "–",
                     "rows": fmt_int(sum(each.rows for each in judged)),
                     **_before(some),
                     "median": fmt_percent(float(np.median([each.median for each in judged]))),
                     "most": fmt_percent(float(np.median([each.most for each in judged]))),
                     "kept": fmt_int(sum(row.kept for row in some))})
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "tables": ("tables", "数据表"), "rows": ("rows that judge", "用于检验的行数"),
+                  "tables": ("tables fitted", "拟合的表"),
+                  "others": ("only judged", "只检验的表"),
+                  "rows": ("rows that judge", "用于检验的行数"),
                   "median": ("error, median", "误差中位数"),
                   "most": ("nine of ten within", "九成不超过"),
                   "kept": ("tables within both bars", "两项均达标的表")})

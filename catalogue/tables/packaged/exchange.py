@@ -52,18 +52,23 @@ def moe_a2a(raw: Raw) -> Iterator[Block]:
     """Exchange as an engine calls it; ``num_tokens`` are of ONE rank, ``latency`` is in MICROs.
 
     It is transmit and notify together. A ``comm_dtype`` of ``default`` is what DeepEP is given:
-    FP8 in a low-latency dispatch, BF16 otherwise.
+    FP8 in SGLang's low-latency dispatch, BF16 otherwise, in vLLM everywhere
+    (``use_fp8_dispatch=False``). TensorRT-LLM's says what is dispatched; results come back in BF16
+    (``use_low_precision_moe_combine=False``).
 
-    Source: ``collector/wideep/sglang/collect_moe_a2a.py``; the unit,
+    Source: ``collector/wideep/{sglang,vllm,trtllm}/collect_moe_a2a.py``; the unit,
     ``aic-core/rust/aiconfigurator-core/src/perf_database/moe_a2a.rs``.
     """
     phases, said, backends = raw.text("phase"), raw.text("comm_dtype"), raw.text("comm_backend")
-    eights = (said == "default") & (backends == "deepep_ll") & (phases == "dispatch")
+    quantises = np.char.startswith(raw.engine().astype(str), "sglang")
+    eights = (said == "default") & (backends == "deepep_ll") & (phases == "dispatch") & quantises
+    dtypes = np.where(eights, "fp8", raw.dtype("comm_dtype"))
+    back = (phases == "combine") & np.char.startswith(backends.astype(str), "trtllm")
     shape = _shape(raw) | {
         "ranks": raw.number("ep_size"), "nodes": raw.number("node_num"),
         "tokens": raw.number("num_tokens"), "num_experts_per_tok": raw.number("topk"),
         "mode": renamed(backends, MODES), "multiprocessors": raw.number("sms", 0),
-        "dtype": np.where(eights, "fp8", raw.dtype("comm_dtype")).astype(object),
+        "dtype": np.where(back, "bf16", dtypes).astype(object),
         "kernel": backends, "time": raw.time(unit=US)}
     for said_phase, operator in PHASES.items():
         yield Block(operator, shape, phases == said_phase)

@@ -18,6 +18,9 @@ VALUES: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与�
                            "True": ("yes", "支持"), "False": ("no", "不支持")}
 STAGED: Text = ("drafts in pipeline stages", "跨流水线级起草")
 DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
+EXCHANGES: dict[str, Text] = {
+    "low_latency": ("low-latency all-to-all", "低延迟 all-to-all"),
+    "normal": ("all-to-all in normal mode", "normal 模式 all-to-all")}
 FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
 
 
@@ -73,4 +76,6 @@ def _holds(statement: Statement) -> Text:
         parts.append((statement.attention.upper(),) * 2)
     if statement.drafts is not None:
         parts.append(DRAFTS[statement.drafts])
+    if statement.exchange is not None:
+        parts.append(EXCHANGES[statement.exchange])
     return ", ".join(en for en, _ in parts) or "–", "、".join(zh for _, zh in parts) or "–"

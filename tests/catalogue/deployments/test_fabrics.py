@@ -80,3 +80,50 @@ def test_every_network_says_what_it_adds():
             value = getattr(link.exchange_alpha, mode)
             assert value.low < value.value < value.high, link.id
             assert 1e-6 < value.low < value.high < 1e-3, link.id
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Inputs of a deployment on two servers, whose engine's tables told some values of a mode."""
+    def inputs(mode, values, *overrides, node="hgx-h100"):
+        profile = (catalogue.ROOT / "profiles" / "sglang.yml").read_text(encoding="utf-8")
+        mechanisms = "".join(
+            f"      {name}: {{value: {value}, range: [{value}, {value}], source: arithmetic, "
+            "kind: derived}\n" for name, value in values.items())
+        (tmp_path / "mine.yml").write_text(
+            f"{profile.rstrip()}\n  - exchange: {mode}\n    mechanisms:\n{mechanisms}",
+            encoding="utf-8")
+        return catalogue.load_scenario("wide-lmsys-decode", overrides=[
+            f"engine={tmp_path / 'mine.yml'}@0.4.6", f"cluster.node={node}", *overrides]).inputs()
+    return inputs
+
+
+TOLD = {"exchange_alpha": "5 us", "exchange_network_alpha": "7 us",
+        "exchange_network_efficiency": "0.5", "exchange_expert_time": "1 ns",
+        "exchange_token_time": "2 ns/token", "exchange_efficiency": "0.25"}
+SI = {"exchange_alpha": 5e-6, "exchange_network_alpha": 7e-6, "exchange_network_efficiency": 0.5,
+      "exchange_expert_time": 1e-9, "exchange_token_time": 2e-9, "exchange_efficiency": 0.25}
+NORMAL = "mechanisms.exchange_normal=1"
+
+
+def test_an_engines_tables_hold_in_their_mode_alone(told):
+    for mode, own, other in (("low_latency", (), (NORMAL,)), ("normal", (NORMAL,), ())):
+        assert {name: told(mode, TOLD, *own)[name] for name in SI} == pytest.approx(SI)
+        assert not any(told(mode, TOLD, *other)[name] == pytest.approx(value)
+                       for name, value in SI.items())
+
+
+def test_a_table_of_one_server_leaves_what_a_network_adds(told):
+    without = told("low_latency", {"exchange_token_time": "2 ns/token"})
+    inside = told("low_latency", {"exchange_alpha": "5 us", "exchange_efficiency": "0.25"})
+    for name in ("exchange_network_alpha", "exchange_network_efficiency"):
+        assert inside[name] == without[name] > 0
+    assert inside["exchange_alpha"] == pytest.approx(5e-6)
+
+
+def test_what_was_measured_over_one_network_is_not_said_of_another(told):
+    """An engine's latency of the usual network holds of that: another says itself what it adds."""
+    link = catalogue.load_link(catalogue.load_node("hgx-h800-roce").network_link)
+    over = told("low_latency", TOLD, "device=nvidia-h800", node="hgx-h800-roce")
+    assert over["exchange_network_alpha"] == link.exchange_alpha.low_latency.value
+    assert over["exchange_alpha"] == pytest.approx(5e-6)

@@ -128,6 +128,21 @@ def test_an_exchange_is_dispatch_and_combine_in_microseconds(written):
     assert back["dtype"].tolist() == ["bf16"]
 
 
+@pytest.mark.parametrize(("framework", "backend", "phase", "said", "dtype"), [
+    ("SGLang", "deepep_ll", "dispatch", "default", "fp8"),
+    ("VLLM", "deepep_ll", "dispatch", "default", "bf16"),
+    ("VLLM", "deepep_ht", "combine", "default", "bf16"),
+    ("TRTLLM", "trtllm_deepep_ll", "dispatch", "nvfp4", "nvfp4"),
+    ("TRTLLM", "trtllm_deepep_ll", "combine", "nvfp4", "bf16")])
+def test_what_an_engine_sends_in_an_exchange(written, framework, backend, phase, said, dtype):
+    """vLLM's program asks for no FP8; results come back in 16 bits whatever was dispatched."""
+    table = written("moe_a2a", {
+        "framework": framework, "comm_backend": backend, "phase": phase, "comm_dtype": said,
+        "ep_size": 8, "node_num": 1, "hidden_size": 7168, "topk": 8, "num_experts": 256,
+        "num_tokens": 128, "sms": 0, "latency": 50.0}).table(phase)
+    assert table["dtype"].tolist() == [dtype]
+
+
 def test_trays_of_four_make_the_ranks_of_a_low_latency_exchange(written):
     row = {"node_num": 1, "hidden_size": 7168, "num_token": 8, "num_topk": 8, "num_experts": 256,
            "dispatch_avg_t_us": 20.0, "combine_avg_t_us": 25.0}
