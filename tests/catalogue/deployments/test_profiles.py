@@ -157,10 +157,11 @@ class TestWhatItGives:
 
 class TestRefused:
     @pytest.mark.parametrize(("engine", "says"), [
-        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, mindie, sglang"),
+        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, ktransformers"),
         ("vllm@0.99", "vllm has no release '0.99', expected one of 0.8.5.post1, 0.9.2"),
         ("vllm@", "vllm has no release ''"),
-        ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of sglang")])
+        ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of "
+                        "ktransformers, rtp-llm, sglang")])
     def test_what_nobody_has_is_told_with_its_line(self, tmp_path, engine, says):
         text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
         path = tmp_path / "mine.yml"
