@@ -51,6 +51,7 @@ class Running:
         scheduling: how a step is filled; None where nothing is said.
         coordination: of prefill, where ranks share experts; None where nothing is said.
         staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
+        graphs: whether decode runs as a captured graph; None where nothing is said.
         starts: which layouts it starts, by ``catalogue.entries.profiles.Starting``; nothing where
             nothing is known.
         asked: the release for which this one stands, where it is not known; None where it is.
@@ -63,6 +64,7 @@ class Running:
     scheduling: Scheduling | None
     coordination: Coordination | None
     staged_drafts: bool
+    graphs: bool | None
     starts: Mapping[str, bool]
     asked: str | None = None
 
@@ -166,16 +168,17 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
                   for way, holding in of_ways.items()}
     workload: dict[str, Value] = {}
     starts: dict[str, bool] = {}
-    scheduling, coordination, staged = None, None, False
+    scheduling, coordination, staged, graphs = None, None, False, None
     for statement in of_ways["gathered"]:  # which differ in mechanisms alone
         workload |= _workload(profile, statement, release)
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         staged = statement.staged_drafts.value if statement.staged_drafts else staged
+        graphs = statement.graphs.value if statement.graphs else graphs
         starts |= _starts(statement)
     known = not at or release == written or release.startswith((f"{written}.", f"{written}rc"))
     return Running(profile, release, mechanisms, workload, scheduling, coordination, staged,
-                   starts, None if known else written)
+                   graphs, starts, None if known else written)
 
 
 def _starts(statement: Statement) -> dict[str, bool]:
@@ -259,4 +262,6 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
         data.setdefault("scheduling", engine.scheduling.value)
     if engine.coordination is not None:
         data.setdefault("prefill_coordination", engine.coordination.value)
+    if engine.graphs is not None:
+        data.setdefault("graphs", engine.graphs)
     return YamlFile(file.path, data, file.lines)

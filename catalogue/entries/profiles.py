@@ -148,6 +148,7 @@ class Statement(Entry):
         scheduling: how a step is filled.
         prefill_coordination: of ranks that share experts.
         staged_drafts: whether a model drafts with its own layer in pipeline stages.
+        graphs: whether decode runs as a captured graph where nothing is set.
         starts: which layouts it starts; what is absent is as an earlier statement has it.
         workload: defaults that are decided when the engine starts, by card or model.
         flags: keys of the workload, whose default is that of a flag (``params/engines/``).
@@ -166,6 +167,7 @@ class Statement(Entry):
     scheduling: Scheduling | None = None
     prefill_coordination: Coordination | None = None
     staged_drafts: Ability | None = None
+    graphs: Ability | None = None
     starts: Starting | None = None
     workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",

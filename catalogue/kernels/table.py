@@ -92,6 +92,13 @@ def tables() -> dict[str, Kernels]:
     return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")}
 
 
+def runs_experts(engine: str) -> bool:
+    """Whether an engine computes routed experts on a card, as far as its table is known."""
+    own = [found for found in tables().values() if found.engine == engine]
+    return not own or any(not cell.classes or "routed_expert" in cell.classes
+                          for found in own for cell in found.products)
+
+
 def table(path: Path) -> Kernels:
     """One table, checked as :func:`tables` checks them."""
     return _sound(path)

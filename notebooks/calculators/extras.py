@@ -34,7 +34,7 @@ CONTEXT_ONLY = "context_only"
 # what moves several inputs, or takes ranges away: by section the ways besides the usual one
 WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     CONTEXT_ONLY: (WORKLOAD, ("true",)),
-    "scheduling": (ROOT, ("mixed", "prefill-first")), "graphs": (ROOT, ("false",)),
+    "scheduling": (ROOT, ("mixed", "prefill-first")), "graphs": (ROOT, ("false", "true")),
     "balancing": (PARALLELISM, ("periodic", "ideal")),
     "separate_pools": (MECHANISMS, ("1",)), "exchange_normal": (MECHANISMS, ("1",)),
     "exchange_gathered": (MECHANISMS, ("1",))}

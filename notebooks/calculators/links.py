@@ -27,6 +27,7 @@ from calculators.table import SET
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.precision_support import nearest
+from catalogue.kernels.table import runs_experts
 
 LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
           "block": BLOCKS}
@@ -112,6 +113,8 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Text]] | None:
     if card not in cards():
         card = card.partition(AT)[0]
     engine = scenario.running.profile.id if scenario.running else NO_ENGINE
+    if not runs_experts(engine):
+        engine = NO_ENGINE  # its experts are on the host, which is not offered
     if card not in cards() or scenario.model.id not in MODELS or engine not in engines(card):
         return None
     precision = scenario.precision.id
@@ -178,6 +181,8 @@ def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | s
     """What a state has to set besides, so that its deployment is another one."""
     if same.file.scheduling != scenario.file.scheduling:
         yield "scheduling", scenario.file.scheduling
+    if same.file.graphs != scenario.file.graphs:
+        yield "graphs", str(scenario.file.graphs).lower()
     known, old, new = extras(), same.inputs(), scenario.inputs()
     for name in SWITCHES:
         if name in known and known[name].rule and not math.isclose(old[name], new[name]):

@@ -26,6 +26,7 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
+from catalogue.kernels.table import runs_experts
 
 AT = "@"  # between a card and a server that is not its usual one
 NO_ENGINE = "none"  # a deployment that names none
@@ -107,8 +108,8 @@ def subject(card: str, model: str, precision: str = "bf16") -> Subject:
 
 @functools.cache
 def engines(card: str) -> list[str]:
-    """Engines that run on a card, and none."""
-    return [NO_ENGINE, *fitting(placed(card)[0])]
+    """Engines that run on a card, experts included, and none."""
+    return [NO_ENGINE, *(name for name in fitting(placed(card)[0]) if runs_experts(name))]
 
 
 @functools.cache

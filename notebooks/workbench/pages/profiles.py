@@ -17,6 +17,9 @@ VALUES: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与�
                            "prefill-first": ("prompts first", "先做预填充"),
                            "True": ("yes", "支持"), "False": ("no", "不支持")}
 STAGED: Text = ("drafts in pipeline stages", "跨流水线级起草")
+GRAPHS: Text = ("decode as a captured graph", "解码以捕获的图执行")
+SWITCHED: dict[str, Text] = {"True": ("by default", "默认开启"),
+                             "False": ("not by default", "默认关闭")}
 DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
 EXCHANGES: dict[str, Text] = {
     "low_latency": ("low-latency all-to-all", "低延迟 all-to-all"),
@@ -41,12 +44,14 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]
         common: dict[str, Text | str] = {
             "engine": (profile.name["en"], profile.name["zh"]),
             "releases": _releases(profile, statement), "holds": _holds(statement)}
-        ways = {SCHEDULING: statement.scheduling, STAGED: statement.staged_drafts}
+        ways = {SCHEDULING: statement.scheduling, STAGED: statement.staged_drafts,
+                GRAPHS: statement.graphs}
         for what, chosen in ways.items():
             if chosen is not None:
+                words = SWITCHED if what == GRAPHS else VALUES
                 stated = Value(1, "1", str(chosen.value), chosen.source, chosen.kind, 1, 1,
                                chosen.date, note=chosen.note)
-                yield common | {"what": what, "value": VALUES[str(chosen.value)],
+                yield common | {"what": what, "value": words[str(chosen.value)],
                                 "source": notes.mark(stated)}
         known = catalogue.symbols()
         for key, flag in statement.flags.items():

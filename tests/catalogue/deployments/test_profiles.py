@@ -157,10 +157,11 @@ class TestWhatItGives:
 
 class TestRefused:
     @pytest.mark.parametrize(("engine", "says"), [
-        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, mindie, sglang"),
+        ("vlm@0.11", "there is no engine 'vlm', expected one of cann-recipes, ktransformers"),
         ("vllm@0.99", "vllm has no release '0.99', expected one of 0.8.5.post1, 0.9.2"),
         ("vllm@", "vllm has no release ''"),
-        ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of sglang")])
+        ("vllm-ascend", "vllm-ascend does not run on 'nvidia-h200-sxm', expected one of "
+                        "ktransformers, rtp-llm, sglang")])
     def test_what_nobody_has_is_told_with_its_line(self, tmp_path, engine, says):
         text = (catalogue.ROOT / "scenarios" / f"{SERVER}.yml").read_text("utf-8")
         path = tmp_path / "mine.yml"
@@ -247,3 +248,21 @@ class TestValues:
         for device in map(catalogue.load_device, catalogue.names("devices")):
             if device.type != "host":
                 assert fitting(device)
+
+
+class TestGraphs:
+    @pytest.mark.parametrize(("engine", "captured"), [
+        ("rtp-llm@0.2.0", False), ("ktransformers@0.2.1", True), ("sglang@0.5.6", True)])
+    def test_decode_is_captured_as_its_engine_does(self, engine, captured):
+        assert load(f"engine={engine}").file.graphs is captured
+
+    def test_what_is_stated_holds_before_that(self):
+        scenario = load(name="wide-rtp-decode")
+        assert scenario.engine == "rtp-llm@0.2.0"
+        assert scenario.file.graphs
+
+    @pytest.mark.parametrize(("engine", "tokens"), [
+        ("ktransformers@0.2.3", 1), ("ktransformers@0.2.4", 256), ("ktransformers@0.3", 1),
+        ("sglang@0.4.10", 256)])
+    def test_the_largest_graph_is_that_of_its_release(self, engine, tokens):
+        assert load(f"engine={engine}").inputs()["largest_graph"] == tokens
