@@ -1,7 +1,7 @@
 """Energy per token held against measurements: cards alone, in a steady state, nothing fitted.
 
-The tables stand apart from those of ``calc.evidence.systems``: what they hold is power, and the
-formulas' own errors are set without them.
+What is held here is power; the throughput of the same runs is a measured system as any other
+(``calc.evidence.systems``), whose own rows take no part in its interval.
 """
 
 from __future__ import annotations

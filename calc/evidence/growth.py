@@ -17,15 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from calc.evidence import energy, pooling
-from calc.evidence.classes import LOADS, class_of, under
+from calc.evidence import pooling
+from calc.evidence.classes import LOADS, class_of
 from calc.evidence.nearness import covered
 from calc.evidence.pooling import DIGITS, TINY, Residuals, unlikely
 from calc.evidence.systems import METRICS, System
 from calc.intervals.uncertainty import Sides
-from catalogue import load_scenario
 from catalogue.deployments.knobs import NORMAL_90
-from catalogue.entries.calibrations import CONCURRENT, Covered, Growth
+from catalogue.entries.calibrations import Covered, Growth
 
 START = (0.1, 0.1, 0.1)  # per doubling downwards, upwards, and of equal rows [1]
 FEWEST = 3  # systems; of a quantity with fewer its stand-in says more
@@ -99,7 +98,7 @@ def estimate(systems: Iterable[System], borrowed: float) -> pooling.Written:
     Raises ValueError as :func:`calc.evidence.pooling.residuals` does.
     """
     systems = list(systems)
-    errors = [*pooling.residuals(systems), *of_energy()]
+    errors = pooling.residuals(systems)
     growth = {load: made for load in LOADS if (made := grown({
         metric: [each for each in errors if each.metric == metric and each.load == load]
         for metric in METRICS}))}
@@ -107,25 +106,13 @@ def estimate(systems: Iterable[System], borrowed: float) -> pooling.Written:
 
 
 def coverage(systems: Iterable[System]) -> dict[str, Covered]:
-    """What the rows of every measured system cover, those whose power was measured too."""
-    found = {system.id: covered(system.scenario, class_of(system.scenario),
-                                _ends(system.rows["concurrency"])) for system in systems}
-    for table in (energy.held(name, bare=True) for name in energy.tables()):
-        scenario = load_scenario(table.scenario)
-        found[table.table] = covered(scenario, class_of(scenario), _ends(table.concurrency))
-    return found
+    """What the rows of every measured system cover."""
+    return {system.id: covered(system.scenario, class_of(system.scenario),
+                               _ends(system.rows["concurrency"])) for system in systems}
 
 
 def _ends(requests: np.ndarray) -> tuple[float, float]:
     return float(requests.min()), float(requests.max())
-
-
-def of_energy() -> list[Residuals]:
-    """Errors of the throughput of the systems whose power was measured."""
-    return [Residuals(held.table, under(CONCURRENT, ""), "output_throughput",
-                      -np.log1p(held.errors("output_throughput")),
-                      np.zeros(len(held.concurrency)), held.concurrency / held.cards)
-            for held in (energy.held(table, bare=True) for table in energy.tables())]
 
 
 def grown(found: Mapping[str, Sequence[Residuals]]) -> dict[str, Growth]:
