@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.kernels.engines import FORMATS, of_card
+from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from workbench.showing import figures
-from workbench.showing.display import figure, number, table
+from workbench.showing.display import LANGUAGES, figure, number, table
 from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity
 
 Text = tuple[str, str]
@@ -135,7 +136,7 @@ def answer() -> None:
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
                   "tables": ("tables fitted", "拟合的表"),
                   "others": ("only judged", "只检验的表"),
-                  "rows": ("rows that judge", "用于检验的行数"),
+                  "rows": ("rows that judge", "用于检验的行数"), **BEFORE,
                   "median": ("error, median", "误差中位数"),
                   "most": ("nine of ten within", "九成不超过"),
                   "kept": ("tables within both bars", "两项均达标的表")})
@@ -149,12 +150,12 @@ def _before(some: list[Row]) -> dict[str, str]:
 
 
 def _card(mechanisms: str) -> Text:
-    name = catalogue.load_device(CARDS[mechanisms]).name
-    return name["en"], name["zh"]
+    device = catalogue.load_device(CARDS[mechanisms])
+    return tuple(device.name[lang].removeprefix(f"{device.vendor} ") for lang in LANGUAGES)
 
 
 def every_fit() -> None:
-    """Each table: engine, release, kernel, errors in all, with few tokens and with many."""
+    """Each table: engine, release, kernel, errors, where the law leans and where it misses."""
     shown = []
     for row in sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
                                                row.fits.engine, row.measured.dtype)):
@@ -166,14 +167,14 @@ def every_fit() -> None:
             "median": fmt_percent(judged.median),
             "most": fmt_percent(judged.most),
             "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
-            "kept": ("yes", "是") if row.kept else ("no", "否")})
+            "missed": "–" if row.kept else _farthest(row)})
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
                   "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
                   "dtype": ("format", "格式"), "kernel": ("kernel", "算子名"),
                   "median": ("median", "中位数"), "most": ("nine of ten", "九成"),
                   "few": ("lean, few tokens", "偏差（token 少）"),
                   "many": ("lean, many", "偏差（token 多）"),
-                  "kept": ("within", "达标")})
+                  "missed": ("misses most at", "偏离最多之处")})
 
 
 def _leaning(row: Row, least: int, most: int | None) -> str:
@@ -184,6 +185,15 @@ def _leaning(row: Row, least: int, most: int | None) -> str:
         return "–"
     return fmt_percent(sum(each.leaning * each.rows for each in some)
                        / sum(each.rows for each in some), digits=0)
+
+
+def _farthest(row: Row) -> str:
+    """The region of tokens where half of the rows are farthest off, and which way they lean."""
+    regions = row.measured.regions
+    least = max(regions, key=lambda each: regions[each].median)
+    end = next((each - 1 for each in sorted(REGIONS) if each > least), None)
+    lean = fmt_percent(regions[least].leaning, digits=0)
+    return f"{fmt_int(least)}–{fmt_int(end) if end else ''}: {lean}"
 
 
 def _newest(kind: tuple[str, str | None], card: str, engine: str, dtype: str) -> Row:
