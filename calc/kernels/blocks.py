@@ -59,7 +59,8 @@ def _projections(columns: Columns) -> Column:
     weights: Weights = stored
     work = attention_work(MLA, q, n, weights, batch)
     several = matmuls(MLA, q, 0, 1)["attention"]
-    return np.asarray(matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens))
+    worked = matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens))
+    return np.asarray(np.maximum(worked, several.waiting(q, "attention"))
                       + several.beside(q, "attention", tokens), float)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.routing import met
 from calc.physics.experts import moved_rows
-from calc.physics.shapes import Matmul, Matmuls
+from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
 from calc.physics.work import Work
 
@@ -55,12 +55,12 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     """
     rows, out, depth = (columns[name] for name in ("rows", "columns", "depth"))
     q = _inputs(columns, {f"head_{name}": value for name, value in (NO_TRAFFIC | dict(
-        parameters)).items()}, head_peak=columns["peak"],
-                head_weight_bytes=columns["weight_bytes"])
+        parameters)).items()}, head_peak=columns["peak"])
     work = Work(MULTIPLY_ADD * rows * out * depth,
                 out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
-    alone = Matmuls((Matmul(1, depth, out),))
-    time = (matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
+    alone = Matmuls(1, depth)
+    time = (np.maximum(matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows)),
+                       alone.waiting(q, "head"))
             + alone.beside(q, "head", rows) + columns["kernel_boundary"])
     return np.asarray(time, float)
 

@@ -207,54 +207,40 @@ def count_parameters(attention: str, q: Any) -> Parameters:
 
 
 @dataclass(frozen=True)
-class Matmul:
-    """So many matmuls of one shape on a rank [1].
-
-    Attributes:
-        count: of them [1].
-        depth: inputs that an output sums over [1].
-        width: outputs of a row [1].
-    """
-
-    count: Number
-    depth: Number
-    width: Number
-
-
-@dataclass(frozen=True)
 class Matmuls:
     """Matmuls of a class on a rank, in all layers.
 
     Attributes:
-        shapes: of them.
+        count: of them [1].
+        depth: inputs that an output of each sums over, added up [1].
     """
 
-    shapes: tuple[Matmul, ...]
+    count: Number
+    depth: Number
 
     def beside(self, q: Any, name: str, rows: Number) -> Number:
-        """What they take besides loading and arithmetic [s].
+        """What they take besides loading, arithmetic and waiting [s].
 
-        However few their rows, and for rows that are quantised before they are multiplied. What
-        an output waits for along the depth, the loading of the matrix hides: all of it, where a
-        row of inputs is as wide as the memory brings in that time.
+        However few their rows, and for rows that are quantised before they are multiplied.
 
         Args:
             q: input symbols as attributes.
             name: the class.
             rows: that they multiply [token].
         """
-        count = sum(shape.count for shape in self.shapes)
-        depth = sum(shape.count * shape.depth for shape in self.shapes)
         moved = getattr(q, f"{name}_activation_traffic") / q.memory_bandwidth
-        return (count * getattr(q, f"{name}_matmul_latency") + self._waiting(q, name)
-                + depth * rows * moved)
+        return self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved
 
-    def _waiting(self, q: Any, name: str) -> Number:
-        """Time along the depth that loading does not hide [s]."""
-        latency = getattr(q, f"{name}_depth_latency")
-        loading = getattr(q, f"{name}_weight_bytes") / (q.memory_bandwidth * q.hbm_efficiency)
-        return sum(shape.count * shape.depth * np.maximum(0, latency - shape.width * loading)
-                   for shape in self.shapes if np.any(shape.count))
+    def waiting(self, q: Any, name: str) -> Number:
+        """What their outputs wait for along the depth [s]: their inputs come one after another.
+
+        Loading and arithmetic go on meanwhile, so that the longer of both is what counts.
+
+        Args:
+            q: input symbols as attributes.
+            name: the class.
+        """
+        return self.depth * getattr(q, f"{name}_depth_latency")
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:
@@ -271,48 +257,24 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
-    t, d = q.tensor_parallel, q.hidden_size
+    t, d, dense = q.tensor_parallel, q.hidden_size, q.first_k_dense_replace
+    layer = (_latent(q, absorbed) if attention == MLA
+             else Matmuls(2, d + q.num_attention_heads * q.head_dim / t))
+    indexing = select(q.index_n_heads > 0, 1, 0)
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
-    layer = _latent(q, absorbed) if attention == MLA else _grouped(q)
     return {
-        "attention": Matmuls(layer + _indexing(q)),
-        "dense_mlp": _mlp(d, q.first_k_dense_replace, q.intermediate_size / t),
-        "shared_expert": _mlp(d, shared, q.n_shared_experts * q.moe_intermediate_size / t),
-        "router": Matmuls((Matmul(moe_layers, d, q.n_routed_experts),)),
-        "head": Matmuls((Matmul(1, d, q.vocab_size / t),))}
+        "attention": Matmuls(
+            q.num_hidden_layers * (layer.count + 2 * indexing),
+            q.num_hidden_layers * (layer.depth + indexing * (q.q_lora_rank + d))),
+        "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
+        "shared_expert": Matmuls(
+            2 * shared, shared * (d + q.n_shared_experts * q.moe_intermediate_size / t)),
+        "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}
 
 
-def _mlp(hidden: Number, layers: Number, inside: Number) -> Matmuls:
-    """Up with its gate, and down, in some layers."""
-    return Matmuls((Matmul(layers, hidden, 2 * inside), Matmul(layers, inside, hidden)))
-
-
-def _latent(q: Any, absorbed: Number) -> tuple[Matmul, ...]:
-    """Latent attention: down, queries up, keys and values where expanded, and out.
-
-    Queries without a latent vector are made beside what goes down.
-    """
-    layers, heads, d = q.num_hidden_layers, q.num_attention_heads / q.tensor_parallel, q.hidden_size
-    down = q.kv_lora_rank + q.qk_rope_head_dim
-    queries = heads * (q.qk_nope_head_dim + q.qk_rope_head_dim)
-    low = q.q_lora_rank > 0
-    return (Matmul(layers, d, down + select(low, q.q_lora_rank, queries)),
-            Matmul(layers * select(low, 1, 0), q.q_lora_rank, queries),
-            Matmul(layers * (1 - absorbed), q.kv_lora_rank,
-                   heads * (q.qk_nope_head_dim + q.v_head_dim)),
-            Matmul(layers, heads * q.v_head_dim, d))
-
-
-def _grouped(q: Any) -> tuple[Matmul, ...]:
-    """Grouped-query attention: queries, keys and values in one, and out."""
-    heads = q.num_attention_heads / q.tensor_parallel
-    kept = q.num_key_value_heads / np.minimum(q.tensor_parallel, q.num_key_value_heads)
-    return (Matmul(q.num_hidden_layers, q.hidden_size, (heads + 2 * kept) * q.head_dim),
-            Matmul(q.num_hidden_layers, heads * q.head_dim, q.hidden_size))
-
-
-def _indexing(q: Any) -> tuple[Matmul, ...]:
-    """An indexer's queries, from their latent vector, and its key."""
-    layers = q.num_hidden_layers * select(q.index_n_heads > 0, 1, 0)
-    return (Matmul(layers, q.q_lora_rank, q.index_n_heads * q.index_head_dim),
-            Matmul(layers, q.hidden_size, q.index_head_dim))
+def _latent(q: Any, absorbed: Number) -> Matmuls:
+    """A layer of latent attention: down, queries up, keys and values where expanded, and out."""
+    values, expanded = q.num_attention_heads * q.v_head_dim / q.tensor_parallel, 1 - absorbed
+    return Matmuls(
+        2 + select(q.q_lora_rank > 0, 1, 0) + expanded,
+        q.hidden_size + q.q_lora_rank + expanded * q.kv_lora_rank + values)

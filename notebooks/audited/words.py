@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-import catalogue
 from calc.auditing import judging
 from calc.auditing.audit import Audit, Audited, audit
 from calc.auditing.judging import FAILS as WRONG
@@ -13,6 +12,7 @@ from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
 from calc.intervals.amounts import Amount
 from catalogue.reading.printed import Printed
+from workbench.entries.deployments import page_of
 
 Text = tuple[str, str]
 VERDICTS: dict[str, Text] = {
@@ -119,11 +119,3 @@ def decides(row: Audited) -> str | None:
 def addressed(ids: Iterable[str]) -> str:
     """Links to claims on their document's page; their addresses are no labels of the book."""
     return ", ".join(f'<a href="#{name}">{name}</a>' for name in ids)
-
-
-@functools.cache
-def page_of(scenario: str) -> str:
-    """The page of a deployment: its own, or that of the family whose variant it is."""
-    files = catalogue.names("scenarios")
-    return scenario if scenario in files else max(
-        (name for name in files if scenario.startswith(f"{name}-")), key=len, default=scenario)

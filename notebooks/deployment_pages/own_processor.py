@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import catalogue
 from calc.launching.bench import Bench, of_closed_loop
 from calc.physics.experts import distinct_experts
-from calc.physics.shapes import Matmul, Matmuls
+from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
 from calc.physics.work import Work
 from catalogue.tables import Table, shelf
@@ -235,8 +235,9 @@ def _gemm(q: Any, of: Table) -> Any:
     rows, columns, depth = of["rows"], of["columns"], of["depth"]
     work = Work(2 * rows * columns * depth,
                 q.activation_element_bytes * (columns * depth + rows * (columns + depth)))
-    return (matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
-            + Matmuls((Matmul(1, depth, columns),)).beside(q, "head", rows))
+    alone = Matmuls(1, depth)
+    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
+    return np.maximum(worked, alone.waiting(q, "head")) + alone.beside(q, "head", rows)
 
 
 def _experts(q: Any, of: Table) -> Any:

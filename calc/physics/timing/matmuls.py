@@ -18,7 +18,7 @@ from calc.physics.experts import (
     sliced,
     streaming,
 )
-from calc.physics.shapes import Matmul, Matmuls, Parameters, matmuls
+from calc.physics.shapes import Matmuls, Parameters, matmuls
 from calc.physics.work import Attention, Composition, Routed, Work
 
 
@@ -106,7 +106,8 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
         "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
     times = {name: matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
     for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
-        times[name] = times[name] + several.beside(q, name, rows[name])
+        times[name] = np.maximum(times[name], several.waiting(q, name)) + several.beside(
+            q, name, rows[name])
     times["routed_expert"] = times["routed_expert"] + (
         (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
     # where shared experts have ranks of their own, all wait for the slower kind
@@ -175,4 +176,5 @@ def joining_time(q: Any, rows: Number, clock: Number) -> Number:
     moved = (2 * d * d + 3 * d * rows) * width
     alone = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    return alone + Matmuls((Matmul(1, 2 * d, d),)).beside(q, "head", rows)
+    joined = Matmuls(1, 2 * d)
+    return np.maximum(alone, joined.waiting(q, "head")) + joined.beside(q, "head", rows)

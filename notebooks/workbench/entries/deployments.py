@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -236,3 +237,11 @@ def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
                     f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))
                   for dtype in ("int8", "bf16", "fp16", "fp32")]
     return [(label, value) for label, value in found if value is not None]
+
+
+@functools.cache
+def page_of(scenario: str) -> str:
+    """The page of a deployment: its own, or that of the family whose variant it is."""
+    files = catalogue.names("scenarios")
+    return scenario if scenario in files else max(
+        (name for name in files if scenario.startswith(f"{name}-")), key=len, default=scenario)

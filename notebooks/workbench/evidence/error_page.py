@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.entries.deployments import page_of
 from workbench.evidence import blind, error_tables
 from workbench.evidence.error_tables import Errors, Result
 from workbench.showing.display import table
@@ -42,7 +43,7 @@ PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "toke
 def link(name: str) -> Text:
     """A deployment's title as a link to its page, of a variant to that of its family."""
     family = name.startswith(error_tables.BLIND)
-    page = "-".join(name.split("-")[:2]) if family else name
+    page = page_of(name)
     en, zh = error_tables.title(name)
     if family:
         of = blind.SYSTEMS[page]

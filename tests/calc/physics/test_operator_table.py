@@ -5,20 +5,16 @@ against the other. (Both against the table of the book: ``test_operators.py``.) 
 take however few their rows: how many there are, and how deep.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from _fleet import ATTENTIONS, compositions, fleet, namespace, one, run, sampled, tables
 
 import calc
 import catalogue
-from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES
 from calc.physics.communication import exchange
 from calc.physics.experts import fullest_receiver
 from calc.physics.operators import LINK, MATRIX, VECTOR
-from calc.physics.shapes import Matmul, Matmuls, matmuls
 from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
 from calc.quantities.everything import PHASES, evaluate
 from catalogue.deployments.knobs import DENSE
@@ -184,44 +180,22 @@ def test_only_the_outputs_get_shallower_by_tensor_parallelism():
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("kind", ["matmul", "depth"])
-def test_rows_do_not_matter(attention, kind):
+def test_rows_do_not_matter(attention):
     inputs = sampled(attention) | {"micro_batches": 1, "shared_expert_ranks": 0}
-    latencies = {f"{name}_{kind}_latency": 1e-3 for name in DENSE}
+    latencies = {f"{name}_matmul_latency": 1e-3 for name in DENSE}
     few, many = (taken(inputs | {"concurrency": inputs["data_parallel"] * each}, attention,
                        **latencies)["decode"] for each in (1, 64))
     for name in DENSE:
         np.testing.assert_allclose(few[name], many[name], rtol=1e-9, atol=1e-12)
 
 
-def waiting_time(width, latency=1e-9):
-    """Time along the depth of one matmul of 4,096 inputs and so many outputs, that is left [s]."""
-    q = SimpleNamespace(memory_bandwidth=4e12, hbm_efficiency=0.5, head_weight_bytes=1.0,
-                        head_depth_latency=latency, head_matmul_latency=0.0,
-                        head_activation_traffic=0.0)
-    return Matmuls((Matmul(1, 4096, width),)).beside(q, "head", 1)
-
-
-def test_a_wide_matrix_hides_what_its_outputs_wait_for():
-    """In a nanosecond 2 TB/s bring 2,000 weights: an input of that many outputs."""
-    assert waiting_time(2000) == waiting_time(8000) == 0
-    assert waiting_time(1000) == pytest.approx(4096 * 0.5e-9)
-    assert waiting_time(1) == pytest.approx(4096 * 1e-9, rel=1e-3)
-
-
-def test_the_longer_of_loading_and_waiting_decides():
-    for width in (1, 500, 1999, 2000, 2001, 10_000):
-        loading = 4096 * width / 2e12
-        assert loading + waiting_time(width) == pytest.approx(max(loading, 4096 * 1e-9))
-
-
-def test_widths_of_deepseek_v3():
-    """The published shapes under TP8, as a rank has them: 2112, 24576/8 and 7168 outputs."""
-    inputs = Inputs(catalogue.load_scenario("h200-r1-sglang-tp8").inputs())
-    found = matmuls("mla", inputs, 58, 1)
-    assert [(shape.depth, shape.width) for shape in found["attention"].shapes if shape.count] == [
-        (7168, 2112), (1536, 3072), (2048, 7168)]
-    assert [(shape.depth, shape.width) for shape in found["shared_expert"].shapes] == [
-        (7168, 512), (256, 7168)]
-    assert [shape.width for shape in found["router"].shapes] == [256]
-    assert [shape.width for shape in found["head"].shapes] == [129280 / 8]
+def test_the_longer_of_work_and_waiting_decides():
+    """What outputs wait for along the depth is hidden where loading and arithmetic take longer."""
+    inputs = catalogue.load_scenario("h200-r1-sglang-tp8").inputs() | NONE
+    work = evaluate(inputs, "mla")["decode_attention_time"]
+    beside = evaluate(inputs | {"attention_activation_traffic": 0}, "mla")["decode_attention_time"]
+    depth = 61 * (7168 + 1536 + 128 * 128 // 8)
+    for waiting in (0.5 * beside, 0.99 * beside, 1.5 * beside, 4 * beside):
+        found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
+        assert found["decode_attention_time"] == pytest.approx(
+            work + max(0, waiting - beside), rel=1e-12)
