@@ -94,7 +94,8 @@ def test_under_a_limit(cli):
     found = answer(cli, "h200-r1-sglang-tp8", "--breakeven=workload.input_tokens",
                    "--against=pools", "--quantity=throughput_per_card", "--limit=tpot=70 ms",
                    "--between=1,4096")["breakeven"]
-    assert [turn["after"] for turn in found["turns"]] == ["second"]
+    after = [turn["after"] for turn in found["turns"]]
+    assert after[0] == after[-1] == "second"  # few tokens come in steps, where either may be better
 
 
 @pytest.mark.parametrize(("option", "value"), [

@@ -80,6 +80,6 @@ def test_sizes_are_whole_servers():
 
 def test_a_best_says_where_its_closed_form_may_be_off(scenario):
     assert not best(scenario, 8, Limits(2.0, 0.03, None)).doubts
-    assert best(scenario, 8, LIMITS).doubts == ("shared",)
+    assert best(scenario, 8, Limits(2.0, 0.06, None)).doubts == ("shared",)
     assert "front_end" in best(scenario, 384, LIMITS).doubts
     assert all(best(scenario, 384, LIMITS).as_json()["doubts"].values())
