@@ -51,7 +51,7 @@ def token_costs(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
     >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
     >>> costs = token_costs(inputs, evaluate(inputs, "mla"), 1 / 3600, np.array([0.25, 1.0]))
     >>> (costs["per_output"] * 1e6).round(2)
-    array([22.19,  5.55])
+    array([22.18,  5.55])
 
     All cards are paid all the time, and what that comes to for a request is divided between its
     prompt and its answer as the busy time of the cards is. Where prompts have a pool of their own,

@@ -138,7 +138,7 @@ def evaluate_asked(inputs: Mapping[str, Number], attention: str, *,
     >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
     >>> quantities = evaluate_asked(inputs | {"concurrency": np.array([1, 8, 32])}, "mla")
     >>> (1e3 * quantities["tpot"]).round(1)
-    array([20.4, 41.3, 79.8])
+    array([20.4, 41.2, 79.7])
 
     Args:
         inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
@@ -162,7 +162,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
     >>> quantities = evaluate(inputs | {"concurrency": np.array([1, 8, 32])}, "mla")
     >>> (1e3 * quantities["tpot"]).round(1)
-    array([20.4, 41.3, 79.8])
+    array([20.4, 41.2, 79.7])
 
     Args:
         inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.

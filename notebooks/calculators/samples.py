@@ -11,6 +11,7 @@ from calculators.offers import MODELS, SIZES, cards, engines, of_experts, precis
 from calculators.offers import drafts as drafting
 from calculators.scripts import BLOCKS, CHUNKS, DRAFTS
 from catalogue import load_model
+from catalogue.deployments.resolved import GATHERED, NORMAL
 
 MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 32768, 131072
 
@@ -47,6 +48,8 @@ def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, 
     found: dict[str, Triple | str] = {
         name: draw.choice(known[name].ways) if known[name].ways else _number(draw, known[name])
         for name in chosen}
+    if GATHERED in found:  # nothing is sent then, in any mode
+        found.pop(NORMAL, None)
     copies = draw.choice((cut["ep"], 2 * cut["ep"]))
     if of_experts(load_model(model)) and draw.random() < 0.5:
         found[COPIES] = (copies, copies, copies)

@@ -78,7 +78,7 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
     >>> import catalogue
     >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
     >>> round(elasticities(inputs, "mla", ["tpot"])["tpot"]["l2_bandwidth"], 4)
-    -0.4615
+    -0.4616
 
     Of a step or a wave they come from traced slopes, of memory from a small move to either side:
     its formulas are linear in each such input.
