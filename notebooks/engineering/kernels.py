@@ -134,12 +134,12 @@ def answer() -> None:
                     "most": fmt_percent(float(np.median([each.most for each in judged]))),
                     "kept": fmt_int(sum(row.kept for row in some))})
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "tables": ("tables fitted", "拟合的表"),
-                  "others": ("only judged", "只检验的表"),
-                  "rows": ("rows that judge", "用于检验的行数"), **BEFORE,
                   "median": ("error, median", "误差中位数"),
-                  "most": ("nine of ten within", "九成不超过"),
-                  "kept": ("tables within both bars", "两项均达标的表")})
+                  "most": ("nine of ten within", "九成不超过"), **BEFORE,
+                  "tables": ("tables fitted", "拟合的表"),
+                  "kept": ("tables within both bars", "两项均达标的表"),
+                  "others": ("only judged", "只检验的表"),
+                  "rows": ("rows that judge", "用于检验的行数")})
 
 
 def _before(some: list[Row]) -> dict[str, str]:
