@@ -60,8 +60,7 @@ def _projections(columns: Columns) -> Column:
     work = attention_work(MLA, q, n, weights, batch)
     several = matmuls(MLA, q, 0, 1)["attention"]
     worked = matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens))
-    return np.asarray(np.maximum(worked, several.waiting(q, "attention"))
-                      + several.beside(q, "attention", tokens), float)
+    return np.asarray(several.time(q, "attention", worked, tokens), float)
 
 
 def decode_block_time(columns: Columns, parameters: Mapping[str, float]) -> Column:

@@ -58,10 +58,8 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
         parameters)).items()}, head_peak=columns["peak"])
     work = Work(MULTIPLY_ADD * rows * out * depth,
                 out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
-    alone = Matmuls(1, depth)
-    time = (np.maximum(matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows)),
-                       alone.waiting(q, "head"))
-            + alone.beside(q, "head", rows) + columns["kernel_boundary"])
+    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
+    time = Matmuls(1, depth).time(q, "head", worked, rows) + columns["kernel_boundary"]
     return np.asarray(time, float)
 
 

@@ -218,29 +218,21 @@ class Matmuls:
     count: Number
     depth: Number
 
-    def beside(self, q: Any, name: str, rows: Number) -> Number:
-        """What they take besides loading, arithmetic and waiting [s].
+    def time(self, q: Any, name: str, worked: Number, rows: Number) -> Number:
+        """What they take [s], however few their rows.
 
-        However few their rows, and for rows that are quantised before they are multiplied.
+        Outputs wait for their inputs, which come one after another along the depth; loading and
+        arithmetic go on meanwhile, so that the longer of both counts. Rows are quantised before.
 
         Args:
             q: input symbols as attributes.
             name: the class.
+            worked: time of loading and arithmetic alone [s].
             rows: that they multiply [token].
         """
         moved = getattr(q, f"{name}_activation_traffic") / q.memory_bandwidth
-        return self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved
-
-    def waiting(self, q: Any, name: str) -> Number:
-        """What their outputs wait for along the depth [s]: their inputs come one after another.
-
-        Loading and arithmetic go on meanwhile, so that the longer of both is what counts.
-
-        Args:
-            q: input symbols as attributes.
-            name: the class.
-        """
-        return self.depth * getattr(q, f"{name}_depth_latency")
+        return np.maximum(worked, self.depth * getattr(q, f"{name}_depth_latency")) + (
+            self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved)
 
 
 def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:

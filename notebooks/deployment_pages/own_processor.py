@@ -235,9 +235,8 @@ def _gemm(q: Any, of: Table) -> Any:
     rows, columns, depth = of["rows"], of["columns"], of["depth"]
     work = Work(2 * rows * columns * depth,
                 q.activation_element_bytes * (columns * depth + rows * (columns + depth)))
-    alone = Matmuls(1, depth)
     worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
-    return np.maximum(worked, alone.waiting(q, "head")) + alone.beside(q, "head", rows)
+    return Matmuls(1, depth).time(q, "head", worked, rows)
 
 
 def _experts(q: Any, of: Table) -> Any:

@@ -106,8 +106,7 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
         "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
     times = {name: matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
     for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
-        times[name] = np.maximum(times[name], several.waiting(q, name)) + several.beside(
-            q, name, rows[name])
+        times[name] = several.time(q, name, times[name], rows[name])
     times["routed_expert"] = times["routed_expert"] + (
         (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
     # where shared experts have ranks of their own, all wait for the slower kind
@@ -176,5 +175,4 @@ def joining_time(q: Any, rows: Number, clock: Number) -> Number:
     moved = (2 * d * d + 3 * d * rows) * width
     alone = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    joined = Matmuls(1, 2 * d)
-    return np.maximum(alone, joined.waiting(q, "head")) + joined.beside(q, "head", rows)
+    return Matmuls(1, 2 * d).time(q, "head", alone, rows)
