@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from calc.kernels.communication import exchange_law
-from calc.kernels.fitting import REGIONS, Fitted, errors, fit, halves
+from calc.kernels.fitting import Fitted, by_region, errors, fit, halves
 from calc.kernels.law import Column, Columns
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
-from catalogue.deployments.fabric import USUAL_NETWORK, inside_inputs
+from catalogue.deployments.fabric import USUAL_NETWORK, inside_inputs, network_bandwidth
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.tables import Table
@@ -105,10 +105,8 @@ def card_values(device: Device, priors: Mechanisms, mode: Mode) -> dict[str, flo
 def _links(device: Device) -> dict[str, Column | float]:
     """What a step reads of the links of a card's server."""
     node = library.load("nodes", str(device.node))
-    network, cards = library.load("links", node.network_link), node.devices_per_node.value
-    ports = node.ports_per_node.value if node.ports_per_node else cards
     return {**inside_inputs(library.load("links", node.device_link)),
-            "network_bandwidth": network.device_bandwidth.value * min(1.0, ports / cards)}
+            "network_bandwidth": network_bandwidth(node)}
 
 
 def _there_and_back(there: Table, back: Table
@@ -181,8 +179,6 @@ def _part(columns: Columns, time: Column, kinds: NDArray[np.int64], at: NDArray[
 def _judged(columns: Columns, time: Column, values: dict[str, float]) -> Fitted:
     """Values that were fitted to other rows, or by other means, on all of these."""
     law = exchange_law(())
-    ratio, tokens = law.time(columns, values) / time, np.asarray(columns["tokens"])
-    regions = {least: errors(ratio[inside]) for least, most in
-               zip(REGIONS, (*REGIONS[1:], np.inf), strict=True)
-               if (inside := (tokens >= least) & (tokens < most)).any()}
-    return Fitted(law, {}, {}, np.zeros((0, 0)), 0, errors(ratio), regions)
+    ratio = law.time(columns, values) / time
+    return Fitted(law, {}, {}, np.zeros((0, 0)), 0, errors(ratio),
+                  by_region(ratio, np.asarray(columns["tokens"])))

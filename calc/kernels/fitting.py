@@ -107,10 +107,7 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
     return Fitted(
         law, values, _ranges(law, values, columns, ratio, kinds),
         _covariance(bounds, found.x, found.jac, found.fun), len(taken),
-        errors(ratio[apart]), {
-            least: errors(ratio[inside]) for least, most in
-            zip(REGIONS, (*REGIONS[1:], np.inf), strict=True)
-            if (inside := apart & (tokens >= least) & (tokens < most)).any()},
+        errors(ratio[apart]), by_region(ratio[apart], tokens[apart]),
         errors((np.asarray(law.time(columns, alone)) / time)[apart]) if alone else None)
 
 
@@ -119,6 +116,13 @@ def errors(ratio: Column) -> Errors:
     size = np.abs(ratio - 1)
     return Errors(len(ratio), float(np.median(ratio) - 1), float(np.median(size)),
                   float(np.quantile(size, HIGH)))
+
+
+def by_region(ratio: Column, tokens: Column) -> dict[int, Errors]:
+    """The same by the least number of tokens of a region, of those that have any rows."""
+    return {least: errors(ratio[inside])
+            for least, most in zip(REGIONS, (*REGIONS[1:], np.inf), strict=True)
+            if (inside := (tokens >= least) & (tokens < most)).any()}
 
 
 def _named(law: Law, values: NDArray[np.float64]) -> dict[str, float]:

@@ -34,6 +34,14 @@ def inside_inputs(link: Link) -> dict[str, float]:
             "switch_adds": float(link.switch_adds)}
 
 
+def network_bandwidth(node: Node) -> float:
+    """What a card of a server has of the network [B/s]: cards share ports where these are fewer."""
+    cards = node.devices_per_node.value
+    ports = node.ports_per_node.value if node.ports_per_node else cards
+    network: Link = library.load("links", node.network_link)
+    return network.device_bandwidth.value * min(1.0, ports / cards)
+
+
 def link_inputs(scenario: Resolved) -> dict[str, float]:
     """Bandwidths and topology; a scale-up fabric over several nodes counts as one large node."""
     node = scenario.node
@@ -43,12 +51,9 @@ def link_inputs(scenario: Resolved) -> dict[str, float]:
         size = scale_up_domain(node)
     else:
         size = int(node.devices_per_node.value)
-    network = library.load("links", node.network_link)
-    ports = node.ports_per_node.value if node.ports_per_node else node.devices_per_node.value
     return {
         "devices_per_node": size, **inside_inputs(inside),
-        "network_bandwidth": network.device_bandwidth.value
-        * min(1.0, ports / node.devices_per_node.value),
+        "network_bandwidth": network_bandwidth(node),
     }
 
 
