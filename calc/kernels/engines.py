@@ -58,9 +58,12 @@ LIBRARIES, LEAST_TUNED = ("aiter",), 30
 OF_DOUBLING = 60  # of a library's matmuls, fitted of those with rows from 2^n to 2^(n+1)
 SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
          "num_experts_per_tok", "tensor_parallel", "expert_parallel")
-# its blocks take 35 to 57 us more than a release later in every shape on H200, more than all of
+# their blocks take 35 to 57 us more than a release later in every shape on H200, more than all of
 # their kernels; those of the next release, and TensorRT-LLM's, are their sum
-SLOWER = ("vllm@0.24.0",)
+SLOWER = ("vllm@0.19.0", "vllm@0.24.0")
+# a single kernel of a graph takes less at its smallest shape: what takes more was launched by a
+# host, one by one, and the launch was timed
+LAUNCHED = 40e-6
 BLOCK_FORMATS = ("fp8-block", "bf16")  # of projections, the first that there is
 LEAST_SUMS = 60  # of all-reduces, whose tables are short
 LEAST_HEADS, LEAST_CONTEXT = 8, 256  # of a core that a rank has
@@ -71,6 +74,9 @@ TOKEN_BYTES = 2 * LIKE_V3["hidden_size"]  # of a row that is summed
 OTHERWISE = {("sglang", "flash_attention", "mla_prefill")}
 AFTER_EXCHANGE = "deepepmoe"  # a kernel for rows that an all-to-all has brought
 GATHERING = ("vllm", "sglang")  # whose other kernels of whole experts take all tokens of the group
+# before this release its tables time the rows of the rank's experts without those of the others,
+# which the kernel sorts, gates and sums in service too
+ALL_ROWS_SINCE = {"sglang": "0.5.10"}
 
 
 def fitted(tables: Shelf, card: str, engine: str) -> Iterator[FittedTable]:
@@ -138,8 +144,8 @@ def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         decoding = law is DECODE_CORE
         table = table.select((table["heads"] >= LEAST_HEADS) & (table["cache_dtype"] == "bf16") & (
             table[lengths] >= (LEAST_CONTEXT if decoding else 1)))
-        if len(table) < LEAST_TABLE or (engine.partition("@")[0], table["kernel"][0],
-                                        law.operator) in OTHERWISE:
+        if len(table) < LEAST_TABLE or table["time"].min() > LAUNCHED or (
+                engine.partition("@")[0], table["kernel"][0], law.operator) in OTHERWISE:
             continue
         columns = _numbers(table, ("heads", "batch", lengths))
         known = card | {"core_tile_rows": priors.core_tile_rows.value if priors.core_tile_rows
@@ -266,6 +272,9 @@ def _dense(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         table = table.select((table["rows"] <= MOST_TOKENS) & (
             (table["rows"] % GRAPH_ROWS == 0) | (table["rows"] <= FEWEST))
             & (table["columns"] % BLOCK_COLUMNS == 0) & (table["depth"] % BLOCK_DEPTH == 0))
+        if len(table) < least or table["time"].min() > LAUNCHED or (
+                not alone and table["rows"].min() > FEWEST):  # it says nothing of decode
+            continue
         columns = _numbers(table, ("rows", "columns", "depth"))
         chosen = halves(list(columns.values()))
         chosen = _alike(columns["rows"], chosen) if alone else chosen
@@ -288,8 +297,11 @@ def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rel
         table = _many_experts(table)
         whole, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
         # other engines have one set of kernels, whether tokens are sent or not
-        among = True if engine.partition("@")[0] in GATHERING else None
-        for law, cut, gathered, ours in ((WHOLE, "whole", among, whole & ~sent),
+        name = engine.partition("@")[0]
+        among = True if name in GATHERING else None
+        alone_timed = name in ALL_ROWS_SINCE and in_order(release) < in_order(ALL_ROWS_SINCE[name])
+        for law, cut, gathered, ours in ((SENT if alone_timed else WHOLE, "whole", among,
+                                          whole & ~sent),
                                          (SENT, "whole", False, whole & sent),
                                          (SLICES, "slices", None, ~whole & ~sent)):
             some = table.select(ours)

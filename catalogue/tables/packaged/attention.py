@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catalogue.tables.packaged.rows import Block, Raw
+
+OF_V3 = 128  # heads
 
 
 def context_mla(raw: Raw) -> Iterator[Block]:
@@ -33,9 +38,16 @@ def generation_mla(raw: Raw) -> Iterator[Block]:
 
 
 def _mla(raw: Raw) -> dict[str, Any]:
-    return {"heads": raw.number("num_heads"), "batch": raw.number("batch_size"),
+    return {"heads": heads(raw), "batch": raw.number("batch_size"),
             "cache_dtype": raw.dtype("kv_cache_dtype"), "dtype": raw.dtype("mla_dtype"),
             "time": raw.time()}
+
+
+def heads(raw: Raw) -> NDArray[np.int64]:
+    """Heads of the rank [rows]; tables that do not tell them cut those of DeepSeek-V3."""
+    if raw.has("num_heads"):
+        return raw.number("num_heads")
+    return OF_V3 // np.maximum(raw.number("tp_size"), 1)
 
 
 def context_attention(raw: Raw) -> Iterator[Block]:

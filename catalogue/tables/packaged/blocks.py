@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalogue.tables.packaged.attention import heads
 from catalogue.tables.packaged.names import dtypes, renamed
 from catalogue.tables.packaged.rows import Block, Raw
 
@@ -59,7 +60,7 @@ def decode(operator: str, *, vllm_counts_newest: bool = False) -> Callable[[Raw]
 def _block(raw: Raw, operator: str) -> dict[str, Any]:
     core = raw.dtype("mla_dtype")
     shape: dict[str, Any] = {
-        "model": raw.text("model"), "heads": raw.number("num_heads"),
+        "model": raw.text("model"), "heads": heads(raw),
         "batch": raw.number("batch_size"), "cache_dtype": raw.dtype("kv_cache_dtype"),
         "dtype": raw.dtype("gemm_type") if raw.has("gemm_type") else core,
         "core_dtype": dtypes(renamed(core, {"fp8-block": "fp8"})), "time": raw.time()}

@@ -78,4 +78,4 @@ CONVENTIONS: Mapping[str, Convention] = {
     "dsv41_module": Convention(("block",), blocks.component),
     "glm53_attention_module": Convention(("block",), blocks.component),
 }
-"""By the name of the file without ``_perf.parquet``."""
+"""By the name of the file without ``_perf`` and its ending."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -24,7 +25,7 @@ from catalogue.tables.table import Table, joined
 DISTRIBUTIONS = {"aisimulate": "aisimulate_core", "aiconfigurator-core": "aiconfigurator_core"}
 """Distribution -> its package, the one with the newer tables first."""
 DATA = ("systems", "data")
-ENDING = "_perf.parquet"
+ENDING = re.compile(r"(?P<table>.+)_perf(\.parquet|\.txt)")
 
 
 def installed() -> Path | None:
@@ -47,7 +48,10 @@ def is_packaged(folder: Path) -> bool:
 
 @dataclass(frozen=True)
 class _File:
-    """A table of a package by its path: ``<card>/<family>/<framework>/<release>/<table>``."""
+    """A table of a package by its path: ``<card>/<family>/<framework>/<release>/<table>``.
+
+    Packages before 0.11 have no families: ``<card>/<framework>/<release>/<table>``.
+    """
 
     path: Path
     folder: str
@@ -58,7 +62,8 @@ class _File:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return "/".join(self.path.parts[-5:])
+        parts = self.path.parts
+        return "/".join(parts[parts.index(self.folder, len(parts) - 5):])
 
     @property
     def card(self) -> str:
@@ -67,12 +72,25 @@ class _File:
 
 
 def _tables(root: Path) -> Iterator[_File]:
-    """Every table of the packages below a folder that is one of ``CONVENTIONS``, in order."""
-    for path in [root] if root.is_file() else sorted(root.rglob(f"*{ENDING}")):
-        kind = path.name.removesuffix(ENDING)
-        parts = path.absolute().parts
-        if path.name.endswith(ENDING) and kind in CONVENTIONS and len(parts) > len(DATA) + 2:
-            yield _File(path, parts[-5], parts[-3], parts[-2], kind)
+    """Every table of the packages below a folder that is one of ``CONVENTIONS``, in order.
+
+    Of several packages, what the last of them has at a place stands for it: a later one may have
+    measured a release anew.
+    """
+    found: dict[tuple[str, ...], _File] = {}
+    for path in [root] if root.is_file() else sorted(root.rglob("*_perf.*"), key=_natural):
+        match, parts = ENDING.fullmatch(path.name), path.absolute().parts
+        if match and match["table"] in CONVENTIONS and len(parts) > len(DATA) + 2:
+            folder = parts[-4] if parts[-5] == DATA[-1] else parts[-5]
+            place = (folder, *parts[-3:-1], match["table"])
+            found[place] = _File(path, *place)
+    yield from found.values()
+
+
+def _natural(path: Path) -> tuple[tuple[bool, int, str], ...]:
+    """A path in the order in which releases follow: 0.9 before 0.10."""
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part)
+                 for part in re.split(r"([0-9]+)", str(path)))
 
 
 @dataclass(frozen=True)
@@ -105,8 +123,11 @@ class PackagedShelf:
 
 
 def _raw(file: _File, columns: Sequence[str] | None = None) -> Raw:
-    return Raw(files.parquet(file.path, file.name, columns), file.folder, file.framework,
-               file.release)
+    if file.path.suffix == files.PARQUET:
+        table = files.parquet(file.path, file.name, columns)
+    else:
+        table, _ = files.csv(file.path, file.name)
+    return Raw(table, file.folder, file.framework, file.release)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -114,10 +135,10 @@ def _parts(file: _File) -> tuple[Part, ...]:
     kind = CONVENTIONS[file.table]
     one = len(kind.operators) == 1
     raw = _raw(file, ("framework", "version", "device") if one else None)
-    engines = raw.engine()
+    engines, mine = raw.engine(), names.of_card(file.folder, raw.text("device"))
     found = []
     for block in (Block(kind.operators[0], {}),) if one else kind.blocks(raw):
-        of = engines if block.at is None else engines[block.at]
+        of = engines[mine if block.at is None else mine & block.at]
         for engine in sorted(set(of.tolist())):
             found.append(Part(file.name, block.operator, file.card, engine,
                               int(np.count_nonzero(of == engine))))
@@ -127,18 +148,20 @@ def _parts(file: _File) -> tuple[Part, ...]:
 def _read(file: _File, operator: str, wanted: Wanted) -> Table | None:
     """The rows of an operator in a file, or None where it has none that are wanted."""
     raw = _raw(file)
-    kept = np.arange(len(raw))
+    mine = names.of_card(file.folder, raw.text("device"))
     if wanted.engines:
-        kept = np.flatnonzero(np.isin(raw.engine(), wanted.engines))
-        if not len(kept):
-            return None
+        mine &= np.isin(raw.engine(), wanted.engines)
+    kept = np.flatnonzero(mine)
+    if not len(kept):
+        return None
+    if len(kept) < len(raw):
         raw = replace(raw, table=raw.table.take(kept))
     try:
         blocks = [block for block in CONVENTIONS[file.table].blocks(raw)
                   if block.operator == operator]
     except KeyError as error:
         raise ParamsError(f"{file.name}: lacks the column {error}, which tables of this name have; "
-                          "expected the layout of aiconfigurator-core 0.12.") from None
+                          "expected the layout of aiconfigurator or aisimulate.") from None
     common = {"card": file.card, "engine": raw.engine(), "kernel": raw.text("kernel_source")}
     made = []
     for block in blocks:

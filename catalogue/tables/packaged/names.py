@@ -16,6 +16,8 @@ CARDS = {
 }
 """Folder -> device of ``params/devices/``, by the ``device`` that the rows name (``NVIDIA B200``,
 ``NVIDIA A100-SXM4-80GB``); a card that has no entry keeps the folder's name."""
+DEVICES = {"h100_sxm": ("NVIDIA H100", "NVIDIA H100 80GB HBM3"), "h200_sxm": ("NVIDIA H200",)}
+"""Folder -> what its card calls itself, where rows of another card lie among its own."""
 ENGINES = {"trtllm": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "nccl": "nccl",
            "oneccl": "oneccl"}
 """Framework, in small letters -> engine."""
@@ -29,12 +31,23 @@ DTYPES = {
 """``sq`` is SmoothQuant, both sides in INT8; ``fp8`` has a scale per tensor or per row,
 ``fp8_block`` per 128 × 128 weights. What an exchange calls ``default`` it was handed in BF16."""
 STAGES = {"context": "prefill", "generation": "decode", "verify": "verify"}
-_RELEASE = re.compile(r"[0-9].*")
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(rc[0-9]+)?(\.post[0-9]+)?")
 
 
 def card(folder: str) -> str:
     """Our device of a folder, or the folder's name where ``params/devices/`` has none."""
     return CARDS.get(folder, folder)
+
+
+def of_card(folder: str, said: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether rows are of the card in whose folder they lie [rows].
+
+    Earlier packages filed rows of H100 and of H200 NVL under H200, where nothing else was measured;
+    what was measured is in the row.
+    """
+    known = DEVICES.get(folder)
+    return np.ones(len(said), bool) if known is None else np.isin(
+        said.astype(str), [*known, ""])
 
 
 def dtypes(said: NDArray[Any]) -> NDArray[Any]:
@@ -51,7 +64,7 @@ def engine(framework: str, release: str, said: str = "", version: str = "") -> s
     """Who ran a row: what the row says of itself, else its folder.
 
     A package files older measurements under newer releases where nothing was measured anew; what
-    was measured is in the row. ``unknown`` and ``kernel-level`` are no release.
+    was measured is in the row. ``unknown``, ``kernel-level`` and a state between releases are none.
     """
     if framework in ("nccl", "oneccl"):
         said = framework  # the rows name the program that measured it

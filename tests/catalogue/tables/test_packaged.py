@@ -177,6 +177,47 @@ def test_a_card_without_an_entry_keeps_its_name(written):
     assert written("gemm", row, card="b60").cards() == ("b60",)
 
 
+MATRIX = {"gemm_dtype": "bfloat16", "m": 1, "n": 16, "k": 16, "latency": 0.01}
+
+
+def test_earlier_packages_have_no_families_and_write_csv(tmp_path):
+    folder = tmp_path / "systems" / "data" / "h200_sxm" / "trtllm" / "1.0.0rc3"
+    folder.mkdir(parents=True)
+    head, row = HEAD | MATRIX, HEAD | MATRIX | {"framework": "TRTLLM", "version": "1.0.0rc3"}
+    (folder / "gemm_perf.txt").write_text(
+        "\n".join(",".join(map(str, line)) for line in (head, row.values())))
+    table = shelf(tmp_path).table("gemm")
+    assert values(table, "card", "engine", "columns") == {
+        "card": ["nvidia-h200-sxm"], "engine": ["tensorrt-llm@1.0.0rc3"], "columns": [16]}
+    assert table.where(0) == "h200_sxm/trtllm/1.0.0rc3/gemm_perf.txt, row 1"
+
+
+def test_of_several_packages_the_last_stands_for_a_release(tmp_path):
+    for package, latency in (("p-0.9.0", 0.03), ("p-0.10.0", 0.02)):
+        folder = tmp_path / package / "systems/data/h200_sxm/any/sglang/0.5.14"
+        folder.mkdir(parents=True)
+        parquet.write_table(pyarrow.Table.from_pylist([HEAD | MATRIX | {"latency": latency}]),
+                            folder / "gemm_perf.parquet")
+    np.testing.assert_allclose(shelf(tmp_path).table("gemm")["time"], [20e-6])
+
+
+def test_rows_of_another_card_are_left_out(written):
+    found = written("gemm", MATRIX, MATRIX | {"m": 2, "device": "NVIDIA H200 NVL"},
+                    MATRIX | {"m": 4, "device": "NVIDIA H100 80GB HBM3"}, MATRIX | {"m": 8})
+    assert found.parts()[0].rows == 2
+    assert found.table("gemm")["rows"].tolist() == [1, 8]
+
+
+def test_a_state_between_releases_is_of_the_folder_s(written):
+    assert written("gemm", MATRIX | {"version": "0.14.1.dev1+gd68209402"}, release="0.14.0"
+                   ).engines() == ("sglang@0.14.0",)
+
+
+def test_heads_that_are_not_told_are_those_of_deepseek_v3_over_the_cut(written):
+    row = {name: value for name, value in BLOCK.items() if name != "num_heads"}
+    assert written("generation_mla", row).table("mla_decode")["heads"].tolist() == [16]
+
+
 def test_results_of_whole_systems_are_never_opened(written, tmp_path):
     row = {"gemm_dtype": "bfloat16", "m": 1, "n": 16, "k": 16, "latency": 0.01}
     found = written("gemm", row)
