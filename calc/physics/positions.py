@@ -25,6 +25,21 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
                   lambda: select(unfused(q), 1, 0))
 
 
+def few_cached(q: Any, cached: Number) -> Any:
+    """Whether a step's prompts have so few tokens cached that MLA is absorbed for all of them.
+
+    Some engines expand what is cached only from a number of tokens on, of models without an indexer.
+
+    Args:
+        q: input symbols as attributes.
+        cached: of all prompts of the step, before it [token].
+
+    Source: notebooks/compute.md, section Few tokens cached.
+    """
+    return (np.greater(cached, 0) & np.less(cached, q.absorbed_prefix_tokens)
+            & np.less_equal(q.index_topk, 0))
+
+
 def unfused(q: Any) -> Any:
     """Whether dense prefill writes its scores to memory, for want of a fused kernel.
 

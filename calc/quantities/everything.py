@@ -71,7 +71,7 @@ INPUTS = frozenset({
     "mla_efficiency", "mla_compute_efficiency",
     "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
     "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
-    "score_traffic",
+    "absorbed_prefix_tokens", "score_traffic",
     "l2_bandwidth", "dequantisation_traffic",
     "prefill_dequantisation_traffic", "kernel_boundary",
     "operators_per_layer", "host_time_per_operator", "captured", "largest_graph",

@@ -22,6 +22,7 @@ from calc.physics.decode_floor import (
 )
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
+    few_cached,
     multiplied_positions,
     prefill_absorbed,
     prefill_positions,
@@ -99,7 +100,9 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     Source: notebooks/serving.md, section A prompt in chunks.
     """
     cached = tokens / p.prefill_tokens * p.prefill_cached
-    absorbed = p.prefill_absorbed
+    # what a chunk finds of its own prompt is passed over: the first finds none, later ones much
+    absorbed = select(np.greater(p.cached_tokens, 0) & few_cached(q, cached), 1,
+                      p.prefill_absorbed)
     positions = tokens * p.prefill_context_tokens
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,

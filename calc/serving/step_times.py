@@ -13,7 +13,12 @@ from calc.physics.arrays import Inputs, Number
 from calc.physics.breakdown import BUSY, Busy, busy, drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
-from calc.physics.positions import multiplied_positions, prefill_absorbed, prefill_positions
+from calc.physics.positions import (
+    few_cached,
+    multiplied_positions,
+    prefill_absorbed,
+    prefill_positions,
+)
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step as Timed
 from calc.physics.step import step
@@ -205,7 +210,8 @@ class Clock:
         seen = mean_context(cached, new)
         picked, in_window = (mean_attended(bound, cached, new)
                              for bound in (q.index_topk, q.sliding_window))
-        absorbed = float(prefill_absorbed(q, (cached + new).max()))  # one kernel for the step
+        # one kernel for the step
+        absorbed = float(few_cached(q, cached.sum()) or prefill_absorbed(q, (cached + new).max()))
         multiplied = multiplied_positions(
             q, picked, prefill_positions(q, cached, new, new, seen), absorbed)
         tokens, before = float(new.sum()) + riding, float(cached.sum())

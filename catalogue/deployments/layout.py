@@ -46,6 +46,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "micro_batches": Unit("1", minimum=1, exclusive=False, maximum=2, integer=True),
     "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
     "dense_prefill_tokens": Unit("token", exclusive=False),
+    "absorbed_prefix_tokens": Unit("token", exclusive=False),
     "largest_graph": Unit("token"),
     "steps_ahead": Unit("1", exclusive=False, integer=True),
     "sparse_attention_efficiency": Unit("1", maximum=1),

@@ -103,6 +103,7 @@ NEUTRAL: dict[str, float] = {
     **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
+    "absorbed_prefix_tokens": 0,
     "pipelined_alpha": NEVER, "pipelined_efficiency": 1, "gather_step_alpha": 0,
     "gather_bulk_alpha": NEVER, "gather_bulk_efficiency": 1, "exchange_expert_time": 0,
     "exchange_token_time": 0,
@@ -111,8 +112,8 @@ NEUTRAL: dict[str, float] = {
 SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
             "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
             "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
-            "dense_prefill_tokens", "context_all_to_all", "largest_graph", "steps_ahead",
-            "first_token_held")
+            "dense_prefill_tokens", "absorbed_prefix_tokens", "context_all_to_all",
+            "largest_graph", "steps_ahead", "first_token_held")
 
 
 def knobs(scenario: Resolved) -> list[Knob]:

@@ -158,6 +158,7 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "sparse_attention_efficiency": draw.choice((0.4, 0.6)),
         "index_efficiency": draw.choice((0.2, 0.5)), "whole_selection": draw.randint(0, 1),
         "dense_prefill_tokens": draw.choice((0, 0, 1, 2048, 10_000)),
+        "absorbed_prefix_tokens": draw.choice((0, 0, 512, 8192)),
         "l2_bandwidth": draw.choice((5e12, 8e12)),
         "dequantisation_traffic": draw.choice((0, 4, 5.5)),
         "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),

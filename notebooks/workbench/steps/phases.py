@@ -141,8 +141,11 @@ def _of_fullest(limit: sympy.Symbol, mean: sympy.Symbol) -> sympy.Expr:
 def _chunk(phase: str) -> Composition:
     """The mean chunk of a phase, of one prompt or of several."""
     of_step = of(phase, "tokens") / sym.micro_batches
-    absorbed = sym.prefill_absorbed
     cached = of_step / sym.prefill_tokens * sym.prefill_cached
+    few = sympy.Piecewise(
+        (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - cached) > 0), (0, True))
+    absorbed = sympy.Piecewise((sym.prefill_absorbed, sym.index_topk > 0),
+                               (sympy.Max(few, sym.prefill_absorbed), True))
     return Composition(
         tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
         in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),

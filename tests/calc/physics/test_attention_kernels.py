@@ -7,6 +7,8 @@ from _fleet import fleet, run, where
 import calc
 import catalogue
 from calc.quantities.everything import PHASES
+from calc.serving.requests import Step
+from calc.serving.step_times import Clock
 from catalogue.reading.record import ROOT
 
 SEEDS = range(4)
@@ -126,6 +128,33 @@ class TestSparse:
                              "h200-v32-vllm-tp8", input_tokens=20_000, prefix_hit_share=share,
                              dense_prefill_tokens=limit)]]
             assert bool(max(per_token) < 1.0001 * min(per_token)) is alike
+
+    def test_few_cached_tokens_are_not_expanded_again(self):
+        """Below the limit the core is the wide one and nothing is expanded; above it, and without
+        a cached token, all is as in an engine without a limit."""
+        def found(share, **changes):
+            return deployment("h200-r1-vllm-tp8", input_tokens=4000, prefix_hit_share=share,
+                              **changes)[1]
+        for share, limit, alike in ((0, 8192, True), (0.5, 0, True), (0.5, 2000, True),
+                                    (0.5, 2001, False), (0.5, 8192, False)):
+            limited, plain = found(share, absorbed_prefix_tokens=limit), found(share)
+            for name in ("prefill_core_flops", "prefill_attention_flops"):
+                assert bool(limited[name] == plain[name]) is alike, (share, limit, name)
+        few, plain = found(0.5, absorbed_prefix_tokens=8192), found(0.5)
+        # 576 + 512 elements of a head and position for 192 + 128
+        assert few["prefill_core_flops"] == pytest.approx(
+            (576 + 512) / (192 + 128) * plain["prefill_core_flops"])
+
+    def test_a_chunk_that_cuts_a_prompt_is_absorbed(self):
+        """The scheduler's step tells by the tokens that are cached in it, a prompt's own too."""
+        scenario = catalogue.load_scenario("h200-r1-sglang-tp8")
+        absorbing, plain = (Clock(scenario.inputs() | {"absorbed_prefix_tokens": limit},
+                                  scenario.model.attention) for limit in (8192, 0))
+        for chunks, longer in ((((2000, 0),) * 4, False), (((1000, 1000), (2000, 0)), True),
+                               (((2000, 8192),), False)):
+            step = Step(prefill=chunks, decode=())
+            assert (absorbing(step) > plain(step)) is longer
+            assert longer or absorbing(step) == plain(step)
 
     def test_a_short_prompt_may_be_dense(self):
         """Then it is that of the same model without an indexer's scores, expanded."""
