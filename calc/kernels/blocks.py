@@ -59,7 +59,8 @@ def _projections(columns: Columns) -> Column:
     weights: Weights = stored
     work = attention_work(MLA, q, n, weights, batch)
     several = matmuls(MLA, q, 0, 1)["attention"]
-    worked = matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens))
+    worked = matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens),
+                         several.waiting(q, "attention"))
     return np.asarray(several.time(q, "attention", worked, tokens), float)
 
 

@@ -123,13 +123,16 @@ _EXCHANGE = {"exchange_alpha": Bounds(2e-5, 1e-6, 1e-3),
              "exchange_token_time": Bounds(1e-8, 1e-12, 1e-6),
              "exchange_network_alpha": Bounds(1e-5, 1e-7, 1e-3),
              "exchange_network_efficiency": Bounds(0.8, 0.05, 1.0)}
+# a second round that starts late or soon, beside a pipeline that starts soon or late
+_ROUNDS = ({"second_round_alpha": 1e-5, "pipelined_alpha": 2e-5},
+           {"second_round_alpha": 2e-6, "pipelined_alpha": 6e-5})
 LAWS = (
     Law("all_reduce", {
         "collective_alpha": Bounds(4e-6, 5e-7, 6e-5),
         "second_round_alpha": Bounds(4e-6, 3e-7, 2e-4),
         "collective_efficiency": Bounds(0.65, 0.05, 1.0),
         "pipelined_alpha": Bounds(5e-5, 3e-6, 1e-4),
-        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, all_reduce_time),
+        "pipelined_efficiency": Bounds(0.65, 0.3, 0.8)}, all_reduce_time, begins=_ROUNDS),
     Law("all_gather", _GATHER, gathering_time(all_gather)),
     Law("reduce_scatter", _GATHER, gathering_time(reduce_scatter)),
     Law("dispatch", _EXCHANGE, exchange_time),

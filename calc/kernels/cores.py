@@ -47,7 +47,7 @@ def decode_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     rows = ceil_div(heads, columns["core_tile_rows"]) * columns["core_tile_rows"]
     core = Core(MULTIPLY_ADD * rows * ABSORBED * batch * positions,
                 batch * (positions * (LATENT + ROTATED) * columns["element_bytes"]
-                         + heads * ABSORBED * ACTIVATION_BYTES), rows)
+                         + heads * ABSORBED * ACTIVATION_BYTES), rows, 0)
     return (_time(columns, parameters, core, decoding=True, tokens=batch, absorbed=1)
             + SPLIT_KERNELS * columns["kernel_boundary"])
 
@@ -64,9 +64,12 @@ def prefill_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     """
     heads, batch, tokens = (columns[name] for name in ("heads", "batch", "tokens"))
     pairs = batch * tokens * (tokens + 1) / 2
-    core = Core(MULTIPLY_ADD * heads * (QUERY + VALUE) * pairs,
-                heads * (QUERY + VALUE) * ACTIVATION_BYTES * batch * tokens, heads)
-    return (_time(columns, parameters, core, decoding=False, tokens=batch * tokens, absorbed=0)
+    of_token = heads * (QUERY + VALUE) * ACTIVATION_BYTES
+    core = Core(MULTIPLY_ADD * heads * (QUERY + VALUE) * pairs, of_token * batch * tokens, heads,
+                of_token)
+    missing = batch * np.maximum(columns["prefill_tile_rows"] - tokens, 0)
+    return (_time(columns, parameters, core, decoding=False, tokens=batch * tokens, absorbed=0,
+                  core_missing=missing)
             + columns["kernel_boundary"])
 
 

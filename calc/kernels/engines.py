@@ -148,8 +148,8 @@ def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
                 engine.partition("@")[0], table["kernel"][0], law.operator) in OTHERWISE:
             continue
         columns = _numbers(table, ("heads", "batch", lengths))
-        known = card | {"core_tile_rows": priors.core_tile_rows.value if priors.core_tile_rows
-                        else 1.0}
+        known = card | {name: stated.value if (stated := getattr(priors, name)) else 1.0
+                        for name in ("core_tile_rows", "prefill_tile_rows")}
         found = fit(law, {**columns, **known, "element_bytes": WIDTHS["bf16"]}, table["time"],
                     halves(list(columns.values())),
                     columns["batch"] * (1 if decoding else columns["tokens"]),

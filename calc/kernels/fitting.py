@@ -98,8 +98,9 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
         return np.asarray(np.log(law.time(some, _named(law, _inside(bounds, place)))
                                  / time[taken]))
 
-    found = least_squares(residual, _outside(bounds), loss="soft_l1", f_scale=SCALE,
-                          max_nfev=EVALUATIONS)
+    found = min((least_squares(residual, _outside(begun), loss="soft_l1", f_scale=SCALE,
+                               max_nfev=EVALUATIONS) for begun in _begun(law)),
+                key=lambda each: float(each.cost))
     best = _inside(bounds, found.x)
     values = _named(law, best)
     ratio = np.asarray(law.time(columns, values)) / time
@@ -123,6 +124,12 @@ def by_region(ratio: Column, tokens: Column) -> dict[int, Errors]:
     return {least: errors(ratio[inside])
             for least, most in zip(REGIONS, (*REGIONS[1:], np.inf), strict=True)
             if (inside := (tokens >= least) & (tokens < most)).any()}
+
+
+def _begun(law: Law) -> list[list[Bounds]]:
+    """Bounds of the parameters, once for every place where a fit begins."""
+    return [[bounds._replace(start=values.get(name, bounds.start))
+             for name, bounds in law.parameters.items()] for values in ({}, *law.begins)]
 
 
 def _named(law: Law, values: NDArray[np.float64]) -> dict[str, float]:

@@ -5,7 +5,7 @@ A law calls the very function that a step calls (``calc.physics``); there is no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,9 +35,12 @@ class Law:
             them) and a value of each parameter.
         fixed: mechanisms that are held while the others are fitted, with the range in which they
             fit as well.
+        begins: values at which a fit begins as well, of a law that takes the least of several:
+            from one place alone it may end where a table shows only some of them.
     """
 
     operator: str
     parameters: Mapping[str, Bounds]
     time: Callable[[Columns, Mapping[str, float]], Column]
     fixed: Mapping[str, Bounds] = field(default_factory=dict)
+    begins: Sequence[Mapping[str, float]] = ()

@@ -58,8 +58,10 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
         parameters)).items()}, head_peak=columns["peak"])
     work = Work(MULTIPLY_ADD * rows * out * depth,
                 out * depth * columns["weight_bytes"] + (out + depth) * ACTIVATION_BYTES * rows)
-    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
-    time = Matmuls(1, depth).time(q, "head", worked, rows) + columns["kernel_boundary"]
+    one = Matmuls(1, depth)
+    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows),
+                         one.waiting(q, "head"))
+    time = one.time(q, "head", worked, rows) + columns["kernel_boundary"]
     return np.asarray(time, float)
 
 

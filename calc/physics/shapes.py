@@ -218,11 +218,17 @@ class Matmuls:
     count: Number
     depth: Number
 
-    def time(self, q: Any, name: str, worked: Number, rows: Number) -> Number:
-        """What they take [s], however few their rows.
+    def waiting(self, q: Any, name: str) -> Number:
+        """What their arithmetic takes at least [s]: inputs of an output are added in turn.
 
-        Outputs wait for their inputs, which come one after another along the depth; loading and
-        arithmetic go on meanwhile, so that the longer of both counts. Rows are quantised before.
+        Args:
+            q: input symbols as attributes.
+            name: the class.
+        """
+        return self.depth * getattr(q, f"{name}_depth_latency")
+
+    def time(self, q: Any, name: str, worked: Number, rows: Number) -> Number:
+        """What they take [s]: kernels are filled and drained, rows quantised before.
 
         Args:
             q: input symbols as attributes.
@@ -231,7 +237,7 @@ class Matmuls:
             rows: that they multiply [token].
         """
         moved = getattr(q, f"{name}_activation_traffic") / q.memory_bandwidth
-        return np.maximum(worked, self.depth * getattr(q, f"{name}_depth_latency")) + (
+        return worked + (
             self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved)
 
 

@@ -40,8 +40,8 @@ class Composition:
         expanded: cached tokens whose keys and values are expanded again, prefill of MLA [token].
         absorbed: 1 where MLA absorbs its up-projections: decode, and sparse prefill; else 0.
         decoding: whether it is a decode step.
-        group_tokens: of all ranks that share the experts in this step; None if each of them has as
-            many as this one [token].
+        core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
+        group_tokens: of all ranks that share the experts; None if each has as many [token].
         busiest_tokens: of the one of them that has the most; None likewise [token].
     """
 
@@ -56,6 +56,7 @@ class Composition:
     expanded: Number
     absorbed: Number
     decoding: bool
+    core_missing: Number = 0
     group_tokens: Number | None = None
     busiest_tokens: Number | None = None
 
@@ -63,10 +64,9 @@ class Composition:
         """One of so many equal parts of the step, a micro-batch."""
         if np.all(np.equal(parts, 1)):
             return self
-        counts = {field.name: value / parts for field in fields(self)
-                  if field.name not in ("absorbed", "decoding")
-                  and (value := getattr(self, field.name)) is not None}
-        return replace(self, **counts)
+        return replace(self, **{each.name: value / parts for each in fields(self)
+                                if each.name not in ("absorbed", "decoding")
+                                and (value := getattr(self, each.name)) is not None})
 
     def together(self, q: Any) -> Number:
         """Tokens that meet the experts, of all ranks that share them [token]."""
@@ -116,9 +116,11 @@ class Core(Work):
 
     Attributes:
         head_rows: rows of heads that are multiplied for a token [1].
+        row_bytes: of the rows of a token, all layers [B/token].
     """
 
     head_rows: Number
+    row_bytes: Number
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,8 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     cached = entry * (full * batch.read + windowed * batch.read_in_window) / shared
     expanded = batch.expanded if attention == MLA else 0
     written = 0 if batch.decoding else score_bytes(q, batch)
-    return Core(flops, cached + written
-                + layers * heads * core_width * width * (batch.tokens + expanded), rows)
+    of_token = layers * heads * core_width * width
+    return Core(flops, cached + written + of_token * (batch.tokens + expanded), rows, of_token)
 
 
 def score_bytes(q: Any, batch: Composition) -> Number:
@@ -352,10 +354,8 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
     """
     d, width = q.hidden_size, q.activation_element_bytes
     columns = w.head_matrix_weights / (q.head_weight_bytes * d)
-    return Work(
-        q.multiply_add_flops * d * columns * batch.logit_rows,
-        w.head_matrix_weights + (d * width + columns * q.logit_element_bytes) * batch.logit_rows
-    ), columns
+    moved = w.head_matrix_weights + (d * width + columns * q.logit_element_bytes) * batch.logit_rows
+    return Work(q.multiply_add_flops * d * columns * batch.logit_rows, moved), columns
 
 
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:

@@ -65,6 +65,7 @@ INPUTS = frozenset({
     "sliced_expert_gemm_efficiency", "routed_expert_latency", "sliced_expert_latency",
     "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
     "latent_core_latency", "latent_core_fill", "prefill_core_latency", "core_row_traffic",
+    "prefill_tile_rows",
     "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
     "expert_load_overlap", "clock_factor", "clock_spread",
     "expert_streaming_efficiency", "sliced_streaming_efficiency",

@@ -104,12 +104,14 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     absorbed = select(np.greater(p.cached_tokens, 0) & few_cached(q, cached), 1,
                       p.prefill_absorbed)
     positions = tokens * p.prefill_context_tokens
+    rows = np.minimum(p.new_tokens, tokens)  # of a prompt in the chunk
+    missing = tokens * np.maximum(q.prefill_tile_rows / rows - 1, 0)
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,
         attended=tokens * p.prefill_multiplied, in_window=tokens * p.prefill_in_window,
         indexed=absorbed * positions, read=cached, read_in_window=cached,
         read_keys=absorbed * cached, expanded=(1 - absorbed) * cached, absorbed=absorbed,
-        decoding=False)
+        decoding=False, core_missing=missing)
 
 
 def fullest_cache(q: Any, d: Decode) -> Number:

@@ -215,10 +215,12 @@ class Clock:
         multiplied = multiplied_positions(
             q, picked, prefill_positions(q, cached, new, new, seen), absorbed)
         tokens, before = float(new.sum()) + riding, float(cached.sum())
+        missing = float(np.maximum(q.prefill_tile_rows - new, 0).sum())
         return Composition(
             tokens, float(len(new) + riding), float((new * multiplied).sum()),
             float((new * in_window).sum()), absorbed * float((new * seen).sum()), before, before,
-            absorbed * before, (1 - absorbed) * before, absorbed, decoding=False)
+            absorbed * before, (1 - absorbed) * before, absorbed, decoding=False,
+            core_missing=missing)
 
     @staticmethod
     def _rounded(step: Step) -> tuple[int, float]:

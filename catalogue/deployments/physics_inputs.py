@@ -58,7 +58,7 @@ SCALARS = (
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of its decode core
 IF_KNOWN = (*OF_LATENT, "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
             "sliced_row_traffic", "gathered_row_traffic", "prefill_core_latency",
-            "core_row_traffic", *PIPELINED, *ALL_ALIKE)
+            "core_row_traffic", "prefill_tile_rows", *PIPELINED, *ALL_ALIKE)
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -97,7 +97,7 @@ NEUTRAL: dict[str, float] = {
     "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
     "prefill_replicas": 0, "prefill_pool_port_time": 0, "routed_expert_latency": 0,
     "latent_core_latency": 0, "latent_core_fill": 0, "prefill_core_latency": 0,
-    "core_row_traffic": 0,
+    "core_row_traffic": 0, "prefill_tile_rows": 1,
     "sliced_expert_latency": 0, "expert_row_traffic": 1, "sliced_row_traffic": 1,
     "gathered_row_traffic": 0,
     **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),

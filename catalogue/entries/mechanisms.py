@@ -31,7 +31,7 @@ OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
             "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
             "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
             "activation_traffic", "latent_core_latency", "latent_core_fill",
-            "prefill_core_latency", "core_row_traffic",
+            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows",
             "sliced_gemm_efficiency", "sliced_streaming_efficiency",
             "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency",
             "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "gather_alpha",
@@ -187,6 +187,7 @@ class Mechanisms(Named):
         prefill_core_latency: of a layer's core in prefill, however few the tokens, less the
             boundary [s].
         core_row_traffic: times that its bytes are moved besides its arithmetic [1].
+        prefill_tile_rows: rows of a prompt that it brings in at once; whole tiles [1].
         attention_efficiency: share of the matrix peak of flash attention in prefill [1].
         core_tile_rows: rows of heads and tokens of a request that the decode core of MLA
             multiplies at once; whole tiles, a kernel's constant [1].
@@ -308,6 +309,7 @@ class Mechanisms(Named):
     latent_core_fill: TimeOrZero | None = None
     prefill_core_latency: TimeOrZero | None = None
     core_row_traffic: NumberOrZero | None = None
+    prefill_tile_rows: Count | None = None
     expert_tile_rows: Number | None = None
     expert_load_overlap: ShareOrZero | None = None
     operators: Operators | None = None

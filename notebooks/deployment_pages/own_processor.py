@@ -235,8 +235,10 @@ def _gemm(q: Any, of: Table) -> Any:
     rows, columns, depth = of["rows"], of["columns"], of["depth"]
     work = Work(2 * rows * columns * depth,
                 q.activation_element_bytes * (columns * depth + rows * (columns + depth)))
-    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows))
-    return Matmuls(1, depth).time(q, "head", worked, rows)
+    one = Matmuls(1, depth)
+    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows),
+                         one.waiting(q, "head"))
+    return one.time(q, "head", worked, rows)
 
 
 def _experts(q: Any, of: Table) -> Any:

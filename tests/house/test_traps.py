@@ -33,7 +33,7 @@ OF_THE_OTHER = {  # inputs that an attention does not have
             "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
             "absorbed_copies", "core_tile_rows", "sparse_tile_rows", "index_peak",
             "index_efficiency", "sparse_attention_efficiency", "selection_traffic",
-            "whole_selection", "dense_prefill_tokens"}}
+            "whole_selection", "dense_prefill_tokens", "absorbed_prefix_tokens"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 
@@ -292,7 +292,7 @@ class TestTools:
         for name in sorted(INPUTS - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
-                     "first_token_held": 0,
+                     "first_token_held": 0, "absorbed_prefix_tokens": 1e9,
                      "shared_expert_ranks": 0, "expert_tensor_parallel": 16,
                      "exchange_expert_time": 1e-7, "exchange_token_time": 1e-7}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)

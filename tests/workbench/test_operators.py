@@ -46,7 +46,7 @@ POSITIONS = ("attended", "in_window", "indexed", "read", "read_in_window", "read
 def local_composition(decoding: bool) -> Composition:
     """A composition of symbols that stand for anything."""
     names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
-             "read_in_window", "read_keys", "expanded", "sharing_ranks")
+             "read_in_window", "read_keys", "expanded", "sharing_ranks", "core_missing")
     parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
     if decoding:
         parts["expanded"] = sympy.Integer(0)

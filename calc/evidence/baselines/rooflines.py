@@ -31,7 +31,7 @@ from calc.quantities.everything import evaluate
 # what a roofline does not know, taken out of the counting
 PLAIN = {"routing_skew": 0.0, "even_routing": 1.0, "clock_spread": 0.0,
          "kv_imbalance": 1.0, "micro_batches": 1.0,
-         "core_tile_rows": 1.0, "sparse_tile_rows": 1.0}
+         "core_tile_rows": 1.0, "sparse_tile_rows": 1.0, "prefill_tile_rows": 1.0}
 PARAMETERS = ("share", "constant")
 
 

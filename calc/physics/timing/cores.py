@@ -16,8 +16,8 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
 
     Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
     them. A layer's kernels take a time of their own; in decode every request fills and drains a
-    pipeline, in prefill every block of rows is brought in before it is multiplied and taken out
-    after.
+    pipeline, in prefill every tile of rows is brought in before it is multiplied and taken out
+    after, whole however few of its rows a prompt fills.
 
     Args:
         q: input symbols as attributes.
@@ -30,13 +30,15 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
     share = select(sparse, q.sparse_attention_efficiency, dense)
-    moved = core.bytes / _cache_rate(q, batch.decoding)
+    rate = _cache_rate(q, batch.decoding)
+    moved = core.bytes / rate
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
     if batch.decoding:
         requests = batch.tokens / (1 + q.draft_tokens)
         return fused + q.num_hidden_layers * (
             q.latent_core_latency + requests * q.latent_core_fill)
-    beside = q.num_hidden_layers * q.prefill_core_latency + q.core_row_traffic * moved
+    beside = (q.num_hidden_layers * q.prefill_core_latency
+              + q.core_row_traffic * (moved + core.row_bytes * batch.core_missing / rate))
     return either(unfused(q), lambda: core.flops / (
         q.core_peak * q.attention_gemm_efficiency * clock) + moved,
         lambda: fused + select(sparse, 0, beside))

@@ -104,8 +104,11 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
     padded = {name: own if rows[name] is batch.tokens
               else whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
         "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
-    times = {name: matmul_time(q, name, work, padded[name]) for name, work in classes.items()}
-    for name, several in matmuls(attention, q, n.moe_layers, batch.absorbed).items():
+    dense = matmuls(attention, q, n.moe_layers, batch.absorbed)
+    times = {name: matmul_time(q, name, work, padded[name],
+                               dense[name].waiting(q, name) if name in dense else 0)
+             for name, work in classes.items()}
+    for name, several in dense.items():
         times[name] = several.time(q, name, times[name], rows[name])
     times["routed_expert"] = times["routed_expert"] + (
         (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
@@ -127,22 +130,26 @@ def expert_latency(q: Any) -> Number:
     return sliced(q, q.routed_expert_latency, q.sliced_expert_latency)
 
 
-def matmul_time(q: Any, name: str, work: Work, padded: Number) -> Number:
+def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number = 0) -> Number:
     """Loading and arithmetic of a class of matmuls [s].
+
+    Arithmetic takes as long as outputs wait for their inputs, if that is longer; what is loaded
+    meanwhile is hidden as beside any arithmetic.
 
     Args:
         q: input symbols as attributes.
         name: the class.
         work: operations [FLOP] and bytes [B].
         padded: rows that are multiplied over rows that there are [1].
+        waiting: for inputs one after another, along the depth [s].
 
-    Source: notebooks/latency.md, section The classes of a step.
+    Source: notebooks/latency.md, sections The fixed cost of a matmul and The classes of a step.
     """
     flops = work.flops * padded
     if isinstance(work, Attention):
         flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
     peak, bandwidth, hidden = _reached(q, name)
-    return operator_time(flops / peak, work.bytes / bandwidth, hidden)
+    return operator_time(np.maximum(flops / peak, waiting), work.bytes / bandwidth, hidden)
 
 
 @once
@@ -173,6 +180,8 @@ def joining_time(q: Any, rows: Number, clock: Number) -> Number:
     d, width = q.hidden_size, q.activation_element_bytes
     flops = q.multiply_add_flops * 2 * d * d * np.maximum(rows, q.gemm_tile_rows)
     moved = (2 * d * d + 3 * d * rows) * width
-    alone = operator_time(flops / (q.head_peak * q.head_gemm_efficiency * clock),
+    one = Matmuls(1, 2 * d)
+    computed = flops / (q.head_peak * q.head_gemm_efficiency * clock)
+    alone = operator_time(np.maximum(computed, one.waiting(q, "head")),
                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
-    return Matmuls(1, 2 * d).time(q, "head", alone, rows)
+    return one.time(q, "head", alone, rows)

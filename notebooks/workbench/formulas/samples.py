@@ -81,6 +81,7 @@ def _steps(draw: random.Random) -> dict[str, Number]:
             "latent_core_fill": draw.choice((0, 3e-8)),
             "prefill_core_latency": draw.choice((0, 1e-5)),
             "core_row_traffic": draw.choice((0, 3)),
+            "prefill_tile_rows": draw.choice((1, 64, 4096)),
             "expert_row_traffic": draw.choice((0, 1, 2.5)),
             "sliced_row_traffic": draw.choice((0, 1, 4)),
             "gathered_row_traffic": draw.choice((0, 1.5))}

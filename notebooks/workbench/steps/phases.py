@@ -35,6 +35,7 @@ class Composition:
         expanded: cached positions whose keys and values MLA expands again, in prefill [token].
         absorbed: 1 where MLA absorbs its up-projections instead of expanding, else 0 [1].
         sharing_ranks: ranks whose heads all attend to this rank's part of the cache [1].
+        core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
         decoding: whether it is a decode step.
     """
 
@@ -50,6 +51,7 @@ class Composition:
     expanded: sympy.Expr
     absorbed: sympy.Expr
     sharing_ranks: sympy.Expr
+    core_missing: sympy.Expr
     decoding: bool
 
 
@@ -125,7 +127,7 @@ def _decode() -> Composition:
         indexed=sympy.Piecewise((tokens * seen, sym.index_topk > 0), (0, True)),
         read=cached * picked, read_in_window=cached * in_window, read_keys=cached * seen,
         expanded=sympy.Integer(0), absorbed=sympy.Integer(1),
-        sharing_ranks=sym.decode_context_parallel, decoding=True)
+        sharing_ranks=sym.decode_context_parallel, core_missing=sympy.Integer(0), decoding=True)
 
 
 def _of_fullest(limit: sympy.Symbol, mean: sympy.Symbol) -> sympy.Expr:
@@ -146,9 +148,12 @@ def _chunk(phase: str) -> Composition:
         (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - cached) > 0), (0, True))
     absorbed = sympy.Piecewise((sym.prefill_absorbed, sym.index_topk > 0),
                                (sympy.Max(few, sym.prefill_absorbed), True))
+    of_prompt = sympy.Min(sym.new_tokens, of(phase, "tokens"))
+    missing = of_step * sympy.Max(sym.prefill_tile_rows / of_prompt - 1, 0)
     return Composition(
         tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
         in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
         indexed=absorbed * of_step * sym.prefill_context_tokens, read=cached,
         read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
-        absorbed=absorbed, sharing_ranks=sympy.Integer(1), decoding=False)
+        absorbed=absorbed, sharing_ranks=sympy.Integer(1),
+        core_missing=missing, decoding=False)

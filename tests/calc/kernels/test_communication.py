@@ -29,6 +29,8 @@ def test_a_law_has_few_parameters_that_begin_within_their_bounds(operator):
     law = LAW[operator]
     assert 1 <= len(law.parameters) <= 6
     assert all(low < start < high for start, low, high in law.parameters.values())
+    assert all(law.parameters[name].low < value < law.parameters[name].high
+               for values in law.begins for name, value in values.items())
 
 
 def test_sums_and_gathers_are_those_of_a_step():

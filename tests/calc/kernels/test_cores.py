@@ -7,7 +7,7 @@ from calc.kernels.cores import DECODE_CORE, LAWS, PREFILL_CORE
 from calc.kernels.fitting import fit, halves
 
 CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88, "kernel_boundary": 2e-6,
-        "core_tile_rows": 64.0, "element_bytes": 2.0}
+        "core_tile_rows": 64.0, "prefill_tile_rows": 64.0, "element_bytes": 2.0}
 
 
 def columns(lengths, **others):
@@ -54,6 +54,16 @@ def test_heads_of_half_a_tile_take_as_long_as_whole_ones():
     values = starts(DECODE_CORE)
     np.testing.assert_allclose(DECODE_CORE.time(few, values), DECODE_CORE.time(many, values),
                                rtol=1e-9)
+
+
+def test_prompts_of_part_of_a_tile_take_as_long_as_whole_ones():
+    """Where rows decide: a token is brought in as sixty-four are."""
+    values = starts(PREFILL_CORE) | {"prefill_core_latency": 1e-9}
+    tokens = np.array([1.0, 64, 128])
+    table = {"heads": np.full(3, 16.0), "batch": np.full(3, 256.0), "tokens": tokens, **CARD}
+    times = PREFILL_CORE.time(table, values) - CARD["kernel_boundary"]
+    assert 0.7 < times[0] / times[1] < 1
+    assert times[2] / times[1] > 1.9
 
 
 def test_a_short_prompt_is_mostly_rows_and_a_long_one_arithmetic():

@@ -1,10 +1,13 @@
 """A law that made a table is found again; what judges it was never fitted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calc.kernels import engines
 from calc.kernels.fitting import REGIONS, fit, halves
+from calc.kernels.law import Bounds, Law
 from calc.kernels.matmuls import DENSE, LAWS, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.routing import met
 from catalogue import library
@@ -60,6 +63,21 @@ class TestFits:
         every = halves(columns)
         assert (halves([column[::3] for column in columns]) == every[::3]).all()
         assert 0.3 < every.mean() < 0.7
+
+    def test_of_several_places_to_begin_the_best_end_is_kept(self):
+        """The less of two ways: where one begins late and slow it is never seen, nor found."""
+        size = np.repeat(2.0 ** np.arange(10, 28), 4)
+        bounds = {"latency": Bounds(3e-5, 1e-6, 1e-3), "late": Bounds(5e-4, 1e-6, 1e-3),
+                  "rate": Bounds(2e10, 1e9, 1e12)}
+        true = {"latency": 1e-5, "late": 6e-5, "rate": 4e11}
+        law = Law("two_ways", bounds, lambda columns, values: np.minimum(
+            values["latency"] + columns["bytes"] / 1e11,
+            values["late"] + columns["bytes"] / values["rate"]))
+        time, chosen = law.time({"bytes": size}, true), np.arange(len(size)) % 2 == 0
+        alone, best = (fit(each, {"bytes": size}, time, chosen, size, np.zeros(len(size), int)
+                    ).errors.most for each in (law, replace(law, begins=[true])))
+        assert alone > 0.5
+        assert best < 1e-3
 
     def test_too_few_shapes_are_refused(self):
         columns = {name: column[:4] for name, column in dense_columns().items()}

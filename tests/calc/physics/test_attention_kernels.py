@@ -68,6 +68,26 @@ class TestTiles:
         assert cut["decode_head_rows"] == 64
         assert 3 < cut["decode_core_time"] / alone["decode_core_time"] <= 4
 
+    @pytest.mark.parametrize(("tokens", "tile", "rows"), [
+        (16, 64, 64), (64, 64, 64), (100, 64, 100), (8192, 64, 8192), (16, 1, 16)])
+    def test_a_prompt_is_brought_in_as_whole_tiles(self, tokens, tile, rows):
+        """Its bytes besides arithmetic are those of a tile, of 64 rows, at least."""
+        still, moving = (deployment(
+            "h200-r1-vllm-tp8", input_tokens=tokens, max_num_batched_tokens=8192,
+            prompt_variation=0, prefix_hit_share=0, prefill_tile_rows=tile,
+            core_row_traffic=traffic) for traffic in (0, 1))
+        inputs, found = moving
+        rate = inputs["memory_bandwidth"] * inputs["hbm_efficiency"]
+        for phase in ("prefill", "burst"):
+            beside = found[f"{phase}_core_time"] - still[1][f"{phase}_core_time"]
+            width = sum(inputs[name] for name in (
+                "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
+            filling = (inputs["num_hidden_layers"] * inputs["num_attention_heads"]
+                       / inputs["tensor_parallel"] * width * inputs["activation_element_bytes"]
+                       * found[f"{phase}_tokens"] * (rows / tokens - 1))
+            np.testing.assert_allclose(
+                beside, (found[f"{phase}_core_bytes"] + filling) / rate, rtol=1e-9)
+
     @pytest.mark.parametrize(("device", "ns"), [
         ("nvidia-h200-sxm", {(16, 2): 0.2714, (64, 2): 0.2836, (128, 2): 0.4429, (16, 1): 0.1989,
                              (64, 1): 0.2073, (128, 1): 0.3940}),

@@ -16,6 +16,7 @@ from calc.physics.communication import exchange
 from calc.physics.experts import fullest_receiver
 from calc.physics.operators import LINK, MATRIX, VECTOR
 from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
+from calc.physics.timing.matmuls import operator_time
 from calc.quantities.everything import PHASES, evaluate
 from catalogue.deployments.knobs import DENSE
 
@@ -189,13 +190,19 @@ def test_rows_do_not_matter(attention):
         np.testing.assert_allclose(few[name], many[name], rtol=1e-9, atol=1e-12)
 
 
-def test_the_longer_of_work_and_waiting_decides():
-    """What outputs wait for along the depth is hidden where loading and arithmetic take longer."""
-    inputs = catalogue.load_scenario("h200-r1-sglang-tp8").inputs() | NONE
-    work = evaluate(inputs, "mla")["decode_attention_time"]
-    beside = evaluate(inputs | {"attention_activation_traffic": 0}, "mla")["decode_attention_time"]
+def test_arithmetic_takes_as_long_as_outputs_wait_for_their_inputs():
+    """Of what is loaded meanwhile as much is hidden as beside any arithmetic."""
+    inputs = catalogue.load_scenario("h200-r1-sglang-tp8").inputs() | NONE | {
+        "attention_activation_traffic": 0}
+    base = evaluate(inputs, "mla")
+    rows = base["decode_tokens"] / inputs["micro_batches"]
+    computed = (base["decode_attention_flops"] * max(1, inputs["gemm_tile_rows"] / rows)
+                / (inputs["attention_peak"] * inputs["attention_gemm_efficiency"]
+                   * base["slowest_clock"]))
+    loaded = base["decode_attention_bytes"] / (
+        inputs["memory_bandwidth"] * inputs["hbm_efficiency"])
     depth = 61 * (7168 + 1536 + 128 * 128 // 8)
-    for waiting in (0.5 * beside, 0.99 * beside, 1.5 * beside, 4 * beside):
+    for waiting in (0.5 * computed, 2 * computed, 0.9 * loaded, 1.5 * loaded, 4 * loaded):
         found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
-        assert found["decode_attention_time"] == pytest.approx(
-            work + max(0, waiting - beside), rel=1e-12)
+        assert found["decode_attention_time"] == pytest.approx(operator_time(
+            max(computed, waiting), loaded, inputs["load_overlap"]), rel=1e-12)

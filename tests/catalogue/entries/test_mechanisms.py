@@ -27,7 +27,7 @@ TOO_FAST = {("nvidia-blackwell", "fp8"): 1.9}
 KERNELS = ("gemm", "grouped-gemm", "moe-block")
 # of whose vector kernels no measurement is public, as the note of its host_gemm_efficiency says
 UNMEASURED = {"host-kunpeng": {"host_vector_efficiency"}}
-TILES = ("core_tile_rows", "sparse_tile_rows")
+TILES = ("core_tile_rows", "sparse_tile_rows", "prefill_tile_rows")
 
 
 def mechanisms(device: Device) -> Mechanisms:
@@ -68,7 +68,7 @@ class TestCompleteness:
                     "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
                     "sliced_row_traffic", "gathered_row_traffic", "activation_traffic",
                     "latent_core_latency", "latent_core_fill", "prefill_core_latency",
-                    "core_row_traffic",
+                    "core_row_traffic", "prefill_tile_rows",
                     "sliced_narrow_streaming_efficiency", "second_round_alpha",
                     "pipelined_alpha", "pipelined_efficiency", "gather_alpha", "gather_step_alpha",
                     "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency"})
