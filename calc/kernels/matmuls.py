@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.kernels.routing import met
+from calc.kernels.routing import Dealing, met
 from calc.physics.experts import moved_rows
 from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
@@ -63,6 +63,16 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     return np.asarray(time, float)
 
 
+def expert_bytes(columns: Columns) -> Column:
+    """Weights of the experts that a rank reads, or of its slices of them [B].
+
+    Args:
+        columns: ``hidden_size``, ``inside``, ``experts_read`` and ``weight_bytes``.
+    """
+    return np.asarray(MATRICES * columns["experts_read"] * columns["hidden_size"]
+                      * columns["inside"] * columns["weight_bytes"])
+
+
 def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool) -> Column:
     hidden, inside = columns["hidden_size"], columns["inside"]
     rows, read = columns["expert_rows"], columns["experts_read"]
@@ -73,8 +83,7 @@ def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool
                 num_experts_per_tok=columns["num_experts_per_tok"])
     of_one = (2 * hidden + MATRICES * inside) * ACTIVATION_BYTES
     moved = rows * of_one
-    weights = MATRICES * hidden * inside
-    work = Work(MULTIPLY_ADD * rows * weights, read * weights * columns["weight_bytes"] + moved)
+    work = Work(MULTIPLY_ADD * rows * MATRICES * hidden * inside, expert_bytes(columns) + moved)
     padded = tiles_of_experts(q.expert_tile_rows, rows / np.maximum(read, 1))
     kernels = BLOCK_KERNELS * q.operators_per_layer / q.reference_operators
     time = (matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
@@ -108,16 +117,18 @@ def sliced_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     return _expert_time(columns, parameters, slices=True)
 
 
-def rank_columns(columns: Mapping[str, Column], skew: np.ndarray) -> dict[str, Column]:
+def rank_columns(columns: Mapping[str, Column], skew: np.ndarray, left: Dealing = "ranks"
+                 ) -> dict[str, Column]:
     """What a rank of a table of experts has: ``inside``, ``expert_rows`` and ``experts_read``.
 
     Args:
         columns: of the table.
         skew: how its tokens were dealt, by row.
+        left: to whom rows went that rounding left over (``calc.kernels.routing``).
     """
     shapes = zip(*(columns[name].astype(int) for name in (
         "tokens", "n_routed_experts", "num_experts_per_tok", "expert_parallel")), skew, strict=True)
-    found = np.array([met(*shape) for shape in shapes], float)
+    found = np.array([met(*shape, left) for shape in shapes], float)
     return {"inside": columns["moe_intermediate_size"] / columns["tensor_parallel"],
             "experts_read": found[:, 0], "expert_rows": found[:, 1]}
 
