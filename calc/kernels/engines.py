@@ -355,7 +355,7 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, 
     """
     columns = _numbers(table, SHAPE)
     columns |= rank_columns(columns, table["skew"], left)
-    read = expert_bytes(columns | card) > kept
+    read = expert_bytes({**columns, **card}) > kept
     columns = {name: column[read] for name, column in columns.items()}
     skew = np.unique(table["skew"][read].astype(str), return_inverse=True)[1].astype(float)
     shapes = [columns[name] for name in SHAPE]
