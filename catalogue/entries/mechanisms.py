@@ -30,6 +30,8 @@ HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficienc
 OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
             "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
             "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
+            "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
+            "largest_sliced_tile",
             "activation_traffic", "latent_core_latency", "latent_core_fill",
             "prefill_core_latency", "core_row_traffic",
             "sliced_gemm_efficiency", "sliced_streaming_efficiency",
@@ -166,6 +168,8 @@ class Mechanisms(Named):
             that its outputs sum over [B].
         gemm_tile_rows: rows that a matmul multiplies at least [1].
         expert_tile_rows: the same of experts [1].
+        expert_tile_growth, sliced_tile_growth: rows of a tile that their kernels choose over the
+            mean rows of one, where larger; largest_expert_tile, largest_sliced_tile: the most [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
         expert_load_overlap: the same of whole experts [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
@@ -303,6 +307,10 @@ class Mechanisms(Named):
     expert_row_traffic: NumberOrZero | None = None
     sliced_row_traffic: NumberOrZero | None = None
     gathered_row_traffic: NumberOrZero | None = None
+    expert_tile_growth: NumberOrZero | None = None
+    sliced_tile_growth: NumberOrZero | None = None
+    largest_expert_tile: NumberOrZero | None = None
+    largest_sliced_tile: NumberOrZero | None = None
     activation_traffic: BytesByDtype | None = None
     latent_core_latency: TimeOrZero | None = None
     latent_core_fill: TimeOrZero | None = None

@@ -12,7 +12,8 @@ from tests.calc.kernels.test_fitting import expert_columns
 
 H200 = library.load("devices", "nvidia-h200-sxm")
 PLANTED = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 0.7,
-           "routed_expert_latency": 1e-5, "expert_row_traffic": 3.0, "gathered_row_traffic": 1.0}
+           "routed_expert_latency": 1e-5, "gathered_row_traffic": 1.5, "expert_tile_growth": 2.0,
+           "largest_expert_tile": 96.0}
 
 
 class TestDealing:
