@@ -67,9 +67,10 @@ def expert_tile(slowest: Expr, together: Expr) -> Expr:
     """Rows of a tile of experts [1]: the smallest, or as many as suit the mean rows of an expert
     among those that the rank has before it, up to the largest."""
     mean = together * sym.num_experts_per_tok / Max(sym.n_routed_experts, 1)
-    before_it = of_experts(
-        sympy.Piecewise((sym.routed_ranks, has_all()), (slowest, True)), slowest)
-    grown = of_experts(sym.expert_tile_growth, sym.sliced_tile_growth) * mean * before_it
+    grown = mean * sympy.Piecewise(
+        (sym.sliced_tile_growth * slowest, sym.expert_slices > 1),
+        (sym.expert_tile_growth * sym.routed_ranks, has_all()),
+        (sym.expert_tile_growth * slowest, True))
     return Max(sym.expert_tile_rows,
                Min(grown, of_experts(sym.largest_expert_tile, sym.largest_sliced_tile)))
 
