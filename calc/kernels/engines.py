@@ -14,7 +14,8 @@ from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
 from calc.kernels.exchanges import exchanges
 from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Column, Law
-from calc.kernels.matmuls import DENSE, QUANTISED, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.matmuls import DENSE, QUANTISED, SENT, SLICES, WHOLE, expert_bytes, rank_columns
+from calc.kernels.routing import Dealing, dealing
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
 from catalogue.deployments.fabric import inside_inputs
@@ -22,7 +23,7 @@ from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 from catalogue.entries.profiles import in_order
 from catalogue.tables import Shelf, Table, sound
-from catalogue.tables.floors import WIDTHS
+from catalogue.tables.floors import LATENT, ROTATED, WIDTHS
 
 ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
 
@@ -50,7 +51,6 @@ MOST_TOKENS, MOST_SLICES, GATED = 32768, 16, 3
 MOST_PRESENT, MOST_SENT = 16, 256  # ranks whose tokens all have, or send
 # of which model's shape the kernel is taken, where an engine has several: DeepSeek-V3's
 LIKE_V3 = {"hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts": 256}
-SURE_ROWS = 4  # of a drawn routing, below which the drawn rank may have none
 LEAST_TABLE = 100  # rows that are worth a fit
 # a library of kernels: its times are sums over kernels with nothing between, each the best of
 # hundreds for its shape, so that fewer tell a law; matmuls have rows that were quantised before
@@ -147,6 +147,8 @@ def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         if len(table) < LEAST_TABLE or table["time"].min() > LAUNCHED or (
                 engine.partition("@")[0], table["kernel"][0], law.operator) in OTHERWISE:
             continue
+        if decoding:
+            table = table.select(_cold(table, device))
         columns = _numbers(table, ("heads", "batch", lengths))
         known = card | {name: stated.value if (stated := getattr(priors, name)) else 1.0
                         for name in ("core_tile_rows", "prefill_tile_rows")}
@@ -201,7 +203,7 @@ def _block(tables: Shelf, device: Device, engine: str, dtype: str
     if len(table) < LEAST_TABLE:
         return None
     kernel = Counter(table["kernel"].tolist()).most_common(1)[0][0]
-    table = table.select(table["kernel"] == kernel)
+    table = table.select((table["kernel"] == kernel) & _cold(table, device))
     return _numbers(table, ("heads", "batch", "context")), table["time"], kernel
 
 
@@ -307,7 +309,7 @@ def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rel
             some = table.select(ours)
             some = some if alone else _one_kernel(some)
             if len(some) >= least:
-                found = _fit_experts(law, some, card,
+                found = _fit_experts(law, some, card, dealing(engine), _kept(device),
                                      values_alone(law, device, priors, multiplied, stored))
                 yield FittedTable(release, "experts", cut, _kernels(some), dtype, multiplied,
                                   gathered, formats, found)
@@ -352,15 +354,33 @@ def _one_kernel(table: Table) -> Table:
     return table.select(table["kernel"] == counted[0][0]) if counted else table
 
 
-def _fit_experts(law: Law, table: Table, card: dict[str, float], alone: dict[str, float] | None
-                 ) -> Fitted:
+def _kept(device: Device) -> float:
+    """Bytes that stay in a card's L2 from one run of a kernel to the next; 0 where unknown [B]."""
+    return device.l2_cache.value if device.l2_cache else 0.0
+
+
+def _cold(table: Table, device: Device) -> np.ndarray:
+    """Rows of decode whose cache does not stay in the L2 between runs, as in a step it never does.
+
+    Tables read one cache again and again; in a step all layers' weights come in between.
+    """
+    read = table["batch"].astype(float) * table["context"] * (LATENT + ROTATED) * WIDTHS["bf16"]
+    return np.asarray(read > _kept(device))
+
+
+def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, kept: float,
+                 alone: dict[str, float] | None) -> Fitted:
+    """A law of experts, of rows whose weights come from memory.
+
+    Tables time the same weights again and again: where few experts are hit, as of 1 to 15 tokens on
+    many ranks, the L2 holds them, and times fall to a half or a third. In a step the weights of all
+    other layers are read in between, so that it never meets such a time.
+    """
     columns = _numbers(table, SHAPE)
-    columns |= rank_columns(columns, table["skew"])
-    drawn = np.array([skew.startswith("power") for skew in table["skew"].tolist()], bool)
-    sure = (columns["experts_read"] >= 1) & (
-        ~drawn | (columns["expert_rows"] >= SURE_ROWS) | (columns["expert_parallel"] == 1))
-    columns = {name: column[sure] for name, column in columns.items()}
-    skew = np.unique(table["skew"][sure].astype(str), return_inverse=True)[1].astype(float)
+    columns |= rank_columns(columns, table["skew"], left)
+    read = expert_bytes({**columns, **card}) > kept
+    columns = {name: column[read] for name, column in columns.items()}
+    skew = np.unique(table["skew"][read].astype(str), return_inverse=True)[1].astype(float)
     shapes = [columns[name] for name in SHAPE]
-    return fit(law, {**columns, **card}, table["time"][sure], halves([*shapes, skew]),
+    return fit(law, {**columns, **card}, table["time"][read], halves([*shapes, skew]),
                columns["tokens"], _kinds(shapes[1:]), alone)

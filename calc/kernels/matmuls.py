@@ -15,8 +15,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.kernels.law import Bounds, Column, Columns, Law
-from calc.kernels.routing import met
-from calc.physics.experts import moved_rows
+from calc.kernels.routing import Dealing, met
+from calc.physics.experts import expert_tile, moved_rows
 from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
 from calc.physics.work import Work
@@ -32,6 +32,10 @@ OF_CARD = ("hbm_efficiency", "gemm_tile_rows", "expert_tile_rows", "kernel_bound
 NO_TRAFFIC = {"activation_traffic": 0.0}  # of rows that were quantised before
 # fitted beside the rest it lies between these ends, and moves no error by a hundredth
 OVERLAP = Bounds(0.5, 0.25, 0.75)
+# a rank's own rows, beside those of all that it has: gathered, gated and brought back once
+ONCE = Bounds(1, 0.5, 2)
+# rows of a tile over rows of an expert, and the most, from which on experts have several
+GROWTH, LARGEST = Bounds(1.4, 0.25, 32), Bounds(64, 16, 512)
 
 
 def _inputs(columns: Columns, parameters: Mapping[str, float], **more: object) -> SimpleNamespace:
@@ -65,22 +69,34 @@ def dense_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     return np.asarray(time, float)
 
 
-def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool) -> Column:
+def expert_bytes(columns: Columns) -> Column:
+    """Weights of the experts that a rank reads, or of its slices of them [B].
+
+    Args:
+        columns: ``hidden_size``, ``inside``, ``experts_read`` and ``weight_bytes``.
+    """
+    return np.asarray(MATRICES * columns["experts_read"] * columns["hidden_size"]
+                      * columns["inside"] * columns["weight_bytes"])
+
+
+def _expert_time(columns: Columns, parameters: Mapping[str, float], slices: bool,
+                 together: Column | float) -> Column:
+    """Of the experts of a rank, which has all rows of the tokens ``together`` before it."""
     hidden, inside = columns["hidden_size"], columns["inside"]
     rows, read = columns["expert_rows"], columns["experts_read"]
     other = dict.fromkeys((*WHOLE.parameters, *SLICES.parameters), 1.0)  # not asked for
-    other["gathered_row_traffic"] = 0.0
+    other |= {"gathered_row_traffic": 0.0, "expert_row_traffic": ONCE.start}
     q = _inputs(columns, {**other, **parameters}, routed_expert_peak=columns["peak"],
                 expert_tensor_parallel=2 if slices else 1, exchange_gathered=1,
-                num_experts_per_tok=columns["num_experts_per_tok"])
+                shared_expert_ranks=0, num_experts_per_tok=columns["num_experts_per_tok"],
+                n_routed_experts=columns["n_routed_experts"] / columns["expert_parallel"])
     of_one = (2 * hidden + MATRICES * inside) * ACTIVATION_BYTES
     moved = rows * of_one
-    weights = MATRICES * hidden * inside
-    work = Work(MULTIPLY_ADD * rows * weights, read * weights * columns["weight_bytes"] + moved)
-    padded = tiles_of_experts(q.expert_tile_rows, rows / np.maximum(read, 1))
+    work = Work(MULTIPLY_ADD * rows * MATRICES * hidden * inside, expert_bytes(columns) + moved)
+    padded = tiles_of_experts(expert_tile(q, 1.0, together), rows / np.maximum(read, 1))
     kernels = BLOCK_KERNELS * q.operators_per_layer / q.reference_operators
     time = (matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
-            + moved_rows(q, rows, columns["tokens"]) * of_one / (
+            + moved_rows(q, rows, together) * of_one / (
                 q.memory_bandwidth * q.hbm_efficiency)
             + kernels * q.kernel_boundary)
     return np.asarray(time, float)
@@ -90,14 +106,25 @@ def whole_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
     """Time of a layer's whole experts on a rank [s], rows sorted, quantised and summed.
 
     Args:
-        columns: ``tokens`` of all ranks, ``num_experts_per_tok``, ``hidden_size``, ``inside``
-            (width of an expert on the rank), ``expert_rows`` and ``experts_read`` of the rank, and
-            what is known of the card.
+        columns: ``tokens`` of all ranks, ``n_routed_experts``, ``num_experts_per_tok``,
+            ``expert_parallel``, ``hidden_size``, ``inside`` (width of an expert on the rank),
+            ``expert_rows`` and ``experts_read`` of the rank, and what is known of the card.
         parameters: of ``WHOLE``.
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    return _expert_time(columns, parameters, slices=False)
+    return _expert_time(columns, parameters, False, columns["tokens"])
+
+
+def sent_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """The same where a rank has been sent its own rows and no others.
+
+    Args:
+        columns: as for whole experts.
+        parameters: of ``SENT``.
+    """
+    own = columns["expert_rows"] / columns["num_experts_per_tok"]
+    return _expert_time(columns, parameters, False, own)
 
 
 def sliced_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
@@ -107,19 +134,21 @@ def sliced_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
         columns: as for whole experts.
         parameters: of ``SLICES``.
     """
-    return _expert_time(columns, parameters, slices=True)
+    return _expert_time(columns, parameters, True, columns["tokens"])
 
 
-def rank_columns(columns: Mapping[str, Column], skew: np.ndarray) -> dict[str, Column]:
+def rank_columns(columns: Mapping[str, Column], skew: np.ndarray, left: Dealing = "ranks"
+                 ) -> dict[str, Column]:
     """What a rank of a table of experts has: ``inside``, ``expert_rows`` and ``experts_read``.
 
     Args:
         columns: of the table.
         skew: how its tokens were dealt, by row.
+        left: to whom rows went that rounding left over (``calc.kernels.routing``).
     """
     shapes = zip(*(columns[name].astype(int) for name in (
         "tokens", "n_routed_experts", "num_experts_per_tok", "expert_parallel")), skew, strict=True)
-    found = np.array([met(*shape) for shape in shapes], float)
+    found = np.array([met(*shape, left) for shape in shapes], float)
     return {"inside": columns["moe_intermediate_size"] / columns["tensor_parallel"],
             "experts_read": found[:, 0], "expert_rows": found[:, 1]}
 
@@ -133,14 +162,18 @@ QUANTISED = replace(DENSE, parameters={name: bounds for name, bounds in DENSE.pa
 WHOLE = Law("experts", {
     "routed_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
     "expert_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
-    "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "expert_row_traffic": Bounds(2, 1e-3, 40),
-    "gathered_row_traffic": Bounds(1, 1e-3, 40)},
-    whole_time, {"expert_load_overlap": OVERLAP})
-SENT = replace(WHOLE, parameters={name: bounds for name, bounds in WHOLE.parameters.items()
-                                  if name != "gathered_row_traffic"})
+    "routed_expert_latency": Bounds(1e-5, 1e-7, 2e-4),
+    "gathered_row_traffic": Bounds(1, 1e-3, 40), "expert_tile_growth": GROWTH,
+    "largest_expert_tile": LARGEST},
+    whole_time, {"expert_load_overlap": OVERLAP, "expert_row_traffic": ONCE})
+SENT = replace(WHOLE, parameters={
+    {"gathered_row_traffic": "expert_row_traffic"}.get(name, name): bounds
+    for name, bounds in WHOLE.parameters.items()}, time=sent_time,
+    fixed={"expert_load_overlap": OVERLAP})
 SLICES = Law("experts", {
     "sliced_expert_gemm_efficiency": Bounds(0.5, 0.02, 0.98),
     "sliced_streaming_efficiency": Bounds(0.7, 0.05, 0.98),
-    "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40)},
+    "sliced_expert_latency": Bounds(1e-5, 1e-7, 2e-4), "sliced_row_traffic": Bounds(2, 1e-3, 40),
+    "sliced_tile_growth": GROWTH, "largest_sliced_tile": LARGEST},
     sliced_time, {"load_overlap": OVERLAP})
 LAWS = (DENSE, QUANTISED, WHOLE, SENT, SLICES)

@@ -290,6 +290,53 @@ def streaming(q: Any) -> Number:
 
 
 @once
+def has_all(q: Any) -> Number:
+    """Whether a rank has the tokens of all that share its experts [0 or 1].
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
+    return (q.exchange_gathered > 0) | (expert_group(q) <= q.tensor_parallel)
+
+
+@once
+def _grown_tiles(q: Any) -> tuple[Number, Number]:
+    """Rows of a tile over rows of an expert, and the most [1]: of whole experts, or of slices."""
+    return (sliced(q, q.expert_tile_growth, q.sliced_tile_growth),
+            sliced(q, q.largest_expert_tile, q.largest_sliced_tile))
+
+
+def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
+    """Rows of a tile of experts [1]: the smallest, or larger where experts have more rows.
+
+    Kernels choose it for all experts alike, by the mean rows of one. Where a rank has the tokens of
+    all, they take the rows of all experts for those of the rank's, and a tile too large by as much.
+
+    >>> from types import SimpleNamespace
+    >>> q = SimpleNamespace(
+    ...     n_routed_experts=256, num_experts_per_tok=8, tensor_parallel=1, expert_parallel=8,
+    ...     expert_tensor_parallel=0, shared_expert_ranks=0, exchange_gathered=0,
+    ...     expert_tile_rows=16.0, expert_tile_growth=2.0, sliced_tile_growth=0.0,
+    ...     largest_expert_tile=128.0, largest_sliced_tile=0.0)
+    >>> [float(expert_tile(q, 1.0, tokens)) for tokens in (64, 512, 8192)]
+    [16.0, 32.0, 128.0]
+
+    Args:
+        q: input symbols as attributes.
+        slowest: load of the fullest rank over the mean [1].
+        together: tokens that share the experts [token].
+
+    Source: notebooks/latency.md, section The classes of a step.
+    """
+    growth, largest = _grown_tiles(q)
+    of_one = together * q.num_experts_per_tok / np.maximum(q.n_routed_experts, 1)
+    seen = of_one * sliced(q, select(has_all(q), routed_ranks(q), slowest), slowest)
+    return np.maximum(q.expert_tile_rows, np.minimum(growth * seen, largest))
+
+
+@once
 def moved_rows(q: Any, rows: Number, together: Number) -> Number:
     """Rows of experts that are moved besides their matmuls, each as often as it is [token].
 
@@ -304,6 +351,5 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    present = (q.exchange_gathered > 0) | (expert_group(q) <= q.tensor_parallel)
-    of_all = select(present, q.gathered_row_traffic * together * q.num_experts_per_tok, 0)
+    of_all = select(has_all(q), q.gathered_row_traffic * together * q.num_experts_per_tok, 0)
     return sliced(q, q.expert_row_traffic * rows + of_all, q.sliced_row_traffic * rows)

@@ -26,9 +26,9 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
 
 
 def few_cached(q: Any, cached: Number) -> Any:
-    """Whether a step's prompts have so few tokens cached that MLA is absorbed for all of them.
+    """Whether a step's prompts have so few tokens cached that MLA is absorbed for them all.
 
-    Some engines expand what is cached only from a number of tokens on, of models without an indexer.
+    Some engines expand what is cached from a number of tokens on, of models without an indexer.
 
     Args:
         q: input symbols as attributes.

@@ -64,6 +64,7 @@ INPUTS = frozenset({
         "attention", "dense_mlp", "shared_expert", "routed_expert")),
     "sliced_expert_gemm_efficiency", "routed_expert_latency", "sliced_expert_latency",
     "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
+    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile",
     "latent_core_latency", "latent_core_fill", "prefill_core_latency", "core_row_traffic",
     "prefill_tile_rows",
     "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",

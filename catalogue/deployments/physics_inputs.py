@@ -57,15 +57,17 @@ SCALARS = (
 # and a library's collectives
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of its decode core
 IF_KNOWN = (*OF_LATENT, "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
-            "sliced_row_traffic", "gathered_row_traffic", "prefill_core_latency",
-            "core_row_traffic", "prefill_tile_rows", *PIPELINED, *ALL_ALIKE)
+            "sliced_row_traffic", "gathered_row_traffic", "expert_tile_growth",
+            "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile",
+            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", *PIPELINED, *ALL_ALIKE)
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_streaming_efficiency": "expert_streaming_efficiency",
         "expert_tile_rows": "gemm_tile_rows", "expert_load_overlap": "load_overlap",
         "sliced_expert_latency": "routed_expert_latency",
-        "sliced_row_traffic": "expert_row_traffic",
+        "sliced_row_traffic": "expert_row_traffic", "sliced_tile_growth": "expert_tile_growth",
+        "largest_sliced_tile": "largest_expert_tile",
         "host_vector_efficiency": "host_gemm_efficiency"}
 # kernels of every layer alike, where none are counted
 ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
@@ -99,7 +101,8 @@ NEUTRAL: dict[str, float] = {
     "latent_core_latency": 0, "latent_core_fill": 0, "prefill_core_latency": 0,
     "core_row_traffic": 0, "prefill_tile_rows": 1,
     "sliced_expert_latency": 0, "expert_row_traffic": 1, "sliced_row_traffic": 1,
-    "gathered_row_traffic": 0,
+    "gathered_row_traffic": 0, "expert_tile_growth": 0, "sliced_tile_growth": 0,
+    "largest_expert_tile": 0, "largest_sliced_tile": 0,
     **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),
     "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,

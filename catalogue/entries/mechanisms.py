@@ -2,7 +2,7 @@
 
 They are priors: parameters of a prediction that nothing was calibrated on. Micro-measurements of
 kernels and collectives, and statements of vendors and maintainers, set them; no end-to-end result
-does. A range is meant so that 80% of well-made engines on such a card lie inside.
+does. 80% of well-made engines on such a card are meant to lie inside a range.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficienc
 OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
             "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
             "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
+            "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
+            "largest_sliced_tile",
             "activation_traffic", "latent_core_latency", "latent_core_fill",
             "prefill_core_latency", "core_row_traffic", "prefill_tile_rows",
             "sliced_gemm_efficiency", "sliced_streaming_efficiency",
             "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency",
             "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "gather_alpha",
-            "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",
-            "gather_bulk_efficiency"}
+            "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency"}
 
 
 class ShareByDtype(Entry):
@@ -166,6 +167,8 @@ class Mechanisms(Named):
             that its outputs sum over [B].
         gemm_tile_rows: rows that a matmul multiplies at least [1].
         expert_tile_rows: the same of experts [1].
+        expert_tile_growth, sliced_tile_growth: rows of a tile that their kernels choose over the
+            mean rows of one, where larger; largest_expert_tile, largest_sliced_tile: the most [1].
         load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
         expert_load_overlap: the same of whole experts [1].
         expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
@@ -304,6 +307,10 @@ class Mechanisms(Named):
     expert_row_traffic: NumberOrZero | None = None
     sliced_row_traffic: NumberOrZero | None = None
     gathered_row_traffic: NumberOrZero | None = None
+    expert_tile_growth: NumberOrZero | None = None
+    sliced_tile_growth: NumberOrZero | None = None
+    largest_expert_tile: NumberOrZero | None = None
+    largest_sliced_tile: NumberOrZero | None = None
     activation_traffic: BytesByDtype | None = None
     latent_core_latency: TimeOrZero | None = None
     latent_core_fill: TimeOrZero | None = None
@@ -348,8 +355,8 @@ class Mechanisms(Named):
         return self
 
 
-def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None
-                 ) -> None:
+def check_drafts(drafts: Value | None, length: Value | None,
+                 chances: Sequence[Value] | None) -> None:
     """Hold what is accepted to what can come of the drafts.
 
     Args:
@@ -357,7 +364,7 @@ def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[V
         length: tokens that a step yields, its own included [1].
         chances: how often each draft counts, the first one first [1].
 
-    Raises Misplaced, with the key at fault.
+    Raises Misplaced, with the key.
     """
     if length is None and chances is None:
         return

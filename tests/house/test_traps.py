@@ -293,6 +293,7 @@ class TestTools:
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
                      "first_token_held": 0, "absorbed_prefix_tokens": 1e9,
+                     "largest_expert_tile": 0, "largest_sliced_tile": 0,
                      "shared_expert_ranks": 0, "expert_tensor_parallel": 16,
                      "exchange_expert_time": 1e-7, "exchange_token_time": 1e-7}.get(
                 name, inputs[name] * (1e-3 if name.endswith("_efficiency") else 1.5) + 1e-3)

@@ -57,6 +57,8 @@ def fleet(attention: str, seed: int) -> Inputs:
         "load_overlap": rng.random(SIZE), "clock_factor": between(0.3, 1),
         "clock_spread": maybe(between(0.001, 0.1)),
         "gemm_tile_rows": between(1, 256), "expert_tile_rows": between(1, 256),
+        **{f"{name}_tile_growth": maybe(between(0.25, 32)) for name in ("expert", "sliced")},
+        **{f"largest_{name}_tile": between(16, 512) for name in ("expert", "sliced")},
         "operators_per_layer": between(1, 60),
         "dequantisation_traffic": maybe(between(0.5, 20)),
         "prefill_dequantisation_traffic": maybe(between(0.5, 20)),

@@ -14,6 +14,7 @@ from calc.physics.arrays import Number, once, select
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     expert_group,
+    expert_tile,
     normal_quantile,
     sliced,
     streaming,
@@ -103,7 +104,8 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
     own = whole_tiles(q.gemm_tile_rows, batch.tokens)
     padded = {name: own if rows[name] is batch.tokens
               else whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
-        "routed_expert": tiles_of_experts(q.expert_tile_rows, routed.rows_of_one(q))}
+        "routed_expert": tiles_of_experts(
+            expert_tile(q, routed.slowest, routed.tokens), routed.rows_of_one(q))}
     dense = matmuls(attention, q, n.moe_layers, batch.absorbed)
     times = {name: matmul_time(q, name, work, padded[name],
                                dense[name].waiting(q, name) if name in dense else 0)

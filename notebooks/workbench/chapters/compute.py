@@ -36,7 +36,8 @@ USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imb
          "balanced_placement": 0, "placement_residual": 0, "redundant_experts": 0,
          "shared_expert_ranks": 0, "offloaded_share": 0, "decode_context_parallel": 1,
          "core_tile_rows": 16, "sparse_tile_rows": 16, "whole_selection": 1,
-         "dense_prefill_tokens": 0, "absorbed_prefix_tokens": 0, "selection_traffic": 0, "score_traffic": 0,
+         "dense_prefill_tokens": 0, "absorbed_prefix_tokens": 0,
+         "selection_traffic": 0, "score_traffic": 0,
          "expert_row_traffic": 1, "sliced_row_traffic": 1,
          "gathered_row_traffic": 0, "exchange_gathered": 0}
 PARTS: dict[str, Text] = {

@@ -84,7 +84,9 @@ def _steps(draw: random.Random) -> dict[str, Number]:
             "prefill_tile_rows": draw.choice((1, 64, 4096)),
             "expert_row_traffic": draw.choice((0, 1, 2.5)),
             "sliced_row_traffic": draw.choice((0, 1, 4)),
-            "gathered_row_traffic": draw.choice((0, 1.5))}
+            "gathered_row_traffic": draw.choice((0, 1.5)),
+            **{f"{name}_tile_growth": draw.choice((0, 0.5, 2)) for name in ("expert", "sliced")},
+            **{f"largest_{name}_tile": draw.choice((64, 128)) for name in ("expert", "sliced")}}
 
 
 def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 from sympy import Expr, Max, Min
+from sympy.logic.boolalg import Boolean
 
 from workbench.formulas.symbols import sym
 
@@ -57,12 +58,28 @@ def of_experts(whole: Expr, slices: Expr) -> Expr:
     return sympy.Piecewise((slices, sym.expert_slices > 1), (whole, True))
 
 
+def has_all() -> Boolean:
+    """Whether a rank has the tokens of all that share its experts."""
+    return Max(sym.exchange_gathered, 1 + sym.tensor_parallel - sharing_ranks()) > 0
+
+
+def expert_tile(slowest: Expr, together: Expr) -> Expr:
+    """Rows of a tile of experts [1]: the smallest, or as many as suit the mean rows of an expert
+    among those that the rank has before it, up to the largest."""
+    mean = together * sym.num_experts_per_tok / Max(sym.n_routed_experts, 1)
+    grown = mean * sympy.Piecewise(
+        (sym.sliced_tile_growth * slowest, sym.expert_slices > 1),
+        (sym.expert_tile_growth * sym.routed_ranks, has_all()),
+        (sym.expert_tile_growth * slowest, True))
+    return Max(sym.expert_tile_rows,
+               Min(grown, of_experts(sym.largest_expert_tile, sym.largest_sliced_tile)))
+
+
 def moved_rows(rows: Expr, together: Expr) -> Expr:
     """Rows of experts that are moved besides their matmuls, each as often as it is [token]: those
     of the rank, and where it has the tokens of all also those of all experts."""
-    present = Max(sym.exchange_gathered, 1 + sym.tensor_parallel - sharing_ranks()) > 0
     of_all = sympy.Piecewise(
-        (sym.gathered_row_traffic * together * sym.num_experts_per_tok, present), (0, True))
+        (sym.gathered_row_traffic * together * sym.num_experts_per_tok, has_all()), (0, True))
     return of_experts(sym.expert_row_traffic * rows + of_all, sym.sliced_row_traffic * rows)
 
 

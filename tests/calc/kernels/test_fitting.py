@@ -137,7 +137,7 @@ class TestRouting:
 
 def test_slices_and_whole_experts_differ_in_what_was_fitted_alone():
     """With the same numbers both are the same time: the cut is in the columns."""
-    columns = expert_columns(whole=True)
+    columns = expert_columns(whole=False)
     sent = {name: bound.start for name, bound in SENT.parameters.items()}
     same = dict(zip(SLICES.parameters, sent.values(), strict=True))
     np.testing.assert_allclose(SLICES.time({**columns, **CARD}, same),
@@ -158,6 +158,36 @@ def test_a_rank_that_has_all_tokens_may_move_the_rows_of_all_experts():
         3 * 2 * (2 * columns["hidden_size"] + 3 * columns["inside"])
         / (columns["bandwidth"] * columns["hbm_efficiency"]) * (all_rows > columns["expert_rows"]),
         rtol=1e-6, atol=1e-16)
+
+
+HAD = {name: bound.start for name, bound in WHOLE.parameters.items()}
+
+
+class TestTiles:
+    def test_without_growth_they_are_the_smallest_whatever_the_largest(self):
+        columns = expert_columns(whole=True) | CARD
+        still, other = (WHOLE.time(columns, HAD | {
+            "expert_tile_growth": 0.0, "largest_expert_tile": largest}) for largest in (32, 512.0))
+        np.testing.assert_array_equal(still, other)
+        assert (WHOLE.time(columns, HAD) >= still).all()
+
+    def test_largest_tiles_are_full_where_experts_have_many_rows(self):
+        """Padding is largest between: from the smallest tile on, and before all tiles are full."""
+        columns = expert_columns(whole=True) | CARD
+        more = WHOLE.time(columns, HAD) / WHOLE.time(
+            columns, HAD | {"expert_tile_growth": 0.0})
+        at = int(more.argmax())
+        assert more[0] == pytest.approx(1)
+        assert more[-1] < 1 + (more[at] - 1) / 2
+        assert 4 < (columns["expert_rows"] / columns["experts_read"])[at] < 100
+
+    def test_a_rank_with_the_tokens_of_all_takes_its_tiles_for_more_rows_than_it_multiplies(self):
+        columns = expert_columns(whole=True) | CARD
+        sent = {name: bound.start for name, bound in SENT.parameters.items()}
+        sent |= {"expert_row_traffic": 1.0}
+        had = HAD | {"gathered_row_traffic": 0.0}
+        assert (WHOLE.time(columns, had) >= SENT.time(columns, sent)).all()
+        assert (WHOLE.time(columns, had) > SENT.time(columns, sent)).any()
 
 
 def test_rows_that_were_quantised_before_move_nothing_besides():

@@ -26,7 +26,9 @@ FASTER = (*RATES, *EFFICIENCIES, "clock_factor", "load_overlap", "expert_load_ov
 # more of it is never faster: what is paid per kernel, message, step or request, and what is moved
 SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_token_time",
           "operators_per_layer", "dequantisation_traffic",
-          "gemm_tile_rows", "expert_tile_rows", "attention_operators", "routed_expert_operators",
+          "gemm_tile_rows", "expert_tile_rows", "expert_tile_growth", "sliced_tile_growth",
+          "largest_expert_tile", "largest_sliced_tile",
+          "attention_operators", "routed_expert_operators",
           "prefill_dequantisation_traffic", "selection_traffic", "placement_residual",
           "kv_imbalance", "clock_spread",
           "dispatch_element_bytes", "activation_element_bytes", "kv_cache_element_bytes",

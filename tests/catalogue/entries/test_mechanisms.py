@@ -67,6 +67,8 @@ class TestCompleteness:
                     "narrow_streaming_efficiency", "narrow_expert_latency",
                     "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
                     "sliced_row_traffic", "gathered_row_traffic", "activation_traffic",
+                    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
+                    "largest_sliced_tile",
                     "latent_core_latency", "latent_core_fill", "prefill_core_latency",
                     "core_row_traffic", "prefill_tile_rows",
                     "sliced_narrow_streaming_efficiency", "second_round_alpha",

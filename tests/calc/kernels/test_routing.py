@@ -1,0 +1,67 @@
+"""What the timed rank of a table of experts has, and which rows a law is held against."""
+
+import numpy as np
+import pytest
+
+from calc.kernels import engines
+from calc.kernels.matmuls import WHOLE, expert_bytes, rank_columns
+from calc.kernels.routing import dealing, met
+from catalogue import library
+from catalogue.tables import shelf
+from tests.calc.kernels.test_fitting import expert_columns
+
+H200 = library.load("devices", "nvidia-h200-sxm")
+PLANTED = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 0.7,
+           "routed_expert_latency": 1e-5, "gathered_row_traffic": 1.5, "expert_tile_growth": 2.0,
+           "largest_expert_tile": 96.0}
+
+
+class TestDealing:
+    @pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16])
+    def test_one_token_drawn_is_dealt_like_one_in_turn(self, ranks):
+        """All drawn loads round to nothing: times of both are the same, on all ranks."""
+        drawn = met(1, 256, 8, ranks, "power-law-1.2")
+        assert drawn == met(1, 256, 8, ranks, "balanced") == (max(1, 8 // ranks),) * 2
+
+    @pytest.mark.parametrize("left", ["fewest", "most"])
+    def test_before_one_rank_had_all_rows_of_one_token(self, left):
+        assert met(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)
+
+    @pytest.mark.parametrize("left", ["ranks", "fewest", "most"])
+    @pytest.mark.parametrize("tokens", [1, 2, 7, 24, 33, 100, 5000])
+    def test_every_row_is_dealt_and_no_token_chooses_an_expert_twice(self, left, tokens):
+        every = met(tokens, 128, 4, 1, "power-law-1.01", left)
+        assert every.rows == 4 * tokens
+        assert min(4, every.rows) <= every.experts <= min(128, every.rows)
+        fullest = met(tokens, 128, 4, 8, "power-law-1.01", left)
+        assert every.rows / 8 <= fullest.rows <= every.rows
+        assert fullest.rows <= tokens * fullest.experts
+
+    def test_how_rows_were_dealt_is_of_the_release_that_was_timed(self):
+        assert [dealing(engine) for engine in (
+            "tensorrt-llm@1.0.0", "tensorrt-llm@1.3.0rc10", "tensorrt-llm@1.3.0rc20")] == [
+                "most", "fewest", "ranks"]
+
+
+def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp_path):
+    """Their rows are left out of the fit and of what judges it: the planted values come back."""
+    kinds = [(7168.0, 2048.0, 256.0, 8.0), (6144.0, 1536.0, 128.0, 8.0),
+             (4096.0, 1024.0, 512.0, 10.0)]
+    parts = [np.array([[tokens, *kind, 1.0, ranks] for tokens in expert_columns(True)["tokens"]
+                       for ranks in (1.0, 2, 4, 8, 16)]).T for kind in kinds]
+    columns = dict(zip(engines.SHAPE, np.concatenate(parts, axis=1), strict=True))
+    card = engines.of_card(H200, library.load("mechanisms", str(H200.mechanisms)), "fp8", 1)
+    held = columns | rank_columns(columns, np.array(["balanced"] * len(columns["tokens"]))) | card
+    inside = expert_bytes(held) <= H200.l2_cache.value
+    assert 0 < inside.sum() < len(inside) / 2
+    time = WHOLE.time(held, PLANTED) * np.where(inside, 1 / 3, 1)
+    path = tmp_path / "table.csv"
+    lines = ["fused,{},{!r}".format(",".join(f"{value:.0f}" for value in row), each)
+             for *row, each in zip(*columns.values(), time.tolist(), strict=True)]
+    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(engines.SHAPE) + ",time"
+    path.write_text("\n".join([head, *(
+        f"experts,nvidia-h200-sxm,vllm@0.24.0,fp8-block,balanced,3,{line}" for line in lines)])
+        + "\n", "utf-8")
+    (found,) = engines.fitted(shelf(path), "nvidia-h200-sxm", "vllm")
+    assert found.fit.fitted + found.fit.errors.rows == (~inside).sum()
+    assert found.fit.values == pytest.approx(PLANTED, rel=0.02)
