@@ -145,10 +145,13 @@ def _fitted(columns: Columns, time: Column, kinds: NDArray[np.int64], alone: dic
     """
     apart = ~halves([np.asarray(columns[name]) for name in (*SHAPE, "token_bytes")])
     across = np.asarray(columns["nodes"]) > 1
-    parts = [_part(columns, time, kinds, ~across, alone, _inside(_some(columns, ~across)))]
-    if across.any():
-        parts.append(_part(columns, time, kinds, across, {**alone, **parts[0].values}, ACROSS))
-    values = {name: value for part in parts for name, value in part.values.items()}
+    parts: list[Fitted] = []
+    values: dict[str, float] = {}
+    for at in (~across, across):
+        if at.any():
+            told = ACROSS if at is across else _inside(_some(columns, at))
+            parts.append(_part(columns, time, kinds, at, {**alone, **values}, told))
+            values |= parts[-1].values
     judged = _judged(_some(columns, apart), time[apart], {**alone, **values})
     before = _judged(_some(columns, apart), time[apart], alone).errors
     return replace(judged, law=exchange_law(values), values=values, before=before,

@@ -144,8 +144,9 @@ def _chunk(phase: str) -> Composition:
     """The mean chunk of a phase, of one prompt or of several."""
     of_step = of(phase, "tokens") / sym.micro_batches
     cached = of_step / sym.prefill_tokens * sym.prefill_cached
+    of_all = of(phase, "tokens") / sym.prefill_tokens * sym.prefill_cached
     few = sympy.Piecewise(
-        (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - cached) > 0), (0, True))
+        (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - of_all) > 0), (0, True))
     absorbed = sympy.Piecewise((sym.prefill_absorbed, sym.index_topk > 0),
                                (sympy.Max(few, sym.prefill_absorbed), True))
     of_prompt = sympy.Min(sym.new_tokens, of(phase, "tokens"))
