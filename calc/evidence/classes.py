@@ -24,6 +24,7 @@ from catalogue.entries.calibrations import (
     ALONE,
     CONCURRENT,
     QUEUED,
+    VARYING,
     Covered,
     Discrepancy,
     Growth,
@@ -44,10 +45,12 @@ KINDS = {ALL: ("all systems", "全部系统"), SERVERS: ("servers", "服务器")
          SPARSE: ("servers with sparse attention", "稀疏注意力服务器"),
          HOSTS: ("experts on the host", "专家在主机侧")}
 # a server under as many requests as users; one phase without the other: prompts, or a pool that
-# decodes; a run of many requests that wait for each other
+# decodes; a run of many requests that wait for each other; the same of which only the mean of many
+# lengths is known: how the last and longest answer ends such a run is not in it
 LOADS: dict[Load, tuple[str, str]] = {
     CONCURRENT: ("fixed concurrency", "固定并发"), ALONE: ("one phase alone", "单独一个阶段"),
-    QUEUED: ("sent all at once", "一次性发出")}
+    QUEUED: ("sent all at once", "一次性发出"),
+    VARYING: ("sent all at once, many lengths", "一次性发出，长短不一")}
 
 
 class Sized(Protocol):

@@ -30,7 +30,6 @@ from calc.evidence.classes import (
     grown_without,
     growth_under,
     ladder,
-    load_of,
     near,
     taken,
     under,
@@ -41,7 +40,6 @@ from calc.evidence.systems import METRICS, System
 from calc.intervals.uncertainty import TAIL, Sides
 from catalogue.deployments.knobs import NORMAL_90
 from catalogue.entries.calibrations import (
-    QUEUED,
     Covered,
     Growth,
     LeftOut,
@@ -192,11 +190,10 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
 def by_load(system: System, metric: str) -> Iterator[tuple[Load, np.ndarray]]:
     """The rows of a system that have a quantity, by load; indices, where there are any."""
     rows = system.measured(metric)
-    queued = system.queued[rows]
-    if not queued.all():
-        yield load_of(system.scenario), rows[~queued]
-    if queued.any():
-        yield QUEUED, rows[queued]
+    loads = system.loads[rows]
+    for load in LOADS:
+        if (under_it := loads == load).any():
+            yield load, rows[under_it]
 
 
 def chain(found: Iterable[Residuals], name: str, metric: str, borrowed: float) -> Weighted:

@@ -14,6 +14,7 @@ from typing import Self, get_args
 
 import numpy as np
 
+from calc.evidence.classes import load_of
 from calc.evidence.fitting import Calibration
 from calc.physics.arrays import Inputs
 from calc.quantities.everything import check_names, evaluate
@@ -23,7 +24,7 @@ from calc.serving.step_times import Clock
 from catalogue import Scenario
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.layout import mechanism_problems
-from catalogue.entries.calibrations import Metric
+from catalogue.entries.calibrations import QUEUED, VARYING, Metric
 from catalogue.reading.values import Value
 
 METRICS: tuple[str, ...] = get_args(Metric)
@@ -89,6 +90,12 @@ class System:
         """Whether a row is a run of many requests that are all sent at once, by row."""
         rows = np.arange(len(self.rows["concurrency"]))
         return self.scheduled & ~np.isin(rows, list(self.limited))
+
+    @property
+    def loads(self) -> np.ndarray:
+        """Under which load of ``calc.evidence.classes`` each row was measured, by row."""
+        varying = np.isin(np.arange(len(self.queued)), list(self.unequal))
+        return np.where(self.queued, np.where(varying, VARYING, QUEUED), load_of(self.scenario))
 
     def with_inputs(self, inputs: Mapping[str, float]) -> Self:
         """The same rows of a deployment that has these inputs in place of its own."""

@@ -13,14 +13,13 @@ from calc.evidence.classes import (
     class_of,
     deviations,
     discrepancy,
-    load_of,
     under,
 )
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from catalogue import ParamsError, library, load_scenario
 from catalogue.deployments import family
-from catalogue.entries.calibrations import QUEUED, CalibrationFile
+from catalogue.entries.calibrations import CalibrationFile
 from catalogue.reading import units
 
 
@@ -116,8 +115,8 @@ def classes_of(case: System, rows: np.ndarray) -> tuple[str, ...]:
         case: what was measured.
         rows: indices.
     """
-    load, of = load_of(case.scenario), class_of(case.scenario)
-    return tuple(under(QUEUED if queued else load, of) for queued in case.queued[rows])
+    of = class_of(case.scenario)
+    return tuple(under(load, of) for load in case.loads[rows].tolist())
 
 
 def own_parts(case: System, rows: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
@@ -127,10 +126,11 @@ def own_parts(case: System, rows: np.ndarray) -> dict[str, tuple[np.ndarray, ...
         case: what was measured.
         rows: indices.
     """
-    requests, queued = case.rows["concurrency"][rows], case.queued[rows]
-    own, other = (deviations(case.scenario, requests, load) for load in (None, QUEUED))
-    return {name: tuple(np.where(queued, *pair) for pair in zip(other[name], parts, strict=True))
-            for name, parts in own.items()}
+    requests, loads = case.rows["concurrency"][rows], case.loads[rows]
+    each = {load: deviations(case.scenario, requests, load) for load in set(loads.tolist())}
+    return {name: tuple(np.select([loads == load for load in each], parts)
+                        for parts in zip(*(of[name] for of in each.values()), strict=True))
+            for name in next(iter(each.values()))}
 
 
 def blind(case: System, metric: str) -> Predictions | None:

@@ -21,7 +21,8 @@ MOST = 4  # mechanisms of one calibration
 CONCURRENT: Final = "concurrent"
 ALONE: Final = "alone"
 QUEUED: Final = "queued"
-Load = Literal["concurrent", "alone", "queued"]
+VARYING: Final = "varying"
+Load = Literal["concurrent", "alone", "queued", "varying"]
 Metric = Literal["tpot", "ttft", "e2e", "output_throughput", "prefill_throughput"]
 Protocol = Literal["halves", "low-concurrency", "short-inputs", "single-request", "leave-one-out",
                    "leave-one-length-out"]

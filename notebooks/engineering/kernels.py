@@ -18,7 +18,7 @@ from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from workbench.showing import figures
 from workbench.showing.display import LANGUAGES, figure, number, table
-from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity
+from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 PERCENT = 100
@@ -41,6 +41,7 @@ LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole
 BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
           "most_before": ("without fits, nine of ten", "拟合前九成不超过")}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
+BY_RELEASE = (("gemm", None), ("experts", "slices"))  # operators shown release by release
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
          "nvidia-blackwell": "nvidia-b200", "nvidia-ampere": "nvidia-a100-sxm-80gb",
          "nvidia-ada": "nvidia-l40s"}
@@ -270,18 +271,27 @@ def taken_apart() -> None:
 
 
 def releases() -> None:
-    """What releases of each engine take for the same experts: slices of DeepSeek-V3 in FP8."""
+    """What releases of each engine take for the same operators of DeepSeek-V3 in FP8."""
     tokens, shown = np.array(TOKENS, float), []
-    for row in rows():
-        if row.kind == ("experts", "slices") and row.measured.dtype == "fp8-block":
+    for key, card, engine in (("kn-faster-vllm", SHOWN_CARD, "vllm"),
+                              ("kn-faster-sglang", "nvidia-blackwell", "sglang")):
+        first, *_, last = (float(_time(row, tokens)[0]) for row in rows() if (
+            row.kind, row.fits.card, row.fits.engine, row.measured.dtype) == (
+                BY_RELEASE[0], card, engine, "fp8-block"))
+        number(key, first / last, fmt_sig)
+    for kind in BY_RELEASE:
+        for row in (row for row in rows() if row.kind == kind
+                    and row.measured.dtype == "fp8-block"):
             times = _time(row, tokens)
-            shown.append({"card": _card(row.fits.card), "engine": row.fits.engine,
+            shown.append({"operator": OPERATORS[kind],
+                          "card": _card(row.fits.card), "engine": row.fits.engine,
                           "release": row.release or ("the first tables", "最早的数据表"),
                           "kernel": row.measured.kernel,
                           **{f"t{count}": fmt_quantity(float(time), "s")
                              for count, time in zip(TOKENS, times, strict=True)}})
-    table(shown, {"card": ("card", "卡"), "engine": ("engine", "引擎"),
-                  "release": ("from release", "自版本"), "kernel": ("kernel", "算子名"),
+    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
+                  "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
+                  "kernel": ("kernel", "算子名"),
                   **{f"t{count}": (f"{fmt_int(count)} tokens", f"{fmt_int(count)} token")
                      for count in TOKENS}})
 

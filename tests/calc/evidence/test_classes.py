@@ -283,7 +283,10 @@ def test_rows_that_are_sent_at_once_are_queued_but_not_those_that_a_client_holds
     case = validation.measured_system("h200-r1-vllm-tp8")
     assert list(case.queued) == [row not in case.limited for row in range(len(case.queued))]
     assert set(validation.classes_of(case, np.arange(len(case.queued)))) == {
-        "queued/servers/NVIDIA/vllm", "concurrent/servers/NVIDIA/vllm"}
+        "queued/servers/NVIDIA/vllm", "varying/servers/NVIDIA/vllm",
+        "concurrent/servers/NVIDIA/vllm"}
+    varying = [row for row, load in enumerate(case.loads.tolist()) if load == "varying"]
+    assert varying == sorted(case.unequal - case.limited)  # of which only a mean is known
     assert not validation.measured_system("s2-910b1-awq").queued.any()
 
 
