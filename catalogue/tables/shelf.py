@@ -122,9 +122,8 @@ class _Files:
 def shelf(where: str | Path | None = None) -> Shelf:
     """Tables in a file, in a folder, or of an installed package.
 
-    A folder holds canonical files (``.parquet``, ``.csv``), is laid out as the packages' are (one of
-    them, or several side by side), or is
-    AITER's ``configs``.
+    A folder holds canonical files (``.parquet``, ``.csv``), is laid out as the packages' are, one
+    of them or several side by side, or is AITER's ``configs``.
 
     Args:
         where: the file or folder; without it the package that is installed.
