@@ -29,7 +29,7 @@ from workbench.showing.display import LANGUAGES
 Text = tuple[str, str]
 Triple = tuple[float, float, float]
 MECHANISMS, PARALLELISM, WORKLOAD, ROOT = "mechanisms", "parallelism", "workload", ""
-MOST = 32  # of a state
+MOST = 64  # of a state
 CONTEXT_ONLY = "context_only"
 # what moves several inputs, or takes ranges away: by section the ways besides the usual one
 WAYS: dict[str, tuple[str, tuple[str, ...]]] = {

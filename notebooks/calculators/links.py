@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from calculators.extras import APART, CONTEXT_ONLY, COPIES, MOST, Text, Triple, extras
+from calculators.extras import (
+    APART,
+    CONTEXT_ONLY,
+    COPIES,
+    MOST,
+    Text,
+    Triple,
+    extras,
+    otherwise,
+)
 from calculators.offers import (
     AT,
     DRAFTS,
@@ -189,9 +198,13 @@ def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | s
             yield name, (new[name],) * 3
     before, after = ({knob.name: knob for knob in each.mechanism_knobs if knob.name in known}
                      for each in (same, scenario))
-    for name, knob in after.items():
-        if name not in before or _triple(before[name].value) != _triple(knob.value):
-            yield name, _triple(knob.value)
+    moved = {name for name, knob in after.items()
+             if name not in before or _triple(before[name].value) != _triple(knob.value)}
+    # what is set of one holds for another too, of which nothing is set
+    moved |= {name for name, other in otherwise().items() if other in moved and name in after}
+    for name in after:
+        if name in moved:
+            yield name, _triple(after[name].value)
     for name, knob in before.items():
         if name not in after:  # what is known of a later release, say: as if nothing were
             yield name, (new[knob.symbols[0]],) * 3

@@ -34,7 +34,7 @@ from workbench.showing.display import figure, number, table
 from workbench.showing.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
-SERVED = ("workload.input_tokens=2048 token", "workload.output_tokens=512 token",
+SERVED = ("engine=vllm", "workload.input_tokens=2048 token", "workload.output_tokens=512 token",
           "workload.concurrency=64 request", "workload.requests=64 request",
           "workload.arrivals=closed-loop", "limits.ttft.mean=500 ms", "limits.tpot.mean=50 ms")
 SHARED = ("parallelism.expert_parallel=8",)  # whole experts on each card, to be unevenly loaded

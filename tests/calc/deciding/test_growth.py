@@ -81,5 +81,5 @@ def test_sizes_are_whole_servers():
 def test_a_best_says_where_its_closed_form_may_be_off(scenario):
     assert not best(scenario, 8, Limits(2.0, 0.03, None)).doubts
     assert best(scenario, 8, Limits(2.0, 0.06, None)).doubts == ("shared",)
-    assert "front_end" in best(scenario, 384, LIMITS).doubts
-    assert all(best(scenario, 384, LIMITS).as_json()["doubts"].values())
+    assert "front_end" in best(scenario, 768, LIMITS).doubts
+    assert all(best(scenario, 768, LIMITS).as_json()["doubts"].values())

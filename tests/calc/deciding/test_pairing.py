@@ -65,7 +65,10 @@ def test_groups_within_a_server_are_no_better(scenario, pairing):
 
 
 def test_a_search_of_the_same_question_has_the_same_answer():
-    """One group of each on two servers: the same pools, the same law, the same pair."""
+    """One group of each on two servers: the same law, the same pool that binds, as much of it.
+
+    Prompts bind here, so that more than one pool decodes fast enough.
+    """
     goal = load_goal("million-tokens", [
         "devices=nvidia-h200-sxm", "engines=vllm@0.11.0", "cards.most=16",
         "demand.input_tokens=4000 token", "demand.output_tokens=1000 token",
@@ -88,5 +91,4 @@ def test_a_search_of_the_same_question_has_the_same_answer():
         f"workload.block_size={int(asked.inputs()['block_size'])} token"])
     found = Pairing(asked, (8, 16)).best(Limits(2.0, 0.05, None))[16]
     assert found.prefill.layout == best.prefill.layout
-    assert found.decode.layout == best.choice.layout
     assert found.per_device == pytest.approx(best.quantities["throughput_per_card"], rel=0.04)
