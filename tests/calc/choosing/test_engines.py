@@ -35,13 +35,13 @@ class TestDifferences:
                 assert found.together[name] == pytest.approx(other[name] / quantities[0][name])
 
     def test_one_value_at_a_time_nearly_multiplies_to_the_whole(self, servers):
-        """They act little on one another: the whole is within 6% of the product."""
+        """They act little on one another: the whole is within a tenth of the product."""
         for found in differences(servers):
             for name in ("tpot", "ttft"):
                 product = 1.0
                 for item in found.replaced:
                     product *= item.effects[name]
-                assert product == pytest.approx(found.together[name], rel=0.06)
+                assert product == pytest.approx(found.together[name], rel=0.1)
 
     def test_the_largest_comes_first_and_what_has_no_effect_is_left_out(self, servers):
         for found in differences(servers):
