@@ -106,8 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if left := multiprocessing.active_children():
             threading.excepthook = _unless_ended
-        for process in left:
-            process.terminate()
+        for process in left:  # one that is just being forked would pass over a SIGTERM
+            process.kill()
         if alone:  # whoever called ends as it did before
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
