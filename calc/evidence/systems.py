@@ -94,8 +94,9 @@ class System:
     @property
     def loads(self) -> np.ndarray:
         """Under which load of ``calc.evidence.classes`` each row was measured, by row."""
-        varying = np.isin(np.arange(len(self.queued)), list(self.unequal))
-        return np.where(self.queued, np.where(varying, VARYING, QUEUED), load_of(self.scenario))
+        queued = self.queued
+        varying = np.isin(np.arange(len(queued)), list(self.unequal))
+        return np.where(queued, np.where(varying, VARYING, QUEUED), load_of(self.scenario))
 
     def with_inputs(self, inputs: Mapping[str, float]) -> Self:
         """The same rows of a deployment that has these inputs in place of its own."""

@@ -144,11 +144,12 @@ def _cores(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
         decoding = law is DECODE_CORE
         table = table.select((table["heads"] >= LEAST_HEADS) & (table["cache_dtype"] == "bf16") & (
             table[lengths] >= (LEAST_CONTEXT if decoding else 1)))
-        if len(table) < LEAST_TABLE or table["time"].min() > LAUNCHED or (
+        if not len(table) or table["time"].min() > LAUNCHED or (
                 engine.partition("@")[0], table["kernel"][0], law.operator) in OTHERWISE:
             continue
-        if decoding:
-            table = table.select(_cold(table, device))
+        table = table.select(_cold(table, device)) if decoding else table
+        if len(table) < LEAST_TABLE:
+            continue
         columns = _numbers(table, ("heads", "batch", lengths))
         known = card | {name: stated.value if (stated := getattr(priors, name)) else 1.0
                         for name in ("core_tile_rows", "prefill_tile_rows")}
@@ -199,11 +200,12 @@ def _block(tables: Shelf, device: Device, engine: str, dtype: str
         return None
     like = np.array([BLOCK_MODEL in model.lower() for model in table["model"].tolist()], bool)
     table = table.select(like & (table["cache_dtype"] == "bf16") & (table["core_dtype"] == "bf16")
-                         & (table["heads"] >= LEAST_HEADS) & (table["context"] >= LEAST_CONTEXT))
+                         & (table["heads"] >= LEAST_HEADS) & (table["context"] >= LEAST_CONTEXT)
+                         & _cold(table, device))
     if len(table) < LEAST_TABLE:
         return None
     kernel = Counter(table["kernel"].tolist()).most_common(1)[0][0]
-    table = table.select((table["kernel"] == kernel) & _cold(table, device))
+    table = table.select(table["kernel"] == kernel)
     return _numbers(table, ("heads", "batch", "context")), table["time"], kernel
 
 
@@ -308,9 +310,11 @@ def _experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rel
                                          (SLICES, "slices", None, ~whole & ~sent)):
             some = table.select(ours)
             some = some if alone else _one_kernel(some)
-            if len(some) >= least:
-                found = _fit_experts(law, some, card, dealing(engine), _kept(device),
-                                     values_alone(law, device, priors, multiplied, stored))
+            if len(some) < least:
+                continue
+            found = _fit_experts(law, some, card, dealing(engine), _kept(device),
+                                 values_alone(law, device, priors, multiplied, stored))
+            if found is not None:
                 yield FittedTable(release, "experts", cut, _kernels(some), dtype, multiplied,
                                   gathered, formats, found)
 
@@ -369,8 +373,8 @@ def _cold(table: Table, device: Device) -> np.ndarray:
 
 
 def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, kept: float,
-                 alone: dict[str, float] | None) -> Fitted:
-    """A law of experts, of rows whose weights come from memory.
+                 alone: dict[str, float] | None) -> Fitted | None:
+    """A law of experts, of rows whose weights come from memory; None of too few such rows.
 
     Tables time the same weights again and again: where few experts are hit, as of 1 to 15 tokens on
     many ranks, the L2 holds them, and times fall to a half or a third. In a step the weights of all
@@ -379,6 +383,8 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, 
     columns = _numbers(table, SHAPE)
     columns |= rank_columns(columns, table["skew"], left)
     read = expert_bytes({**columns, **card}) > kept
+    if np.count_nonzero(read) < LEAST_TUNED:
+        return None
     columns = {name: column[read] for name, column in columns.items()}
     skew = np.unique(table["skew"][read].astype(str), return_inverse=True)[1].astype(float)
     shapes = [columns[name] for name in SHAPE]

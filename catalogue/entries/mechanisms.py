@@ -355,8 +355,8 @@ class Mechanisms(Named):
         return self
 
 
-def check_drafts(drafts: Value | None, length: Value | None,
-                 chances: Sequence[Value] | None) -> None:
+def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None
+                 ) -> None:
     """Hold what is accepted to what can come of the drafts.
 
     Args:
@@ -364,7 +364,7 @@ def check_drafts(drafts: Value | None, length: Value | None,
         length: tokens that a step yields, its own included [1].
         chances: how often each draft counts, the first one first [1].
 
-    Raises Misplaced, with the key.
+    Raises Misplaced, with the key at fault.
     """
     if length is None and chances is None:
         return

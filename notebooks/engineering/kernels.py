@@ -41,7 +41,7 @@ LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole
 BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
           "most_before": ("without fits, nine of ten", "拟合前九成不超过")}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
-BY_RELEASE = (("gemm", None), ("experts", "slices"))  # operators shown release by release
+BY_RELEASE = APART[:2]  # operators shown release by release
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
          "nvidia-blackwell": "nvidia-b200", "nvidia-ampere": "nvidia-a100-sxm-80gb",
          "nvidia-ada": "nvidia-l40s"}

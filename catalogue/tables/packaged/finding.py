@@ -62,7 +62,7 @@ class _File:
     @property
     def name(self) -> str:
         """What messages call it."""
-        parts = self.path.parts
+        parts = self.path.absolute().parts
         return "/".join(parts[parts.index(self.folder, len(parts) - 5):])
 
     @property

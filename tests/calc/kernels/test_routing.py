@@ -65,3 +65,12 @@ def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp
     (found,) = engines.fitted(shelf(path), "nvidia-h200-sxm", "vllm")
     assert found.fit.fitted + found.fit.errors.rows == (~inside).sum()
     assert found.fit.values == pytest.approx(PLANTED, rel=0.02)
+
+
+def test_a_table_whose_weights_the_cache_holds_tells_nothing(tmp_path):
+    path = tmp_path / "table.csv"
+    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(engines.SHAPE) + ",time"
+    lines = [f"experts,nvidia-h200-sxm,vllm@0.24.0,fp8-block,balanced,3,fused,"
+             f"{tokens},2048,512,128,4,1,8,1e-05" for tokens in range(1, 2 * engines.LEAST_TABLE)]
+    path.write_text("\n".join([head, *lines]) + "\n", "utf-8")
+    assert not list(engines.fitted(shelf(path), "nvidia-h200-sxm", "vllm"))

@@ -172,6 +172,14 @@ def test_a_single_table_of_a_package_is_read_by_its_folders(written, tmp_path):
     assert shelf(next(tmp_path.rglob("*.parquet"))).cards() == ("nvidia-h200-sxm",)
 
 
+def test_a_table_may_be_named_from_the_folder_that_it_lies_in(written, tmp_path, monkeypatch):
+    written("gemm", MATRIX)
+    path = next(tmp_path.rglob("*.parquet"))
+    monkeypatch.chdir(path.parent)
+    assert shelf(path.name).table("gemm").where(0) == (
+        "h200_sxm/any/sglang/0.5.14/gemm_perf.parquet, row 1")
+
+
 def test_a_card_without_an_entry_keeps_its_name(written):
     row = {"gemm_dtype": "bfloat16", "m": 1, "n": 16, "k": 16, "latency": 0.01}
     assert written("gemm", row, card="b60").cards() == ("b60",)
