@@ -5,6 +5,8 @@ Of engines whose cores are fitted apart too, a block tells how many kernels' bou
 pays; of the others the core as well. Blocks over prompts are not fitted: they were timed on
 constant numbers, on which matrix units run faster (their cores would reach 0.9 of the peak; 0.64
 is what cores alone reach on random ones).
+
+A block of sparse attention holds an indexer too: its projections, its scores, its choice.
 """
 
 from __future__ import annotations
@@ -20,34 +22,38 @@ from calc.kernels.cores import DECODE_CORE, SPLIT_KERNELS, decode_time
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
 from calc.physics.memory import Weights
+from calc.physics.memory import cache as cached
+from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import MLA, count_parameters, matmuls
+from calc.physics.timing.cores import core_time, index_time
 from calc.physics.timing.matmuls import matmul_time, whole_tiles
-from calc.physics.work import attention_work
+from calc.physics.work import Composition, attention_work, core_work, index_work
 from catalogue import library
 from catalogue.deployments.scenario import model_inputs
 
-BLOCK_MODEL = "deepseek-v3"  # whose attention the tables time
+BLOCK_MODEL, SPARSE_MODEL = "deepseek-v3", "deepseek-v3.2"  # whose attention the tables time
 # kernels of a layer's attention that a block does not hold: the norm before, the sum over ranks
 AROUND = 2
 
 
 @cache
-def _layer() -> dict[str, Any]:
-    """Inputs of one layer of the model, all of its heads on one rank."""
-    return {**model_inputs(library.load("models", BLOCK_MODEL)), "num_hidden_layers": 1,
-            "tensor_parallel": 1, "first_k_dense_replace": 0, "multiply_add_flops": 2,
-            "activation_element_bytes": ACTIVATION_BYTES, "shared_expert_ranks": 0,
-            "expert_parallel": 1, "data_parallel": 1, "expert_tensor_parallel": 0,
-            "offloaded_share": 0, "clock_factor": 1, "clock_spread": 0}
+def _layer(model: str) -> dict[str, Any]:
+    """Inputs of one layer of a model, all of its heads on one rank."""
+    return {**model_inputs(library.load("models", model)), "num_hidden_layers": 1,
+            "full_attention_layers": 1, "tensor_parallel": 1, "first_k_dense_replace": 0,
+            "multiply_add_flops": 2, "activation_element_bytes": ACTIVATION_BYTES,
+            "shared_expert_ranks": 0, "expert_parallel": 1, "data_parallel": 1,
+            "decode_context_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
+            "draft_tokens": 0, "clock_factor": 1, "clock_spread": 0}
 
 
-def _projections(columns: Columns) -> Column:
+def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
     """Time of a layer's projections [s], with the values that dense matmuls were fitted with."""
     tokens = np.asarray(columns["batch"], float)
     given = {f"{name}_{key}": columns[key] for key in DENSE.parameters
              for name in ("attention", "shared_expert", "dense_mlp", "router", "head")}
     q: Any = SimpleNamespace(**(
-        _layer() | {key: columns[key] for key in OF_CARD} | given
+        _layer(model) | {key: columns[key] for key in OF_CARD} | given
         | {"num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
            "attention_weight_bytes": columns["weight_bytes"], "attention_peak": columns["peak"],
            "load_overlap": DENSE.fixed["load_overlap"].start, "expert_load_overlap": 0}))
@@ -78,9 +84,48 @@ def decode_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
     held: dict[str, Any] = {name: columns[name] for name in DECODE_CORE.parameters
                             if name not in parameters}
     core = decode_time({**columns, "peak": columns["core_peak"]}, {**held, **parameters})
+    return _projections(columns) + core + _between(
+        columns, parameters["attention_operators"]) - SPLIT_KERNELS * columns["kernel_boundary"]
+
+
+def _between(columns: Columns, operators: float | Column) -> Column:
+    """Boundaries between a block's kernels [s], those that it does not hold left out."""
     launched = columns["operators_per_layer"] / columns["reference_operators"]
-    between = launched * (parameters["attention_operators"] - AROUND) - SPLIT_KERNELS
-    return _projections(columns) + core + between * columns["kernel_boundary"]
+    return np.asarray(launched * (operators - AROUND) * columns["kernel_boundary"], float)
+
+
+def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Column:
+    """Time of a layer's sparse attention in decode, its indexer included [s].
+
+    Args:
+        columns: ``heads`` of the rank and requests in a ``batch`` [1], ``context`` [token],
+            ``element_bytes`` of a latent and ``index_bytes`` of an index key's element [B],
+            ``indexer_operators`` [1], what is known of the card, and the values of ``DENSE`` and of
+            the core that are not fitted here.
+        parameters: of the law.
+
+    Source: notebooks/latency.md, sections The attention core and Between the kernels, and the host.
+    """
+    batch, context = np.asarray(columns["batch"], float), np.asarray(columns["context"], float)
+    held = {name: columns[name] for name in SPARSE_KNOWN}
+    q: Any = SimpleNamespace(**(_layer(SPARSE_MODEL) | held | dict(parameters) | {
+        "num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
+        "kv_cache_element_bytes": columns["element_bytes"],
+        "kv_rope_element_bytes": ACTIVATION_BYTES, "kv_index_element_bytes": columns["index_bytes"],
+        "mla_compute_efficiency": 1, "attention_efficiency": 1, "score_traffic": 0,
+        "whole_selection": 1}))
+    picked = np.minimum(context, q.index_topk)
+    step = Composition(
+        tokens=batch, logit_rows=0, attended=batch * multiplied_positions(q, picked, context, 1),
+        in_window=0, indexed=batch * context, read=batch * picked, read_in_window=0,
+        read_keys=batch * context, expanded=0, absorbed=1, decoding=True)
+    entry = cached(MLA, q)
+    chosen = q.selection_traffic * step.indexed / (q.memory_bandwidth * q.hbm_efficiency)
+    time = (_projections(columns, SPARSE_MODEL)
+            + core_time(q, core_work(MLA, q, entry, step), step, 1)
+            + index_time(q, index_work(q, entry, step), True, 1) + chosen
+            + _between(columns, parameters["attention_operators"] + columns["indexer_operators"]))
+    return np.asarray(time, float)
 
 
 _OPERATORS = {"attention_operators": Bounds(14, AROUND + SPLIT_KERNELS + 1, 80)}
@@ -90,4 +135,12 @@ DECODE_BLOCK = Law("mla_decode_block", _OPERATORS | {
     name: DECODE_CORE.parameters[name] for name in (
         "mla_efficiency", "mla_compute_efficiency", "latent_core_fill")}, decode_block_time)
 """Of one without: what its core takes however few the positions is not told from the rest."""
-LAWS = (DECODE_BETWEEN, DECODE_BLOCK)
+SPARSE_KNOWN = ("core_peak", "index_peak", "hbm_efficiency", "core_tile_rows", "sparse_tile_rows",
+                "sparse_attention_efficiency", "index_efficiency", "selection_traffic",
+                "latent_core_latency")
+"""What a card and a fitted core say of sparse attention, and a block does not tell apart."""
+SPARSE_BLOCK = Law("dsa_decode_block", {
+    "attention_operators": Bounds(14, AROUND + 1, 160),
+    "mla_efficiency": DECODE_CORE.parameters["mla_efficiency"],
+    "latent_core_fill": DECODE_CORE.parameters["latent_core_fill"]}, sparse_block_time)
+LAWS = (DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLOCK)

@@ -161,8 +161,9 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     experts = None if precision is None else (
         precision.weights.routed_expert,
         on_card(device, precision.multiply.dtypes["routed_expert"]))
+    attention = (model.attention, *(["sparse"] if model.index_topk else []))
     of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        release, card, model.attention, drafts, experts, way)] for way in WAYS}
+        release, card, attention, drafts, experts, way)] for way in WAYS}
     mechanisms = {way: {name: value for statement in holding
                         for name, value in statement.mechanisms.items()}
                   for way, holding in of_ways.items()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
@@ -137,7 +138,7 @@ class Statement(Entry):
     Attributes:
         since, until: first and last release; absent, from the first and up to the newest.
         cards: names of mechanisms, of which devices it holds; absent, of all.
-        attention: of which models it holds; absent, of all.
+        attention: of which models it holds, ``sparse`` of those with an indexer; absent, of all.
         drafts: whether it holds with drafted tokens or without; absent, of both.
         experts: of which routed experts it holds, by the format that they are stored in; absent,
             of all.
@@ -158,7 +159,7 @@ class Statement(Entry):
     since: Version | None = None
     until: Version | None = None
     cards: list[MechanismsName] = []
-    attention: Literal["mla", "gqa"] | None = None
+    attention: Literal["mla", "gqa", "sparse"] | None = None
     drafts: Flag | None = None
     experts: list[FormatName] = []
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None
@@ -180,14 +181,14 @@ class Statement(Entry):
             raise ValueError(f"'until' {self.until} comes before 'since' {self.since}")
         return self
 
-    def holds(self, release: str, card: str, attention: str, drafts: bool,
+    def holds(self, release: str, card: str, attention: Collection[str], drafts: bool,
               experts: tuple[str, str] | None = None, way: Way = "low_latency") -> bool:
         """Whether it speaks of a release, a class of cards, a kind of attention, and drafts.
 
         Args:
             release: of the engine.
             card: mechanisms of the device.
-            attention: of the model.
+            attention: kinds of it that the model has, as statements name them.
             drafts: whether tokens are drafted.
             experts: the format and the dtype that routed experts are stored and multiplied in;
                 None where they are not known, of which nothing is said then.
@@ -204,7 +205,7 @@ class Statement(Entry):
         return ((self.since is None or in_order(self.since) <= at)
                 and (self.until is None or at <= in_order(self.until))
                 and (not self.cards or card in self.cards)
-                and self.attention in (None, attention) and self.drafts in (None, drafts))
+                and self.attention in (None, *attention) and self.drafts in (None, drafts))
 
 
 class Profile(Named):
@@ -271,7 +272,7 @@ class Measured(Entry):
     """
 
     operator: Literal["gemm", "experts", "mla_decode", "mla_prefill", "mla_decode_block",
-                      "all_reduce", "exchange"]
+                      "dsa_decode_block", "all_reduce", "exchange"]
     cut: Literal["whole", "slices"] | None = None
     kernel: Words
     dtype: Words

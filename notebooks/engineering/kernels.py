@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.kernels.engines import FORMATS, of_card
 from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.rows.shared import FORMATS, of_card
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from workbench.showing import figures

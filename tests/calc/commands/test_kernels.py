@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.kernels.engines import of_card
 from calc.kernels.matmuls import DENSE
+from calc.kernels.rows.shared import of_card
 from catalogue import ROOT
 
 TEMPLATE = str(ROOT / "templates" / "kernels.csv")

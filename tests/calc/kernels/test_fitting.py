@@ -10,6 +10,7 @@ from calc.kernels.fitting import REGIONS, fit, halves
 from calc.kernels.law import Bounds, Law
 from calc.kernels.matmuls import DENSE, LAWS, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.routing import met
+from calc.kernels.rows.shared import of_card
 from catalogue import library
 from catalogue.tables import shelf
 
@@ -204,7 +205,7 @@ def test_a_librarys_matmuls_are_sums_of_kernels_and_few_rows_count_as_much_as_ma
     columns = {"rows": rows, "columns": wide + 128 * (np.arange(len(rows)) // 4 % 40),
                "depth": np.where(np.arange(len(rows)) % 3, 7168.0, 1536.0)}
     device = library.load("devices", "amd-mi300x")
-    card = engines.of_card(device, library.load("mechanisms", "amd-mi300x"), "fp8", 1)
+    card = of_card(device, library.load("mechanisms", "amd-mi300x"), "fp8", 1)
     planted = {"gemm_efficiency": 0.31, "matmul_latency": 3e-6, "depth_latency": 2e-9}
     time = QUANTISED.time(columns | card | {"kernel_boundary": 0.0}, planted)
     path = tmp_path / "table.csv"

@@ -6,6 +6,8 @@ import pytest
 from calc.kernels import engines
 from calc.kernels.matmuls import WHOLE, expert_bytes, rank_columns
 from calc.kernels.routing import dealing, met
+from calc.kernels.rows.experts import SHAPE
+from calc.kernels.rows.shared import LEAST_TABLE, of_card
 from catalogue import library
 from catalogue.tables import shelf
 from tests.calc.kernels.test_fitting import expert_columns
@@ -49,8 +51,8 @@ def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp
              (4096.0, 1024.0, 512.0, 10.0)]
     parts = [np.array([[tokens, *kind, 1.0, ranks] for tokens in expert_columns(True)["tokens"]
                        for ranks in (1.0, 2, 4, 8, 16)]).T for kind in kinds]
-    columns = dict(zip(engines.SHAPE, np.concatenate(parts, axis=1), strict=True))
-    card = engines.of_card(H200, library.load("mechanisms", str(H200.mechanisms)), "fp8", 1)
+    columns = dict(zip(SHAPE, np.concatenate(parts, axis=1), strict=True))
+    card = of_card(H200, library.load("mechanisms", str(H200.mechanisms)), "fp8", 1)
     held = columns | rank_columns(columns, np.array(["balanced"] * len(columns["tokens"]))) | card
     inside = expert_bytes(held) <= H200.l2_cache.value
     assert 0 < inside.sum() < len(inside) / 2
@@ -58,7 +60,7 @@ def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp
     path = tmp_path / "table.csv"
     lines = ["fused,{},{!r}".format(",".join(f"{value:.0f}" for value in row), each)
              for *row, each in zip(*columns.values(), time.tolist(), strict=True)]
-    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(engines.SHAPE) + ",time"
+    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(SHAPE) + ",time"
     path.write_text("\n".join([head, *(
         f"experts,nvidia-h200-sxm,vllm@0.24.0,fp8-block,balanced,3,{line}" for line in lines)])
         + "\n", "utf-8")
@@ -69,8 +71,8 @@ def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp
 
 def test_a_table_whose_weights_the_cache_holds_tells_nothing(tmp_path):
     path = tmp_path / "table.csv"
-    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(engines.SHAPE) + ",time"
+    head = "operator,card,engine,dtype,skew,matrices,kernel," + ",".join(SHAPE) + ",time"
     lines = [f"experts,nvidia-h200-sxm,vllm@0.24.0,fp8-block,balanced,3,fused,"
-             f"{tokens},2048,512,128,4,1,8,1e-05" for tokens in range(1, 2 * engines.LEAST_TABLE)]
+             f"{tokens},2048,512,128,4,1,8,1e-05" for tokens in range(1, 2 * LEAST_TABLE)]
     path.write_text("\n".join([head, *lines]) + "\n", "utf-8")
     assert not list(engines.fitted(shelf(path), "nvidia-h200-sxm", "vllm"))
