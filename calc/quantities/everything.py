@@ -72,7 +72,7 @@ INPUTS = frozenset({
     "expert_streaming_efficiency", "sliced_streaming_efficiency",
     "mla_efficiency", "mla_compute_efficiency",
     "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
-    "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
+    "sparse_prefill_efficiency", "index_efficiency", "selection_traffic", "dense_prefill_tokens", "whole_selection",
     "absorbed_prefix_tokens", "score_traffic",
     "l2_bandwidth", "dequantisation_traffic",
     "prefill_dequantisation_traffic", "kernel_boundary",

@@ -50,6 +50,7 @@ OTHERS = {  # of exchanges and of a host, which the priors have in groups or lea
     "largest_graph": Unit("token"),
     "steps_ahead": Unit("1", exclusive=False, integer=True),
     "sparse_attention_efficiency": Unit("1", maximum=1),
+    "sparse_prefill_efficiency": Unit("1", maximum=1),
     **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
 }
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
 
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
-SPARSE_SHARE = "sparse_attention_efficiency"
+SPARSE_SHARE, SPARSE_PREFILL = "sparse_attention_efficiency", "sparse_prefill_efficiency"
 WIDE_BITS = 16
 MULTIPLY_ADD = 2
 # mechanisms of a device that names none
@@ -42,6 +42,8 @@ PIPELINED = ("pipelined_alpha", "pipelined_efficiency", "gather_step_alpha", "ga
 # what collectives take as any exchange does, where no more is known of them
 ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collective_alpha",
              "gather_efficiency": "collective_efficiency"}
+# of which other mechanism one takes the value, where it has none: prompts of sparse attention too
+FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
 SCALARS = (
     "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
     "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency", "mla_efficiency",
@@ -59,7 +61,7 @@ OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of its decode core
 IF_KNOWN = (*OF_LATENT, "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
             "sliced_row_traffic", "gathered_row_traffic", "expert_tile_growth",
             "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile",
-            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", *PIPELINED, *ALL_ALIKE)
+            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", *PIPELINED, *FOLLOWING)
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -104,7 +106,7 @@ NEUTRAL: dict[str, float] = {
     "gathered_row_traffic": 0, "expert_tile_growth": 0, "sliced_tile_growth": 0,
     "largest_expert_tile": 0, "largest_sliced_tile": 0,
     **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),
-    "sparse_tile_rows": 1, "sparse_attention_efficiency": 1, "index_efficiency": 1,
+    "sparse_tile_rows": 1, SPARSE_SHARE: 1, SPARSE_PREFILL: 1, "index_efficiency": 1,
     "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
     "absorbed_prefix_tokens": 0,
     "pipelined_alpha": NEVER, "pipelined_efficiency": 1, "gather_step_alpha": 0,
@@ -136,8 +138,8 @@ def knobs(scenario: Resolved) -> list[Knob]:
               and (value := scenario.mechanisms.get(name) or stated.get(_else(name)))]
     own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
     moved = {knob.name for knob in found}
-    follow = {name: tuple(key for key, of in ALL_ALIKE.items() if of == name and key not in moved)
-              for name in ALL_ALIKE.values()}
+    follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
+              for name in FOLLOWING.values()}
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
             for knob, value in zip(found, own, strict=True)]
 
@@ -158,7 +160,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
                or _switched(scenario, "separate_pools"),  # no prompts between
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
-    without |= dict.fromkeys(SPARSE, not scenario.model.index_topk)
+    without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
     without |= dict.fromkeys(OF_LATENT, without["absorbed_copies"])
     narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
     found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),

@@ -31,11 +31,10 @@ OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
             "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
             "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
             "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
-            "largest_sliced_tile",
-            "activation_traffic", "latent_core_latency", "latent_core_fill",
-            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows",
-            "sliced_gemm_efficiency", "sliced_streaming_efficiency",
-            "expert_tile_rows", "expert_load_overlap", "operators", "host_vector_efficiency",
+            "largest_sliced_tile", "activation_traffic", "latent_core_latency", "latent_core_fill",
+            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", "operators",
+            "sparse_prefill_efficiency", "sliced_gemm_efficiency", "sliced_streaming_efficiency",
+            "expert_tile_rows", "expert_load_overlap", "host_vector_efficiency",
             "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "gather_alpha",
             "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency"}
 
@@ -187,8 +186,7 @@ class Mechanisms(Named):
         latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
             positions, less the boundaries [s].
         latent_core_fill: of it, filling and draining its pipeline for one request [s].
-        prefill_core_latency: of a layer's core in prefill, however few the tokens, less the
-            boundary [s].
+        prefill_core_latency: of a layer's core in prefill, less the boundary [s].
         core_row_traffic: times that its bytes are moved besides its arithmetic [1].
         prefill_tile_rows: rows of a prompt that it brings in at once; whole tiles [1].
         attention_efficiency: share of the matrix peak of flash attention in prefill [1].
@@ -197,6 +195,7 @@ class Mechanisms(Named):
         sparse_tile_rows: rows of heads that a kernel of sparse attention multiplies at once [1].
         sparse_attention_efficiency: share of the matrix peak of sparse attention, rows that fill
             a tile included; by elements of the cache of 16 bits, and of fewer [1].
+        sparse_prefill_efficiency: of prompts, where it is another; absent, the same [1].
         index_efficiency: share of its matrix peak at which an indexer scores positions [1].
         selection_traffic: what choosing among the scores moves, per score [B].
         kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
@@ -256,6 +255,7 @@ class Mechanisms(Named):
     core_tile_rows: Count | None = None
     sparse_tile_rows: Count | None = None
     sparse_attention_efficiency: ShareByCache | None = None
+    sparse_prefill_efficiency: Share | None = None
     index_efficiency: Share | None = None
     selection_traffic: BytesOrZero | None = None
     kernel_boundary: Time | None = None

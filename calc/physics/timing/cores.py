@@ -29,7 +29,8 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     """
     sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
-    share = select(sparse, q.sparse_attention_efficiency, dense)
+    picked = q.sparse_attention_efficiency if batch.decoding else q.sparse_prefill_efficiency
+    share = select(sparse, picked, dense)
     rate = _cache_rate(q, batch.decoding)
     moved = core.bytes / rate
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)

@@ -70,7 +70,7 @@ class TestCompleteness:
                     "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
                     "largest_sliced_tile",
                     "latent_core_latency", "latent_core_fill", "prefill_core_latency",
-                    "core_row_traffic", "prefill_tile_rows",
+                    "core_row_traffic", "prefill_tile_rows", "sparse_prefill_efficiency",
                     "sliced_narrow_streaming_efficiency", "second_round_alpha",
                     "pipelined_alpha", "pipelined_efficiency", "gather_alpha", "gather_step_alpha",
                     "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency"})
