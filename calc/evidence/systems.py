@@ -30,6 +30,8 @@ from catalogue.reading.values import Value
 METRICS: tuple[str, ...] = get_args(Metric)
 Asked = tuple[str, np.ndarray, Mapping[str, np.ndarray | float]]  # metric, rows, overrides
 VARIED = ("concurrency", "input_tokens", "output_tokens")
+# what a metric of a wave is where the next request comes with every answer
+OF_STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "output_throughput": "steady_throughput"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,11 @@ class System:
         """Whether its rows are runs of many requests, which the scheduler serves."""
         sent = self.rows.get("requests")
         return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
+
+    @property
+    def steady(self) -> bool:
+        """Whether its rows are of a steady state, in which the next request comes with an answer."""
+        return not self.scheduled and self.scenario.file.workload.arrivals == "closed-loop"
 
     @property
     def queued(self) -> np.ndarray:
@@ -175,6 +182,8 @@ class System:
         """
         if self.scheduled and not overrides:
             return np.array([self.run(int(row))[metric] for row in rows])
+        if self.steady:
+            metric = OF_STEADY.get(metric, metric)
         inputs = self.at(rows) | dict(overrides or {})
         check_names(inputs)
         quantities = latencies(self.scenario.model.attention, Inputs({
