@@ -5,7 +5,13 @@ import pytest
 
 import calc
 import catalogue
-from calc.kernels.blocks import AROUND, DECODE_BETWEEN, DECODE_BLOCK
+from calc.kernels.blocks import (
+    AROUND,
+    DECODE_BETWEEN,
+    DECODE_BLOCK,
+    SPARSE_BLOCK,
+    SPARSE_KNOWN,
+)
 from calc.kernels.fitting import fit, halves
 from calc.kernels.matmuls import DENSE, OF_CARD
 
@@ -55,6 +61,65 @@ class TestLaw:
         few, many = (DECODE_BETWEEN.time({**known(), **columns}, {"attention_operators": count})
                      for count in (8.0, 9.0))
         assert many - few == pytest.approx(STEP["kernel_boundary"])
+
+
+class TestSparse:
+    STEP = catalogue.load_scenario("h200-v32-trtllm-ep8").inputs() | {
+        "output_tokens": 2, "input_tokens": 8191, "concurrency": 64.0, "whole_selection": 1,
+        "load_overlap": 0.5, "clock_factor": 1, "clock_spread": 0, "kv_imbalance": 1,
+        "data_parallel": 1}
+
+    def known(self):
+        return {name: self.STEP[name] for name in (*OF_CARD, *SPARSE_KNOWN)} | {
+            name: self.STEP[f"attention_{name}"] for name in DENSE.parameters} | {
+            "peak": self.STEP["attention_peak"], "bandwidth": self.STEP["memory_bandwidth"],
+            "weight_bytes": self.STEP["attention_weight_bytes"],
+            "indexer_operators": self.STEP["indexer_operators"],
+            "element_bytes": self.STEP["kv_cache_element_bytes"],
+            "index_bytes": self.STEP["kv_index_element_bytes"]}
+
+    def values(self, **others):
+        return {name: self.STEP[name] for name in SPARSE_BLOCK.parameters} | others
+
+    def test_it_is_the_sparse_attention_of_a_step(self):
+        columns = {"heads": self.STEP["num_attention_heads"] / self.STEP["tensor_parallel"],
+                   "batch": 64.0, "context": 8192.5}
+        block = SPARSE_BLOCK.time({**self.known(), **columns}, self.values())
+        step = calc.evaluate(self.STEP, "mla")
+        chosen = self.STEP["selection_traffic"] * 64 * 8192.5 / (
+            self.STEP["memory_bandwidth"] * self.STEP["hbm_efficiency"])
+        boundaries = (self.STEP["attention_operators"] + self.STEP["indexer_operators"]
+                      - AROUND) * self.STEP["kernel_boundary"]
+        parts = sum(step[f"decode_{name}_time"] for name in ("attention", "core", "index"))
+        told = parts / self.STEP["num_hidden_layers"] + chosen + boundaries
+        assert float(block) == pytest.approx(float(told), rel=0.01)
+
+    @pytest.mark.parametrize("name", ["heads", "batch", "context"])
+    def test_more_takes_no_less(self, name):
+        columns = shapes()
+        less = SPARSE_BLOCK.time({**self.known(), **columns}, self.values())
+        more = SPARSE_BLOCK.time({**self.known(), **columns, name: columns[name] * 2},
+                                 self.values())
+        assert (more >= less * (1 - 1e-12)).all()
+
+    def test_a_longer_context_adds_keys_alone(self):
+        """What is attended to has its full number; each position more is an index key, scored."""
+        at = {"heads": np.array([16.0]), "batch": np.array([64.0])}
+        times = SPARSE_BLOCK.time({**self.known(), **at, "context": np.array(
+            [8192.0, 16384, 24576])}, self.values())
+        assert times[1] - times[0] == pytest.approx(times[2] - times[1])
+        keys = 64 * 8192 * 128 * self.STEP["kv_index_element_bytes"] / self.STEP["memory_bandwidth"]
+        assert times[1] - times[0] > keys
+
+    def test_the_values_that_made_a_table_are_found(self):
+        true = {"attention_operators": 60.0, "mla_efficiency": 0.5, "latent_core_fill": 3e-7}
+        columns = shapes() | {"context": shapes()["context"] + 4096}
+        time = SPARSE_BLOCK.time({**self.known(), **columns}, true)
+        found = fit(SPARSE_BLOCK, {**self.known(), **columns}, time,
+                    halves(list(columns.values())), columns["batch"],
+                    columns["heads"].astype(int))
+        assert found.values == pytest.approx(true, rel=0.02)
+        assert found.errors.most < 1e-3
 
 
 class TestFits:

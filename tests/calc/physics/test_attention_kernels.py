@@ -192,6 +192,17 @@ class TestSparse:
                  for limit in (0, 10**6)]
         assert steps[0] == steps[1]
 
+    def test_prompts_have_an_efficiency_of_their_own(self):
+        base = deployment("h200-v32-vllm-tp8", sparse_prefill_efficiency=0.4)[1]
+        half = deployment("h200-v32-vllm-tp8", sparse_prefill_efficiency=0.2)[1]
+        assert half["prefill_core_time"] == pytest.approx(2 * base["prefill_core_time"])
+        assert half["decode_core_time"] == base["decode_core_time"]
+
+    def test_where_none_is_stated_prompts_take_that_of_decode(self):
+        inputs = deployment("h200-v32-vllm-tp8",
+                            "mechanisms.sparse_attention_efficiency=0.31")[0]
+        assert inputs["sparse_prefill_efficiency"] == inputs["sparse_attention_efficiency"] == 0.31
+
     def test_the_kernel_of_prefill_is_met(self):
         """InferSim, 4,096 tokens, 128 heads, 2,048 of 16,384 positions on an H800: 3.60 ms."""
         priors = catalogue.load("mechanisms", "nvidia-h800")

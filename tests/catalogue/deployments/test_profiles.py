@@ -32,6 +32,16 @@ def knob(scenario, name: str):
     return next(item.value for item in scenario.every_knob() if item.name == name)
 
 
+class TestAttention:
+    def test_what_is_said_of_sparse_attention_holds_of_models_with_an_indexer_alone(self):
+        sparse, dense = (load(name=name) for name in ("h200-v32-trtllm-ep8", "h200-r1-trtllm-ep8"))
+        share = "sparse_prefill_efficiency"
+        assert knob(sparse, share).value != knob(sparse, "sparse_attention_efficiency").value
+        assert share not in {item.name for item in dense.every_knob()}
+        assert (knob(sparse, "attention_operators").value
+                > knob(dense, "attention_operators").value)
+
+
 class TestReleases:
     def test_a_candidate_comes_before_its_release_and_a_post_after_it(self):
         assert sorted(["1.2", "1.2.0rc5", "1.2.0.post1", "0.10.2", "0.9.2"], key=in_order) == [
