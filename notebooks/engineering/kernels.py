@@ -32,10 +32,12 @@ OPERATORS: dict[tuple[str, str | None], Text] = {
     ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
     ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
     ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
+    ("dsa_decode_block", None): ("sparse attention with projections, decode",
+                                 "稀疏注意力含投影（解码）"),
     ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）"),
     ("exchange", "low_latency"): ("all-to-all, low latency", "专家 all-to-all（低延迟）"),
     ("exchange", "normal"): ("all-to-all, normal mode", "专家 all-to-all（normal 模式）")}
-BLOCK = ("mla_decode_block", None)
+BLOCK, SPARSE_BLOCK = ("mla_decode_block", None), ("dsa_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
 BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
@@ -117,6 +119,10 @@ def answer() -> None:
                      for row in blocks)
     number("kn-block-fewest", kernels[0], fmt_int)
     number("kn-block-most", kernels[-1], fmt_int)
+    sparse = sorted(round(row.statement.mechanisms["attention_operators"].value)
+                    for row in every if row.kind == SPARSE_BLOCK)
+    number("kn-sparse-fewest", sparse[0], fmt_int)
+    number("kn-sparse-most", sparse[-1], fmt_int)
     number("kn-block-counted", catalogue.load("mechanisms", SHOWN_CARD).operators
            .latent_attention.value, fmt_int)
     shown = []

@@ -33,7 +33,8 @@ OF_THE_OTHER = {  # inputs that an attention does not have
             "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
             "absorbed_copies", "core_tile_rows", "sparse_tile_rows", "index_peak",
             "index_efficiency", "sparse_attention_efficiency", "sparse_prefill_efficiency",
-            "selection_traffic", "whole_selection", "dense_prefill_tokens", "absorbed_prefix_tokens"}}
+            "selection_traffic", "whole_selection", "dense_prefill_tokens",
+            "absorbed_prefix_tokens"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 

@@ -21,6 +21,8 @@ GRAPHS: Text = ("decode as a captured graph", "解码以捕获的图执行")
 SWITCHED: dict[str, Text] = {"True": ("by default", "默认开启"),
                              "False": ("not by default", "默认关闭")}
 DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
+ATTENTIONS: dict[str, Text] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
+                               "sparse": ("sparse attention", "稀疏注意力")}
 EXCHANGES: dict[str, Text] = {
     "low_latency": ("low-latency all-to-all", "低延迟 all-to-all"),
     "normal": ("all-to-all in normal mode", "normal 模式 all-to-all")}
@@ -78,7 +80,7 @@ def _holds(statement: Statement) -> Text:
     cards = [catalogue.load("mechanisms", name).name for name in statement.cards]
     parts: list[Text] = [(name["en"], name["zh"]) for name in cards]
     if statement.attention is not None:
-        parts.append((statement.attention.upper(),) * 2)
+        parts.append(ATTENTIONS[statement.attention])
     if statement.drafts is not None:
         parts.append(DRAFTS[statement.drafts])
     if statement.exchange is not None:
