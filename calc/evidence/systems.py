@@ -89,7 +89,7 @@ class System:
 
     @property
     def steady(self) -> bool:
-        """Whether its rows are of a steady state, in which the next request comes with an answer."""
+        """Whether its rows are of a steady state: the next request comes with an answer."""
         return not self.scheduled and self.scenario.file.workload.arrivals == "closed-loop"
 
     @property
