@@ -15,7 +15,7 @@ from calc.kernels.exchanges import exchanges
 from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Column, Law
 from calc.kernels.matmuls import DENSE, QUANTISED, SENT, SLICES, WHOLE, expert_bytes, rank_columns
-from calc.kernels.routing import Dealing, dealing
+from calc.kernels.routing import Dealing, dealing, unevenness
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
 from catalogue.deployments.fabric import inside_inputs
@@ -382,6 +382,7 @@ def _fit_experts(law: Law, table: Table, card: dict[str, float], left: Dealing, 
     """
     columns = _numbers(table, SHAPE)
     columns |= rank_columns(columns, table["skew"], left)
+    columns["skew"] = np.array([unevenness(skew) for skew in table["skew"].tolist()])
     read = expert_bytes({**columns, **card}) > kept
     if np.count_nonzero(read) < LEAST_TUNED:
         return None
