@@ -190,7 +190,7 @@ def _missed(missed: Missed) -> Iterator[str]:
 
 def _change(change: Change, how: str) -> str:
     where = f", where: {{{_ends(change.where)}}}" if change.where else ""
-    return f"{{{how}{_ends(change)}, factor: {change.factor:.3g}{where}}}"
+    return f"{{{how}{_ends(change)}, factor: {_digits(change.factor)}{where}}}"
 
 
 def _ends(of: Change | Where) -> str:

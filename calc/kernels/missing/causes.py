@@ -26,6 +26,7 @@ from calc.kernels.missing.shapes import (
     placed,
 )
 from calc.kernels.missing.switches import CLIPPED, LEAST_PAIRS, switch
+from catalogue.reading.amounts import plain
 
 LEAST_ROWS = 8  # that judge; of fewer nothing is said
 SEVERAL = 2  # switches of a table, at most
@@ -165,7 +166,7 @@ def told(missed: Missed) -> str:
 
 def _told(of: Change | Where) -> str:
     """A column and its ends, and of which shapes."""
-    first, last = (None if end is None else f"{end:.6g}" for end in (of.first, of.last))
+    first, last = (None if end is None else plain(end) for end in (of.first, of.last))
     ends = {(False, False): "", (False, True): f" up to {last}", (True, False): f" from {first}",
             (True, True): f" {first} to {last}" if first != last else f" {first}"}
     where = of.where if isinstance(of, Change) else None

@@ -13,7 +13,7 @@ from calc.kernels.law import Column
 Mask = NDArray[np.bool_]
 LEAST_JUMP = np.log(1.1)  # of time over law, from one row to its neighbour
 STEEPENS = 2  # of a trend, from one step to the next: what jumps by no more is none
-UNKNOWN = np.log(1.3)  # least jump at the first or last value of a column, where a trend may end
+UNKNOWN = np.log(1.5)  # least jump at the first or last value of a column, where a trend may end
 SMALL = 1e-9
 DIGITS = 3  # of what is made of several columns
 
