@@ -24,6 +24,9 @@ COLUMNS: dict[str, Text] = {
     "nodes": ("servers", "服务器数"), "bytes": ("bytes of a rank", "每 rank 字节数"),
     "bytes_of_all": ("bytes of all ranks", "全部 rank 字节数"),
     "token_bytes": ("bytes of a token", "每 token 字节数"), "shape": ("shapes", "形状")}
+OTHER = ("another kernel", "另一算子")
+# small weights stay in a cache from run to run of a table, which looks the same
+WEIGHTS, KEPT = "weights", ("another kernel or the L2", "另一算子或 L2")
 UNNAMED = ("too few rows to say", "行数太少，无法判断")
 MANY = 1000  # from which on a value that is not whole is shown as if it were
 
@@ -36,8 +39,10 @@ def why(missed: Missed | None) -> Text:
     """
     if missed is None:
         return UNNAMED
-    parts = [(f"another kernel: {_place(each, 0)} ({_times(each.factor)})",
-              f"另一算子：{_place(each, 1)}（{_times(each.factor)}）") for each in missed.switches]
+    parts = [(f"{KEPT[0] if each.column == WEIGHTS else OTHER[0]}: {_place(each, 0)} "
+              f"({_times(each.factor)})",
+              f"{KEPT[1] if each.column == WEIGHTS else OTHER[1]}：{_place(each, 1)}"
+              f"（{_times(each.factor)}）") for each in missed.switches]
     rest = missed.rest
     if rest and rest.how == "trend":
         parts.append((f"lean along {_place(rest, 0)} ({_times(rest.factor)})",

@@ -29,6 +29,9 @@ def measured(operator, kernel, dtype):
      "another kernel: heads 32 (1.35×)", "另一算子：头数 32（1.35×）"),
     (Missed(rest=Rest(how="trend", column="rows_of_expert", first=1.5, last=4096, factor=0.8)),
      "lean along rows per expert 1.5–4,096 (0.80×)", "渐变：每专家行数 1.5–4,096（0.80×）"),
+    (Missed(switches=[Switch(column="weights", first=2**20, last=2**23, factor=0.6)]),
+     "another kernel or the L2: elements of the weight 1,048,576–8,388,608 (0.60×)",
+     "另一算子或 L2：权重元素数 1,048,576–8,388,608（0.60×）"),
     (None, "too few rows to say", "行数太少，无法判断")])
 def test_a_cause_is_told_in_both_languages(missed, en, zh):
     assert why(missed) == (en, zh)
