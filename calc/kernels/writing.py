@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.kernels.fitting import Errors, Fitted
+from calc.kernels.missing import Change, Missed, Where, kept
 from catalogue.entries.profiles import in_order
 
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
@@ -27,6 +28,7 @@ BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_tr
 MOST = 1.0  # of a share
 WORST = 0.25  # median error from which on a law says nothing of a table
 DIGITS = 3
+ERROR_DIGITS = 3  # after the point
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,42 @@ def _measured(table: Table) -> Iterator[str]:
     regions = ",\n                   ".join(
         f"{least}: {_errors(errors)}" for least, errors in fit.regions.items())
     yield f"         regions: {{{regions}}},"
+    if fit.missed and not kept(*(round(error, ERROR_DIGITS) for error in (
+            fit.errors.median, fit.errors.most))):  # as they are written
+        yield from _missed(fit.missed)
     parameters = ", ".join(_key(name, table.multiplied) for name in fit.values)
     yield f"         parameters: [{parameters}],"
     lower = fit.covariance[np.tril_indices(len(fit.values))]
     yield f"         covariance: [{', '.join(_digits(number) for number in lower)}]}}"
 
 
+def _missed(missed: Missed) -> Iterator[str]:
+    """Why a law misses a table: a line per switch, and one of the rest."""
+    parts = [_change(change, "") for change in missed.switches]
+    written = [f"switches: [{(',' + chr(10) + ' ' * 29).join(parts)}]"] if parts else []
+    if missed.rest:
+        written.append(f"rest: {_change(missed.rest, f'how: {missed.how}, ')}")
+    yield f"         missed: {{{(',' + chr(10) + ' ' * 18).join(written)}}},"
+
+
+def _change(change: Change, how: str) -> str:
+    where = f", where: {{{_ends(change.where)}}}" if change.where else ""
+    return f"{{{how}{_ends(change)}, factor: {_digits(change.factor)}{where}}}"
+
+
+def _ends(of: Change | Where) -> str:
+    """A column, and its values where they end."""
+    return ", ".join([f"column: {of.column}", *(
+        f"{name}: {_exact(value)}" for name, value in (("first", of.first), ("last", of.last))
+        if value is not None)])
+
+
+def _exact(value: float) -> str:
+    """A value of a column: whole, or to a few digits."""
+    return f"{value:.0f}" if value == round(value) else f"{value:.{DIGITS}g}"
+
+
 def _errors(errors: Errors) -> str:
-    return (f"{{rows: {errors.rows}, leaning: {errors.leaning:.3f}, median: {errors.median:.3f}, "
-            f"most: {errors.most:.3f}}}")
+    written = (f"{name}: {getattr(errors, name):.{ERROR_DIGITS}f}"
+               for name in ("leaning", "median", "most"))
+    return f"{{rows: {errors.rows}, {', '.join(written)}}}"

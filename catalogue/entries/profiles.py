@@ -255,6 +255,63 @@ class Judged(Entry):
     most: Error
 
 
+Place = Annotated[float, Field(strict=False, ge=0)]
+Factor = Annotated[float, Field(strict=False, gt=0, le=1e6)]
+
+
+class Shapes(Entry):
+    """Values of a column, both ends included; where one is absent it is open.
+
+    Attributes:
+        column: of the table, or what is made of its columns.
+        first, last: of its values.
+    """
+
+    column: Words
+    first: Place | None = None
+    last: Place | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Shapes:
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise ValueError(f"'last' {self.last:g} comes before 'first' {self.first:g}")
+        return self
+
+
+class Switch(Shapes):
+    """Shapes for which another kernel runs.
+
+    Attributes:
+        factor: of time over law, by which it jumps there [1].
+        where: of which shapes alone.
+    """
+
+    factor: Factor
+    where: Shapes | None = None
+
+
+class Rest(Switch):
+    """What a law misses besides: it leans along a column, or neighbours along it jump both ways.
+
+    Attributes:
+        how: it does.
+    """
+
+    how: Literal["trend", "scatter"]
+
+
+class Missed(Entry):
+    """Why a law misses a table.
+
+    Attributes:
+        switches: to other kernels, those that explain most first.
+        rest: what is missed beside them; absent, if with their factors both bars are kept.
+    """
+
+    switches: list[Switch] = []
+    rest: Rest | None = None
+
+
 class Measured(Entry):
     """What a fit rests on; of a table without parameters, what other values are judged on.
 
@@ -267,6 +324,7 @@ class Measured(Entry):
         judged: on the rows kept apart.
         before: on the same rows with the values of the card alone; None where it has none.
         regions: the same by the least number of tokens.
+        missed: why the law misses the bars; absent where it keeps them.
         parameters: names of the fitted mechanisms, in the order of the covariance.
         covariance: of the logarithms of their values, row by row of its lower triangle.
     """
@@ -280,6 +338,7 @@ class Measured(Entry):
     judged: Judged
     before: Judged | None = None
     regions: dict[int, Judged]
+    missed: Missed | None = None
     parameters: list[Words]
     covariance: list[float]
 

@@ -13,16 +13,21 @@ import catalogue
 from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
+from calc.kernels.missing import kept
+from calc.kernels.missing.judging import MEDIAN, MOST
+from calc.kernels.missing.shapes import LEAST_JUMP
+from calc.kernels.missing.switches import ALIKE, LESS
 from calc.kernels.rows.shared import FORMATS, of_card
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
+from engineering.missed.named import KNOWN
+from engineering.missed.words import why
 from workbench.showing import figures
 from workbench.showing.display import LANGUAGES, figure, number, table
-from workbench.showing.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from workbench.showing.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 Text = tuple[str, str]
 PERCENT = 100
-MEDIAN, MOST = 0.08, 0.25  # what a law is to keep of the rows that judge it: half, and nine of ten
 FEW, MANY = 256, 1024  # tokens: regions below the one, and from the other on
 OPERATORS: dict[tuple[str, str | None], Text] = {
     ("gemm", None): ("dense matmul", "稠密矩阵乘"),
@@ -81,7 +86,7 @@ class Row:
     def kept(self) -> bool:
         """Whether the law is as near as it is to be."""
         judged = self.measured.judged
-        return judged.median <= MEDIAN and judged.most <= MOST
+        return kept(judged.median, judged.most)
 
     @property
     def release(self) -> str:
@@ -174,14 +179,47 @@ def every_fit() -> None:
             "median": fmt_percent(judged.median),
             "most": fmt_percent(judged.most),
             "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
-            "missed": "–" if row.kept else _farthest(row)})
+            "missed": "–" if row.kept else _farthest(row),
+            "why": "–" if row.kept else why(row.measured.missed)})
     table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
                   "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
                   "dtype": ("format", "格式"), "kernel": ("kernel", "算子名"),
                   "median": ("median", "中位数"), "most": ("nine of ten", "九成"),
                   "few": ("lean, few tokens", "偏差（token 少）"),
                   "many": ("lean, many", "偏差（token 多）"),
-                  "missed": ("misses most at", "偏离最多之处")})
+                  "missed": ("misses most at", "偏离最多之处"),
+                  "why": ("because of", "原因")})
+
+
+def misses() -> None:
+    """Why laws miss: how many tables by cause, and the switches that source names."""
+    missing = [row for row in rows() if not row.kept]
+    causes = [row.measured.missed for row in missing if row.measured.missed]
+    for name, some in (
+            ("missing", missing), ("switched", [each for each in causes if each.switches]),
+            ("by-switches", [each for each in causes if not each.rest]),
+            ("leaning", [each for each in causes if each.rest and each.rest.how == "trend"]),
+            ("scattered", [each for each in causes if each.rest and each.rest.how == "scatter"])):
+        number(f"kn-{name}", len(some), fmt_int)
+    for name, share in (("jump", np.expm1(LEAST_JUMP)), ("alike", ALIKE), ("less", LESS)):
+        number(f"kn-{name}", float(share), fmt_percent, digits=0)
+    shown = []
+    for known in KNOWN:
+        of = [(row, switch) for row in missing if row.measured.missed
+              for switch in row.measured.missed.switches if known.is_of(row.measured, switch)]
+        if of:
+            sizes = sorted(max(switch.factor, 1 / switch.factor) for _, switch in of)
+            shown.append({
+                "switch": known.name, "tables": fmt_int(len({id(row) for row, _ in of})),
+                "factor": f"{fmt_fixed(sizes[0], 2)}–{fmt_fixed(sizes[-1], 2)}×"
+                if len(sizes) > 1 else f"{fmt_fixed(sizes[0], 2)}×",
+                "cards": tuple(", ".join(dict.fromkeys(_card(row.fits.card)[lang]
+                                                       for row, _ in of)) for lang in (0, 1)),
+                "where": known.where})
+    number("kn-named", len(shown), fmt_int)
+    table(shown, {"switch": ("switch", "切换"), "tables": ("tables", "表数"),
+                  "factor": ("factor", "倍数"), "cards": ("cards", "卡"),
+                  "where": ("named by", "出处")})
 
 
 def _leaning(row: Row, least: int, most: int | None) -> str:

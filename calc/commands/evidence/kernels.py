@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
 
 from calc.commands.printing import OK, console, counted, print_json
 from calc.kernels.engines import fitted
+from calc.kernels.missing import told
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
@@ -169,7 +171,8 @@ def _as_json(table: FittedTable) -> dict[str, object]:
                                   "high": fit.ranges[name][1]}
                            for name, value in fit.values.items()},
             "judged": vars(fit.errors), "before": vars(fit.before) if fit.before else None,
-            "regions": {str(least): vars(errors) for least, errors in fit.regions.items()}}
+            "regions": {str(least): vars(errors) for least, errors in fit.regions.items()},
+            "missed": asdict(fit.missed) if fit.missed else None}
 
 
 def _print_fits(found: list[FittedTable]) -> None:
@@ -183,6 +186,19 @@ def _print_fits(found: list[FittedTable]) -> None:
                       f"{table.fit.before.median:.1%}" if table.fit.before else "-",
                       f"{errors.median:.1%}",
                       f"{errors.most:.1%}", f"{errors.leaning:+.1%}")
+    console().print(shown)
+    _print_missed([table for table in found if table.fit.missed])
+
+
+def _print_missed(found: list[FittedTable]) -> None:
+    """Why laws miss tables: switches to other kernels, and what is left beside them."""
+    if not found:
+        return
+    shown = Table("release", "operator", "dtype", "kernel", "misses because", box=None)
+    for table in found:
+        assert table.fit.missed is not None
+        shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
+                      table.kernel, told(table.fit.missed))
     console().print(shown)
 
 

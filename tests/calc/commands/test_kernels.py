@@ -79,6 +79,34 @@ def test_laws_are_fitted_to_a_table_and_written_as_a_file_that_loads(cli, tmp_pa
     assert statement.mechanisms["gemm_efficiency.bf16"].value == 0.7
 
 
+def test_a_kernel_that_takes_over_is_told_and_written_into_the_file(cli, tmp_path):
+    """From 128 to 512 rows the times of the table are 1.8 times those of its law."""
+    rows, out, depth = (grid.ravel() for grid in np.meshgrid(
+        2.0 ** np.arange(14), 128.0 * 2 ** np.arange(8), 128.0 * 2 ** np.arange(7)))
+    device = catalogue.load_device("nvidia-h200-sxm")
+    card = of_card(device, catalogue.load("mechanisms", "nvidia-h200"), "bf16", 2)
+    times = DENSE.time({"rows": rows, "columns": out, "depth": depth, **card}, {
+        "gemm_efficiency": 0.7, "matmul_latency": 4e-6, "depth_latency": 6e-10,
+        "activation_traffic": 4.0}) * np.where((rows >= 128) & (rows <= 512), 1.8, 1)
+    table = tmp_path / "mine.csv"
+    table.write_text("operator,card,engine,dtype,rows,columns,depth,time [s]\n" + "".join(
+        f"gemm,nvidia-h200-sxm,vllm@0.24.0,bf16,{m:.0f},{n:.0f},{k:.0f},{time:.9g}\n"
+        for m, n, k, time in zip(rows, out, depth, times, strict=True)))
+    asked = ("kernels", "fit", "--tables", str(table), "--card", "nvidia-h200-sxm", "--engine",
+             "vllm")
+    written = tmp_path / "fits.yml"
+    _, said, _ = cli(*asked, "-o", str(written), "--source", "aic-h200", "--date", "2026-10")
+    assert "misses because" in said
+    assert "at rows 128 to 512" in said
+    measured, = catalogue.load("fits", str(written)).statements[0].measured
+    switch = measured.missed.switches[0]
+    assert (switch.column, switch.first, switch.last) == ("rows", 128, 512)
+    assert switch.factor == pytest.approx(1.8, rel=0.15)
+    _, said, _ = cli(*asked, "--json")
+    fit, = json.loads(said)["fits"]
+    assert fit["missed"]["switches"][0]["first"] == 128
+
+
 @pytest.mark.parametrize(("given", "said"), [
     ([], "a fit is of one card and one engine, expected --card and --engine"),
     (["--card", "nvidia-h200-sxm", "--engine", "vllm", "-o", "x.yml"],

@@ -1,0 +1,1 @@
+"""Why laws of kernels miss tables, in words: switches, trends, scatter; nothing is judged here."""
