@@ -2,7 +2,8 @@
 
 A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
 threads, since NumPy lets go of the interpreter while it computes. What is one number for all
-deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them.
+deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them; of
+many passes the first is written down as it is computed, and repeated (``calc.choosing.recording``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.choosing.recording import Repeating, one_if_same, repeating
 from calc.intervals.gradient import Traced, slopes, traced
 from calc.intervals.uncertainty import Sides, quantiles
 from calc.physics.arrays import Inputs, Number
@@ -26,6 +28,7 @@ from catalogue.deployments.knobs import NORMAL_90, Knob
 DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
                               for phase, names in WANTED.items())
 CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
+LARGEST_BLOCK = (1 << 22) - (1 << 10)  # numbers: just below what glibc hands back at once
 DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
 TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
 Columns = Mapping[str, Number]
@@ -92,13 +95,21 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     names = list(names)
     needs_prefill(names)
     check_names(inputs)
+    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(known or {})}, names,
+                      threads, CHUNK)
 
-    def compute(part: dict[str, Any]) -> Mapping[str, Number]:
+
+@dataclass(frozen=True)
+class _Latencies:
+    """Computes latency of the deployments of a pass, some of whose steps are perhaps known."""
+
+    attention: str
+    names: tuple[str, ...]
+
+    def __call__(self, part: dict[str, Any]) -> Mapping[str, Number]:
         steps = {phase: SimpleNamespace(**{name: part.pop(f"{phase}_{name}") for name in wanted})
                  for phase, wanted in WANTED.items() if f"{phase}_{wanted[0]}" in part}
-        return latencies(attention, Inputs(part), names, steps)
-
-    return _in_passes(compute, {**inputs, **(known or {})}, names, threads, CHUNK)
+        return latencies(self.attention, Inputs(part), self.names, steps)
 
 
 def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
@@ -161,29 +172,20 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
 
     Raises ValueError for arrays that are not of one length, or for a name that is not computed.
     """
-    # floats throughout: integers of a narrow array type would wrap around without a word
-    fixed: dict[str, Number] = {name: np.float64(value) for name, value in inputs.items()
-                                if isinstance(value, (int, float))}
-    columns = {name: np.asarray(value) for name, value in inputs.items() if name not in fixed}
-    fixed |= {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
-    arrays = {name: value for name, value in columns.items() if value.ndim}
-    shapes = {array.shape for array in arrays.values()}
-    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
-        raise ValueError("a sweep takes arrays of one length")
-    (count,), = shapes
-    result = {name: np.empty(count) for name in names}
+    fixed, arrays, count = _told_apart(inputs)
+    # of one block, since large ones come in large pages, which are there much sooner
+    result = dict(zip(names, np.empty((len(names), count)), strict=True))
     # glibc hands small blocks back to the system and fetches them again, pass by pass, until a
     # large one was freed once; that alone would halve the speed
-    np.empty(1 << 21)
+    np.empty(LARGEST_BLOCK)
+    passes = (repeating(compute, tuple(fixed.items()), tuple(arrays))
+              if isinstance(compute, _Latencies) else Repeating(compute, fixed, ways=0))
 
     def run(start: int) -> None:
         part = slice(start, start + size)
-        quantities = compute(fixed | {name: _one_if_same(array[part].astype(float, copy=False))
-                                      for name, array in arrays.items()})
-        for name in names:
-            if name not in quantities:
-                raise ValueError(f"there is no quantity '{name}'")
-            result[name][part] = quantities[name]
+        passes.take({name: array[part] for name, array in arrays.items()},
+                    {name: column[part] for name, column in result.items()},
+                    (count - start - 1) // size)
 
     starts = range(0, count, size)
     if threads == 1 or len(starts) == 1:
@@ -196,10 +198,25 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     return result
 
 
-def _one_if_same(column: np.ndarray) -> Number:
-    """One number in place of as many equal ones: what follows from such alone is computed once."""
-    first = column[0]
-    return first if first == column[-1] and (column == first).all() else column
+def _told_apart(inputs: Columns) -> tuple[dict[str, Number], dict[str, np.ndarray], int]:
+    """Inputs that are one number of all deployments, the others, and how many deployments.
+
+    Raises ValueError for arrays that are not of one length.
+    """
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    fixed: dict[str, Number] = {name: np.float64(value) for name, value in inputs.items()
+                                if isinstance(value, (int, float))}
+    columns = {name: np.asarray(value) for name, value in inputs.items() if name not in fixed}
+    fixed |= {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
+    arrays = {name: value for name, value in columns.items() if value.ndim}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise ValueError("a sweep takes arrays of one length")
+    (count,), = shapes
+    alike = {name: np.float64(one) for name, array in arrays.items()
+             if count and not np.ndim(one := one_if_same(array))}
+    others = {name: array for name, array in arrays.items() if name not in alike}
+    return fixed | alike, others, count
 
 
 def _have_slopes(names: Iterable[str]) -> None:

@@ -45,7 +45,7 @@ def unfused(q: Any) -> Any:
 
     Source: notebooks/compute.md, section Scores that are written.
     """
-    return (np.asarray(q.index_topk) <= 0) & np.greater(q.score_traffic, 0)
+    return np.less_equal(q.index_topk, 0) & np.greater(q.score_traffic, 0)
 
 
 def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: Number) -> Number:

@@ -1,0 +1,368 @@
+"""A computation over many rows, written down as it runs and repeated on other rows.
+
+What is repeated takes equal operations once, leaves out those that change nothing or that nobody
+asked for, and writes into arrays that stay in the cache. Every number is the one that the
+computation itself gives: the operations are the same, on the same numbers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from calc.physics.arrays import Number
+
+Columns = Mapping[str, np.ndarray]
+Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
+# a function, what takes its arguments from all places, the place of its result, whether an array
+# is there that it is written into
+_Step = tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int, bool]
+# what NumPy itself takes for these powers of an array
+POWERS: dict[float, np.ufunc] = {0.5: np.sqrt, 2: np.square}
+# numbers that change nothing on the left of an operation, and on its right
+NOTHING: dict[Any, tuple[float | None, float | None]] = {
+    np.add: (0, 0), np.subtract: (None, 0), np.multiply: (1, 1), np.true_divide: (None, 1)}
+MOST_WAYS = 4  # of a computation that are recorded: each takes as long as several passes
+WORTH = 16  # passes that went a new way, or are to come, where one is recorded
+KEPT = 16  # computations whose ways are kept
+LINE = 64  # bytes that a processor loads at once: arrays that begin with such are read faster
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """A function of what is at some places, and the type of its result."""
+
+    function: Callable[..., Any]
+    places: tuple[int, ...]
+    type: np.dtype[Any]
+
+
+class Recording:
+    """What was done to rows, in its order.
+
+    Attributes:
+        inputs: places of the inputs, by name.
+        constants: numbers by place.
+        operations: by place.
+        most: largest number of the rows at a place: what was done for each up to it holds of rows
+            that have no larger one.
+    """
+
+    def __init__(self) -> None:
+        self.inputs: dict[str, int] = {}
+        self.constants: dict[int, Any] = {}
+        self.operations: dict[int, _Operation] = {}
+        self.most: dict[int, float] = {}
+        self._known: dict[Any, int] = {}  # no arrays: they shall be let go as early as ever
+        self.size = 0
+
+    def _next(self) -> int:
+        self.size += 1
+        return self.size - 1
+
+    def entered(self, name: str, value: np.ndarray) -> Recorded:
+        """An input of rows, shape (n,)."""
+        self.inputs[name] = self._next()
+        return Recorded(value, self.inputs[name], self)
+
+    def _place(self, argument: Any) -> int:
+        if isinstance(argument, Recorded):
+            return argument.place
+        if isinstance(argument, np.ndarray):
+            if argument.ndim:
+                raise TypeError("rows that were not entered would be the same in every pass")
+            argument = argument[()]
+        key = type(argument), argument or repr(argument)  # 0.0 equals -0.0, and is another number
+        if key not in self._known:
+            self._known[key] = self._next()
+            self.constants[self._known[key]] = argument
+        return self._known[key]
+
+    def done(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+        """What a function of rows gives; it is written down unless an equal one was."""
+        places = tuple(map(self._place, arguments))
+        found = function(*map(_value, arguments))
+        if not np.ndim(found):
+            raise TypeError(f"{function} of many rows, expected one that gives as many")
+        if (function, places) not in self._known:
+            self._known[function, places] = self._next()
+            self.operations[self.size - 1] = _Operation(function, places, found.dtype)
+        return Recorded(found, self._known[function, places], self)
+
+
+class Recorded(NDArrayOperatorsMixin):
+    """An array whose making is written down.
+
+    Attributes:
+        value: the array, shape (n,).
+        place: of it in the recording.
+        recording: of the computation.
+    """
+
+    __slots__ = ("place", "recording", "value")
+    ndim = 1
+
+    def __init__(self, value: np.ndarray, place: int, recording: Recording) -> None:
+        self.value, self.place, self.recording = value, place, recording
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *arguments: Any, **options: Any) -> Any:
+        """An elementwise function of it: itself where that changes nothing."""
+        if method != "__call__" or options:
+            return NotImplemented
+        if ufunc in NOTHING and self.value.dtype == float:
+            (left, right), (first, second) = NOTHING[ufunc], arguments
+            if (first is self and _is(second, right)) or (second is self and _is(first, left)):
+                return self
+        return self.recording.done(ufunc, arguments)
+
+    def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...],
+                           options: dict[str, Any]) -> Any:
+        """Any other function of it."""
+        if function in (np.all, np.any):
+            return function is np.any  # as of its own, below
+        if function is np.max:
+            self.recording.most[self.place] = found = function(self.value, **options)
+            return found
+        if function is np.clip and not options:
+            number, low, high = arguments
+            return np.minimum(np.maximum(number, low), high)
+        return self.recording.done(
+            partial(function, **options) if options else function, arguments)
+
+    def __pow__(self, exponent: Any) -> Any:
+        power = POWERS.get(exponent) if isinstance(exponent, (int, float)) else None
+        return super().__pow__(exponent) if power is None else power(self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("many rows together are neither true nor false")
+
+    def all(self) -> bool:
+        """Whether it holds of all rows: no, so that what is computed does for others too."""
+        return False
+
+    def any(self) -> bool:
+        """Whether it holds of any row: yes, likewise."""
+        return True
+
+
+def _value(argument: Any) -> Any:
+    """The array without its history."""
+    return argument.value if isinstance(argument, Recorded) else argument
+
+
+def _is(argument: Any, number: float | None) -> bool:
+    """Whether an argument is one number, and which."""
+    return isinstance(argument, (int, float)) and argument == number
+
+
+class Repeated:
+    """A recorded computation, for other rows.
+
+    Args:
+        recording: of it.
+        results: what is wanted of it, by name: arrays or numbers.
+    """
+
+    def __init__(self, recording: Recording, results: Mapping[str, Any]) -> None:
+        self._recording = recording
+        self._numbers = {name: found for name, found in results.items()
+                         if not isinstance(found, Recorded)}
+        self._results = {name: found.place for name, found in results.items()
+                         if isinstance(found, Recorded)}
+        first = self._needed(recording.most)
+        wanted = self._needed(self._results.values())
+        order = [*sorted(first), *sorted(wanted - first)]
+        read = {*recording.most, *self._results.values(), *(
+            place for done in order for place in recording.operations[done].places)}
+        self._inputs = {name: place for name, place in recording.inputs.items() if place in read}
+        self._arrays = self._dealt(order, len(first))
+        self._before, self._after = ([self._step(place) for place in part]
+                                     for part in (order[:len(first)], order[len(first):]))
+        self._own = threading.local()
+
+    def _needed(self, places: Iterable[int]) -> set[int]:
+        """Operations that these places take."""
+        left, found = list(places), set()
+        while left:
+            place = left.pop()
+            if place in self._recording.operations and place not in found:
+                found.add(place)
+                left += self._recording.operations[place].places
+        return found
+
+    def _step(self, place: int) -> _Step:
+        done = self._recording.operations[place]
+        taken = (itemgetter(*done.places) if len(done.places) > 1
+                 else lambda there, only=done.places[0]: (there[only],))
+        return done.function, taken, place, place in self._arrays
+
+    def _dealt(self, order: Sequence[int], first: int) -> dict[int, tuple[np.dtype[Any], int]]:
+        """Type and number of the array of each operation that can write into one.
+
+        It is free for the next operation once the last that reads it begins: that one may write
+        into what it reads, number by number.
+        """
+        last = dict.fromkeys(self._recording.most, first)
+        for at, place in enumerate(order):
+            for read in self._recording.operations[place].places:
+                last[read] = max(at, last.get(read, 0))
+        last |= dict.fromkeys(self._results.values(), len(order))
+        ending, free = defaultdict(list), defaultdict(list)
+        for place, at in last.items():
+            ending[at].append(place)
+        dealt: dict[int, tuple[np.dtype[Any], int]] = {}
+        count: dict[np.dtype[Any], int] = defaultdict(int)
+        for at, place in enumerate(order):
+            for done in ending[at]:
+                if done in dealt:
+                    free[dealt[done][0]].append(dealt[done][1])
+            kind = self._recording.operations[place].type
+            if isinstance(self._recording.operations[place].function, np.ufunc):
+                if not free[kind]:
+                    free[kind].append(count[kind])
+                    count[kind] += 1
+                dealt[place] = kind, free[kind].pop()
+        return dealt
+
+    def _there(self, rows: int) -> list[Any]:
+        """What is at every place, of the thread that asks: arrays to write into, and constants."""
+        if getattr(self._own, "rows", None) != rows:
+            there: list[Any] = [None] * self._recording.size
+            for place, number in self._recording.constants.items():
+                there[place] = number
+            for place, (kind, number) in self._arrays.items():
+                there[place] = _lent(kind, number, rows)
+            self._own.rows, self._own.there = rows, there
+        found: list[Any] = self._own.there
+        return found
+
+    def __call__(self, columns: Columns, into: Columns) -> bool:
+        """Whether the recording holds of these rows; then its results are written.
+
+        Args:
+            columns: inputs, shape (n,) each.
+            into: arrays for the results, shape (n,) each.
+        """
+        there = self._there(len(next(iter(into.values()))))
+        for name, place in self._inputs.items():
+            there[place] = columns[name].astype(float, copy=False)
+        _take(self._before, there)
+        holds = all(there[place].max() <= most for place, most in self._recording.most.items())
+        if holds:
+            _take(self._after, there)
+            for name, place in self._results.items():
+                into[name][:] = there[place]
+            for name, number in self._numbers.items():
+                into[name][:] = number
+        for place in self._inputs.values():
+            there[place] = None  # nobody's arrays are kept
+        return holds
+
+
+def _take(steps: Sequence[_Step], there: list[Any]) -> None:
+    """One operation after another, of what is at its places."""
+    for function, taken, place, written in steps:
+        if written:
+            function(*taken(there), out=there[place])
+        else:
+            there[place] = function(*taken(there))
+
+
+class _Lent(threading.local):
+    """Arrays of a thread, which repeats one recording after another, by their type and number."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[tuple[np.dtype[Any], int], np.ndarray] = {}
+
+
+_LENT = _Lent()
+
+
+def _lent(kind: np.dtype[Any], number: int, rows: int) -> np.ndarray:
+    """An array to write into, which begins with a line of the cache, shape (rows,)."""
+    arrays = _LENT.arrays
+    if (kind, number) not in arrays or len(arrays[kind, number]) < rows:
+        room = np.empty(rows * kind.itemsize + LINE, np.uint8)
+        start = -room.ctypes.data % LINE
+        arrays[kind, number] = room[start:start + rows * kind.itemsize].view(kind)
+    return arrays[kind, number][:rows]
+
+
+class Repeating:
+    """A computation of many passes, which is recorded and repeated.
+
+    Args:
+        compute: quantities by name, of inputs by name: arrays of one length, or numbers.
+        fixed: inputs that are numbers in every pass.
+        ways: that are recorded at most [1].
+    """
+
+    def __init__(self, compute: Compute, fixed: Mapping[str, Number], ways: int = MOST_WAYS
+                 ) -> None:
+        self._compute, self._fixed, self._ways = compute, fixed, ways
+        self._known: list[Repeated] = []
+        self._missed = 0
+
+    def take(self, columns: Columns, into: Columns, left: int) -> None:
+        """Computes a pass.
+
+        Args:
+            columns: inputs besides the fixed ones, shape (n,) each.
+            into: arrays for the quantities that are wanted, shape (n,) each.
+            left: passes that are to come [1].
+
+        Raises ValueError for a quantity that is not computed.
+        """
+        if any(known(columns, into) for known in self._known):
+            return
+        self._missed += 1
+        given = {name: column.astype(float, copy=False) for name, column in columns.items()}
+        if len(self._known) < self._ways and self._missed + left > WORTH:
+            recording, self._missed = Recording(), 0
+            found = self._compute({**self._fixed, **{
+                name: recording.entered(name, column) for name, column in given.items()}})
+            self._known.append(Repeated(recording, {name: _named(found, name) for name in into}))
+        else:
+            found = self._compute({**self._fixed, **{
+                name: one_if_same(column) for name, column in given.items()}})
+        for name, column in into.items():
+            column[:] = _value(_named(found, name))
+
+
+def _named(found: Mapping[str, Any], name: str) -> Any:
+    """A quantity. Raises ValueError if it is not computed."""
+    if name not in found:
+        raise ValueError(f"there is no quantity '{name}'")
+    return found[name]
+
+
+@lru_cache(maxsize=KEPT)
+def repeating(compute: Compute, fixed: tuple[tuple[str, Number], ...], _columns: tuple[str, ...]
+              ) -> Repeating:
+    """A computation of passes, with what was recorded of it before.
+
+    Args:
+        compute: quantities of inputs; equal ones give equal quantities.
+        fixed: inputs that are numbers in every pass, and the numbers.
+        _columns: names of the others.
+    """
+    return Repeating(compute, dict(fixed))
+
+
+def one_if_same(column: np.ndarray) -> Number:
+    """One number in place of as many equal ones: what follows from such alone is computed once.
+
+    Args:
+        column: shape (n,), not empty.
+    """
+    first = column[0]
+    same = first == column[-1] and first == column[len(column) // 2]
+    return first if same and (column == first).all() else column
