@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,11 @@ def entry(kind: str, name: str) -> Any:
             else catalogue.load(kind, name))
 
 
-ALL = [(kind, name, path, value) for kind, name in ENTRIES
-       for path, value in values(entry(kind, name))]
+@cache
+def every() -> list[tuple[str, str, str, Any]]:
+    """Every value of every entry, with its place."""
+    return [(kind, name, path, value) for kind, name in ENTRIES
+            for path, value in values(entry(kind, name))]
 
 
 class TestWhatIsThere:
@@ -113,7 +117,7 @@ class TestProvenance:
 
     def test_every_source_is_listed_and_can_be_opened(self) -> None:
         known = catalogue.sources()
-        assert not [f"{kind}/{name} {path}: {value.source}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}: {value.source}" for kind, name, path, value in every()
                     if value.source not in known]
         assert not [key for key, entry in known.items() if "url" in entry
                     and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]
@@ -124,20 +128,20 @@ class TestProvenance:
 
     def test_statements_of_vendors_measurements_and_prices_are_dated(self) -> None:
         known = catalogue.sources()
-        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in every()
                     if (value.kind in ("vendor", "measured") or "price" in path)
                     and value.kind != "documented"
                     and value.date is None and "date" not in known[value.source]]
 
     def test_a_documented_value_names_its_section(self) -> None:
-        unnamed = [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        unnamed = [f"{kind}/{name} {path}" for kind, name, path, value in every()
                    if kind in ("devices", "links", "nodes") and value.kind == "documented"
                    and value.section is None and value.note is None]
         assert not unnamed
 
     def test_an_assumed_value_of_a_device_says_how_unsure_it_is(self) -> None:
         """An assumption has a range, or a note that says what it was carried over from."""
-        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in every()
                     if kind in ("devices", "links") and value.kind == "assumed"
                     and value.low == value.high and value.note is None]
 
