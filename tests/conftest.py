@@ -10,6 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import fcntl
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDING = "test_book_build.py"  # the tests that look at the book as a whole
+# modules, entries and tests are there to the end: looking through them for garbage is in vain
+gc.set_threshold(100_000, 20, 20)
 # machines are noisy, and what one run finds the next must find again; EXPLORE draws other cases
 settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
 settings.load_profile("default")
@@ -29,6 +32,12 @@ settings.load_profile("default")
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: tests wait for a browser, a kernel, the book."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What every test finds is not looked through for garbage again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
