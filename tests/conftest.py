@@ -6,8 +6,11 @@ import os
 
 # tests run side by side: threads that wait for each other's parts of small sums only take turns
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# tests start Python more than a hundred times, which would compile the whole project every time
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import fcntl
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +22,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDING = "test_book_build.py"  # the tests that look at the book as a whole
+# modules, entries and tests are there to the end: looking through them for garbage is in vain
+gc.set_threshold(100_000, 20, 20)
 # machines are noisy, and what one run finds the next must find again; EXPLORE draws other cases
 settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
 settings.load_profile("default")
@@ -27,6 +32,12 @@ settings.load_profile("default")
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: tests wait for a browser, a kernel, the book."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What every test finds is not looked through for garbage again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,20 +60,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the book as a reader would and return the folder of its pages.
 
-    Of several processes one builds while the others wait, who then find nothing left to do.
+    Of several processes one builds while the others wait; what it leaves tells them that it did.
     """
     command = Path(sys.executable).with_name("jupyter-book")
+    own = tmp_path_factory.getbasetemp()  # of a process; those of a run lie in one folder
+    built = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "built"
     lock = os.open(ROOT / "tests", os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
-                              text=True, encoding="utf-8", check=False)
+        if not built.exists():
+            done = subprocess.run([command, "build", "book/"], cwd=ROOT, capture_output=True,
+                                  text=True, encoding="utf-8", check=False)
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+            built.touch()
     finally:
         os.close(lock)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return ROOT / "_build" / "html"
 
 

@@ -272,15 +272,22 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
         requests: in flight over all cards, a number or an array [request]; None for its own.
         load: of ``LOADS``; None for its own, which is none of a queue.
     """
+    distance = near(scenario, requests).distance
+    return {name: replace(own, distance=distance)
+            for name, own in errors_of_class(scenario, load).items()}
+
+
+def errors_of_class(scenario: Scenario, load: Load | None = None) -> dict[str, Own]:
+    """As :func:`own_errors`, wherever the deployment lies: at no distance from what was measured.
+    """
     of, found, load = class_of(scenario), {}, load or load_of(scenario)
     stored, itself = discrepancy(), _measured_as(scenario)
     without = stored.left_out.get(itself)
     alone = without.deviation.get(load, {}) if without and without.of == of else {}
-    distance = near(scenario, requests).distance
     for quantity in get_args(Metric):
         if own := _of_class(under(load, of), quantity):
             found[str(quantity)] = replace(
-                own, distance=distance, of_class=alone.get(quantity, own.of_class),
+                own, distance=0.0, of_class=alone.get(quantity, own.of_class),
                 growth=grown_without(growth_under(stored.growth, load), quantity, itself))
     return found
 

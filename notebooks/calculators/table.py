@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import errors_of_class
 from calculators.extras import WAYS, extras
 from calculators.offers import (
     AXES,
@@ -143,7 +143,8 @@ def row(kind: Kind) -> dict[str, Cell]:
             for name in symbols.keys() & knob.symbols:
                 found.setdefault(symbols[name][-1], knob.name)
     # an answer of one token is a phase alone
-    for what, errors in ((OWN, own_errors(scenario)), (ALONE, own_errors(scenario, load=ALONE))):
+    for what, errors in ((OWN, errors_of_class(scenario)),
+                         (ALONE, errors_of_class(scenario, ALONE))):
         for name, own in errors.items():
             if name in RANGED:  # the page adds what the distance from what was measured does
                 found |= {f"{what} {name} {side}": size

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 from _door import values
+from _plain import plain
 
 import catalogue
 from catalogue.library import KINDS
@@ -43,9 +44,17 @@ SCHEMAS = {kind: json.loads((catalogue.ROOT / "schema" / f"{kind}.json").read_te
 GIB, TB = 2**30, 1e12
 
 
+@cache
+def editor(kind: str) -> jsonschema.protocols.Validator:
+    """What checks files of a kind as an editor does; its schema is one."""
+    checks = jsonschema.validators.validator_for(SCHEMAS[kind])
+    checks.check_schema(SCHEMAS[kind])
+    return checks(SCHEMAS[kind])
+
+
 def as_an_editor_reads(path: Path) -> Any:
     """A file as YAML itself reads it; keys and dates are text, as in JSON."""
-    return json.loads(json.dumps(yaml.safe_load(path.read_text("utf-8")), default=str))
+    return json.loads(json.dumps(plain(path.read_text("utf-8")), default=str))
 
 
 
@@ -56,8 +65,11 @@ def entry(kind: str, name: str) -> Any:
             else catalogue.load(kind, name))
 
 
-ALL = [(kind, name, path, value) for kind, name in ENTRIES
-       for path, value in values(entry(kind, name))]
+@cache
+def every() -> list[tuple[str, str, str, Any]]:
+    """Every value of every entry, with its place."""
+    return [(kind, name, path, value) for kind, name in ENTRIES
+            for path, value in values(entry(kind, name))]
 
 
 class TestWhatIsThere:
@@ -84,7 +96,7 @@ class TestSchemas:
         path = catalogue.ROOT / kind / f"{name}.yml"
         first = path.read_text("utf-8").partition("\n")[0]
         assert first == f"# yaml-language-server: $schema=../schema/{kind}.json"
-        jsonschema.validate(as_an_editor_reads(path), SCHEMAS[kind])
+        editor(kind).validate(as_an_editor_reads(path))
 
     @pytest.mark.parametrize(("kind", "name"), TEMPLATES)
     def test_a_template_loads_and_names_every_key(self, kind: str, name: str) -> None:
@@ -92,7 +104,7 @@ class TestSchemas:
         text = path.read_text("utf-8")
         load = catalogue.load_scenario if kind == "scenarios" else catalogue.load
         load(path) if kind == "scenarios" else load(kind, path)
-        jsonschema.validate(as_an_editor_reads(path), SCHEMAS[kind])
+        editor(kind).validate(as_an_editor_reads(path))
         assert not [key for key in KINDS[kind].model_fields
                     if key != "id" and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
 
@@ -113,7 +125,7 @@ class TestProvenance:
 
     def test_every_source_is_listed_and_can_be_opened(self) -> None:
         known = catalogue.sources()
-        assert not [f"{kind}/{name} {path}: {value.source}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}: {value.source}" for kind, name, path, value in every()
                     if value.source not in known]
         assert not [key for key, entry in known.items() if "url" in entry
                     and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]
@@ -124,20 +136,20 @@ class TestProvenance:
 
     def test_statements_of_vendors_measurements_and_prices_are_dated(self) -> None:
         known = catalogue.sources()
-        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in every()
                     if (value.kind in ("vendor", "measured") or "price" in path)
                     and value.kind != "documented"
                     and value.date is None and "date" not in known[value.source]]
 
     def test_a_documented_value_names_its_section(self) -> None:
-        unnamed = [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        unnamed = [f"{kind}/{name} {path}" for kind, name, path, value in every()
                    if kind in ("devices", "links", "nodes") and value.kind == "documented"
                    and value.section is None and value.note is None]
         assert not unnamed
 
     def test_an_assumed_value_of_a_device_says_how_unsure_it_is(self) -> None:
         """An assumption has a range, or a note that says what it was carried over from."""
-        assert not [f"{kind}/{name} {path}" for kind, name, path, value in ALL
+        assert not [f"{kind}/{name} {path}" for kind, name, path, value in every()
                     if kind in ("devices", "links") and value.kind == "assumed"
                     and value.low == value.high and value.note is None]
 

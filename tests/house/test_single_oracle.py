@@ -1,6 +1,7 @@
 """One judge decides what is loaded, and one enumeration makes layouts; nobody else does either."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -24,11 +25,11 @@ SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page
 DIVISORS = {LAYOUTS, JUDGE, "calc/choosing/advice.py"}
 
 
-def modules():
-    """Every module by its path in the project, as a tree."""
-    for package in PACKAGES:
-        for path in sorted((PROJECT / package).rglob("*.py")):
-            yield path.relative_to(PROJECT).as_posix(), ast.parse(path.read_text("utf-8"))
+@cache
+def trees():
+    """Every module as a tree, by its path in the project."""
+    return {path.relative_to(PROJECT).as_posix(): ast.parse(path.read_text("utf-8"))
+            for package in PACKAGES for path in sorted((PROJECT / package).rglob("*.py"))}
 
 
 def compared(tree):
@@ -50,28 +51,25 @@ def called(tree):
             yield from (alias.name for alias in node.names)
 
 
-TREES = dict(modules())
-
-
 def test_nobody_else_holds_a_memory_against_what_is_there():
-    assert [path for path, tree in TREES.items() if path.startswith("calc/") and path != JUDGE
+    assert [path for path, tree in trees().items() if path.startswith("calc/") and path != JUDGE
             and HEADROOM in set(compared(tree))] == []
 
 
 def test_nobody_else_asks_a_rule():
-    found = {path: names for path, tree in TREES.items() if not path.startswith(RULES)
+    found = {path: names for path, tree in trees().items() if not path.startswith(RULES)
              and (names := set(called(tree)) & ASKED_OF_RULES - SHOWN.get(path, set()))}
     assert found == {}
 
 
 def test_nobody_else_makes_layouts():
-    assert [path for path, tree in TREES.items() if path.startswith("calc/")
+    assert [path for path, tree in trees().items() if path.startswith("calc/")
             and path not in DIVISORS and "divisors" in set(called(tree))] == []
 
 
 def test_what_is_shown_is_still_there():
     """An exception that nobody needs any more is no exception."""
     for path, names in SHOWN.items():
-        defined = {node.name for node in ast.walk(TREES[path])
+        defined = {node.name for node in ast.walk(trees()[path])
                    if isinstance(node, ast.FunctionDef)}
-        assert names <= set(called(TREES[path])) | defined, path
+        assert names <= set(called(trees()[path])) | defined, path

@@ -151,28 +151,31 @@ class TestMisuse:
 class TestSlopes:
     """Exact derivatives of the formulas as they are."""
 
-    @pytest.mark.parametrize("quantity", [FAST, "tpot", "ttft", "output_throughput"])
     @pytest.mark.parametrize("name", SCENARIOS)
-    def test_against_differences(self, name, quantity):
+    def test_against_differences(self, name):
         """Every mechanism of every scenario, beside what a small move of it does."""
         scenario = catalogue.load_scenario(name)
         inputs, attention = scenario.inputs(), scenario.model.attention
-        knobs = scenario.knobs()
+        knobs, quantities = scenario.knobs(), (FAST, "tpot", "ttft", "output_throughput")
         # off the values of the files, where a formula may have a kink
-        middles = [knob.at(0.0012345679) for knob in knobs]
-        followed = traced(middles)
-        at = {symbol: value for knob, value in zip(knobs, followed, strict=True)
-              for symbol in knob.symbols}
-        found = slopes(calc.latency(inputs | at, attention, [quantity])[quantity], followed)
-        moved = {symbol: value for knob, value in zip(knobs, middles, strict=True)
-                 for symbol in knob.symbols}
-        for knob, value, slope in zip(knobs, middles, found, strict=True):
-            step = 1e-6 * max(value, 1e-9)
-            ends = calc.latency(inputs | moved | dict.fromkeys(
-                knob.symbols, np.array([value - step, value + step])), attention, [quantity])
-            low, high = np.broadcast_to(ends[quantity], 2)
-            expected = (high - low) / (2 * step) * value / high
-            assert float(slope * value / high) == pytest.approx(expected, abs=2e-6), knob.name
+        middles = np.array([knob.at(0.0012345679) for knob in knobs])
+        followed = traced(middles.tolist())
+        found = calc.latency(inputs | {
+            symbol: value for knob, value in zip(knobs, followed, strict=True)
+            for symbol in knob.symbols}, attention, quantities)
+        steps = 1e-6 * np.maximum(middles, 1e-9)
+        # one row per end of each knob's move, all other knobs where they are
+        moved = np.tile(middles, (2, len(knobs), 1)) + np.stack([-np.diag(steps), np.diag(steps)])
+        ends = calc.latency(inputs | {
+            symbol: moved[..., number].ravel() for number, knob in enumerate(knobs)
+            for symbol in knob.symbols}, attention, quantities)
+        for quantity in quantities:
+            low, high = np.broadcast_to(ends[quantity], 2 * len(knobs)).reshape(2, -1)
+            expected = (high - low) / (2 * steps) * middles / high
+            for knob, value, slope, end, wanted in zip(
+                    knobs, middles, slopes(found[quantity], followed), high, expected, strict=True):
+                assert float(slope * value / end) == pytest.approx(wanted, abs=2e-6), (
+                    quantity, knob.name)
 
     def test_of_arrays_each_has_its_own(self):
         x, y = traced([np.array([1.0, 2.0, 3.0]), 2.0])

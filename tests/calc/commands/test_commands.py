@@ -136,7 +136,7 @@ def test_a_run_shorter_than_its_requests_says_so(cli):
 def test_ranks_that_share_experts_step_together(cli):
     assert json.loads(cli(*SHORT, "--json")[1])["together"] == 1
     asked = ("simulate", "h200-v32-vllm-dp8", "--rate", "2", "--requests", "100", "--set",
-             "workload.output_tokens=50 token", "--json")
+             "workload.output_tokens=50 token", "--max-num-seqs", "32", "--json")
     found = {way: json.loads(cli(*asked, "--prefill-coordination", way)[1])
              for way in ("eager", "delay")}
     assert found["eager"]["together"] == 8

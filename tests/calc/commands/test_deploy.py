@@ -72,7 +72,8 @@ def test_slices_of_experts_over_replicas_of_attention(cli, tmp_path, expert, sli
                                                       without):
     code, _, err = cli("deploy", SLICED, "--set", f"engine={engine}", "-o", str(tmp_path / "out"),
                        "--set", f"parallelism.expert_parallel={expert}",
-                       "--set", f"parallelism.expert_tensor_parallel={slices}")
+                       "--set", f"parallelism.expert_tensor_parallel={slices}",
+                       "--set", "workload.concurrency=32", "--set", "workload.requests=32")
     assert (code, err) == (0, "")
     script = (tmp_path / "out/nodes/serve-0.sh").read_text("utf-8")
     assert all(flag in script for flag in flags)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from _launch import CASES, S0_POOLS, done, needs
+from _plain import plain
 
 from calc.launching import directory, vllm
 from calc.launching.deployment import deployment
@@ -59,7 +60,7 @@ def test_each_alert_fires_beyond_its_threshold_and_is_silent_short_of_it(written
         if (folder / "monitoring" / name).is_file():
             checked = done("promtool", "test", "rules", name, folder=folder / "monitoring")
             assert checked.returncode == 0, checked.stdout + checked.stderr
-            tests += yaml.safe_load((folder / "monitoring" / name).read_text("utf-8"))["tests"]
+            tests += plain((folder / "monitoring" / name).read_text("utf-8"))["tests"]
     named = {alert.name for each in found.watched for alert in each.alerts}
     for name in named:
         expected = {bool(case["exp_alerts"]) for test in tests for case in test["alert_rule_test"]
@@ -73,7 +74,7 @@ def test_a_threshold_that_is_off_fails_its_test(tmp_path):
     folder = tmp_path / "out"
     directory.write(folder, made("vllm-0.11").files)
     path = folder / "monitoring" / "alerts.yml"
-    rules = yaml.safe_load(path.read_text("utf-8"))
+    rules = plain(path.read_text("utf-8"))
     for rule in rules["groups"][0]["rules"]:
         if rule["alert"] == "TimePerOutputTokenAbovePrediction":
             head, _, number = rule["expr"].rpartition("> ")
@@ -207,7 +208,7 @@ def test_pools_that_the_connector_does_not_join_are_refused(scenario, overrides,
 
 
 def test_a_node_without_an_address_is_not_scraped():
-    targets = {name: yaml.safe_load(made(name).files["monitoring/prometheus.yml"])[
+    targets = {name: plain(made(name).files["monitoring/prometheus.yml"])[
         "scrape_configs"] for name in ("vllm-wide", "sglang-pools-lb")}
     assert targets["vllm-wide"][0]["static_configs"] == [{"targets": ["serve-0:8000"]}]
     assert [len(job["static_configs"][0]["targets"]) for job in targets["sglang-pools-lb"]] == [

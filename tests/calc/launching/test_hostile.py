@@ -10,6 +10,7 @@ import pytest
 import yaml
 from _door import sentence
 from _launch import done, needs
+from _plain import plain
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ NAME = "a b;touch pwned;'$(touch pwned)'.yml"
 def scenario(folder, title, name="mine.yml"):
     """The H200 deployment with a title and a few users, as a reader's own file."""
     text = (catalogue.ROOT / "scenarios" / "h200-r1-vllm-tp8.yml").read_text("utf-8")
-    data = yaml.safe_load(text)
+    data = plain(text)
     data.pop("measured")
     data["workload"] |= {"concurrency": "8 request", "requests": "32 request"}
     path = folder / name

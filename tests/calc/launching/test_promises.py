@@ -7,6 +7,7 @@ import pytest
 import yaml
 from _door import sentence
 from _launch import done, needs
+from _plain import plain
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def test_a_service_as_predicted_fires_nothing(tmp_path, settings):
     made, found = alerts(*settings)
     directory.write(tmp_path / "out", made.files)
     folder = tmp_path / "out" / "monitoring"
-    tests = yaml.safe_load((folder / TESTS).read_text("utf-8"))["tests"]
+    tests = plain((folder / TESTS).read_text("utf-8"))["tests"]
     healthy = next(test for test in tests if "nothing fires" in test["name"])
     assert {case["alertname"] for case in healthy["alert_rule_test"]} >= set(found)
     assert all(case["exp_alerts"] == [] for case in healthy["alert_rule_test"])
@@ -81,7 +82,7 @@ def test_a_service_that_is_slower_fires_what_it_promises_and_no_other(tmp_path):
     made, found = alerts(*KEPT)
     directory.write(tmp_path / "out", made.files)
     folder = tmp_path / "out" / "monitoring"
-    rules = yaml.safe_load((folder / "alerts.yml").read_text("utf-8"))
+    rules = plain((folder / "alerts.yml").read_text("utf-8"))
     for rule in rules["groups"][0]["rules"]:
         rule["expr"] = rule["expr"].replace("> 0.06)", "> 0.01)")
     (folder / "alerts.yml").write_text(yaml.safe_dump(rules), encoding="utf-8")
@@ -97,7 +98,7 @@ def test_each_promise_fires_beyond_its_limit_over_both_windows_and_is_silent_sho
     directory.write(tmp_path / "out", made.files)
     checked = done("promtool", "test", "rules", PROMISES, folder=tmp_path / "out" / "monitoring")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    tests = yaml.safe_load((tmp_path / "out" / "monitoring" / PROMISES).read_text("utf-8"))["tests"]
+    tests = plain((tmp_path / "out" / "monitoring" / PROMISES).read_text("utf-8"))["tests"]
     for name in (name for name, alert in found.items() if alert.windows):
         expected = {bool(case["exp_alerts"]) for test in tests for case in test["alert_rule_test"]
                     if case["alertname"] == name}

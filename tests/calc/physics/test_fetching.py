@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from _fleet import ATTENTIONS, fleet, run, sampled, where
+from _plain import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -197,7 +198,7 @@ class TestScenario:
     def test_shares_that_cannot_be_are_refused_with_their_line(self, tmp_path, scenario, change,
                                                                sentence):
         path = catalogue.ROOT / "scenarios" / f"{scenario}.yml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = plain(path.read_text(encoding="utf-8"))
         data["offload"] |= change
         mine = tmp_path / "mine.yml"
         mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
@@ -209,7 +210,7 @@ class TestScenario:
 
     def test_what_is_stated_of_hits_and_drives_takes_the_place_of_the_default(self, tmp_path):
         path = catalogue.ROOT / "scenarios" / "s1-expert-tiers.yml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = plain(path.read_text(encoding="utf-8"))
         stated = {"device_hit_share": 0.5, "host_hit_share": 0.9, "storage_bandwidth": "14 GB/s"}
         data["mechanisms"] = {name: {"value": value, "source": "the plan", "kind": "documented"}
                               for name, value in stated.items()}
@@ -222,7 +223,7 @@ class TestScenario:
     @pytest.mark.parametrize("stored", [None, 0])
     def test_nothing_need_be_on_storage(self, tmp_path, stored):
         path = catalogue.ROOT / "scenarios" / "s1-expert-tiers.yml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = plain(path.read_text(encoding="utf-8"))
         data["offload"]["on_storage"] = stored
         mine = tmp_path / "mine.yml"
         mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")

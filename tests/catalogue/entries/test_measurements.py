@@ -6,6 +6,7 @@ import math
 
 import pytest
 import yaml
+from _plain import plain
 
 import catalogue
 from catalogue import ParamsError
@@ -228,7 +229,7 @@ class TestOffload:
     ])
     def test_what_cannot_be_is_refused_in_one_sentence(self, tmp_path, change, sentence):
         path = catalogue.ROOT / "scenarios" / "s3-hybrid-910b4.yml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = plain(path.read_text(encoding="utf-8"))
         for group, keys in change.items():
             for key, new in keys.items():
                 data[group][key] = new
@@ -239,7 +240,7 @@ class TestOffload:
 
     def test_a_host_may_be_named_where_the_node_has_none(self, tmp_path):
         path = catalogue.ROOT / "scenarios" / "s3-hybrid-910b4.yml"
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = plain(path.read_text(encoding="utf-8"))
         data["cluster"]["node"] = "hgx-h800"
         data["cluster"]["devices"] = 2
         data["offload"]["host"] = "kunpeng-920"
