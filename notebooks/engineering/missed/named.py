@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from catalogue.entries.profiles import Measured, Switch
+from catalogue.reading.words import revealed
 from engineering.missed.words import Text
 
 EVER = float("inf")
@@ -34,12 +35,13 @@ class Named:
 
     def is_of(self, measured: Measured, switch: Switch) -> bool:
         """Whether a switch of a table is this one."""
+        kernel = revealed(measured.kernel)
         begins = switch.first is not None and any(
             last < switch.first <= first for last, first in self.ends)
         stops = switch.last is not None and any(
             last <= switch.last < first for last, first in self.ends)
         return (measured.operator == self.operator and self.dtype in (None, measured.dtype)
-                and (not self.kernels or any(part in measured.kernel for part in self.kernels))
+                and (not self.kernels or any(part in kernel for part in self.kernels))
                 and switch.column == self.column and (begins or stops))
 
 
