@@ -124,10 +124,10 @@ def answer() -> None:
                      for row in blocks)
     number("kn-block-fewest", kernels[0], fmt_int)
     number("kn-block-most", kernels[-1], fmt_int)
-    sparse = sorted(round(row.statement.mechanisms["attention_operators"].value)
+    sparse = sorted(row.statement.mechanisms["latent_core_latency"].value
                     for row in every if row.kind == SPARSE_BLOCK)
-    number("kn-sparse-fewest", sparse[0], fmt_int)
-    number("kn-sparse-most", sparse[-1], fmt_int)
+    number("kn-sparse-least", sparse[0], fmt_quantity, unit="s")
+    number("kn-sparse-most", sparse[-1], fmt_quantity, unit="s")
     number("kn-block-counted", catalogue.load("mechanisms", SHOWN_CARD).operators
            .latent_attention.value, fmt_int)
     shown = []

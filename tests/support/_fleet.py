@@ -25,7 +25,9 @@ ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "hos
           "gather_alpha", "gather_step_alpha", "gather_bulk_alpha",
           "exchange_alpha", "host_sync", "request_overhead")
 RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
-EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")))
+PREFILL = "sparse_prefill_efficiency"  # drawn last, so that what was drawn before stays the same
+EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")
+                            and name != PREFILL))
 
 Inputs = dict[str, Any]
 
@@ -79,6 +81,7 @@ def fleet(attention: str, seed: int) -> Inputs:
         # tokens as they come: what an engine holds back is told in tests of its own
         **dict.fromkeys(("scheduler_recv_interval", "stream_interval"), np.ones(SIZE)),
         **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),
+        PREFILL: between(0.05, 1),
     }
 
 

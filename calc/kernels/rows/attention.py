@@ -94,9 +94,12 @@ def blocks(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
     wide = of_card(device, priors, "bf16", FORMATS["bf16"][1])
     if card is None or wide is None:
         return
-    core = next((dict(table.fit.values) for table in reversed(found)
-                 if table.operator == DECODE_CORE.operator), None)
-    known = card | dict(dense.fit.values) | {
+    core, between = (next((dict(table.fit.values) for table in reversed(found)
+                           if table.operator == operator), None)
+                     for operator in (DECODE_CORE.operator, DECODE_BLOCK.operator))
+    counted = {"attention_operators": priors.operators.latent_attention.value
+               } if priors.operators else {}
+    known = counted | (between or {}) | card | dict(dense.fit.values) | {
         "core_peak": wide["peak"], "core_tile_rows": 1.0, "latent_core_latency": 0.0} | {
         name: stated.value for name in ("core_tile_rows", "latent_core_latency")
         if (stated := getattr(priors, name))} | (core or {})
@@ -108,10 +111,11 @@ def blocks(tables: Shelf, device: Device, priors: Mechanisms, engine: str, relea
             continue
         table, more = of_table
         shapes = numbers(table, ("heads", "batch", "context"))
-        yield FittedTable(
-            release, law.operator, None, kernels_of(table), dense.dtype, dense.multiplied, None, (),
-            fit(law, {**known, **shapes, **more}, table["time"], halves(list(shapes.values())),
-                shapes["batch"], kinds([shapes["heads"]])), attention)
+        fitted = fit(law, {**known, **shapes, **more}, table["time"],
+                     halves(list(shapes.values())), shapes["batch"], kinds([shapes["heads"]]))
+        yield FittedTable(release, law.operator, None, kernels_of(table), dense.dtype,
+                          dense.multiplied, None, (), fitted, attention)
+        known |= fitted.values
 
 
 def _slower(engine: str) -> bool:

@@ -159,7 +159,6 @@ def _mechanisms(draw: random.Random) -> dict[str, Number]:
         "mla_compute_efficiency": draw.choice((0.3, 0.6)),
         "core_tile_rows": draw.choice((1, 16, 64)), "sparse_tile_rows": draw.choice((1, 16, 128)),
         "sparse_attention_efficiency": draw.choice((0.4, 0.6)),
-        "sparse_prefill_efficiency": draw.choice((0.2, 0.5)),
         "index_efficiency": draw.choice((0.2, 0.5)), "whole_selection": draw.randint(0, 1),
         "dense_prefill_tokens": draw.choice((0, 0, 1, 2048, 10_000)),
         "absorbed_prefix_tokens": draw.choice((0, 0, 512, 8192)),
@@ -258,9 +257,10 @@ def _passes(draw: random.Random) -> dict[str, Number]:
 
 
 def _plain(draw: random.Random) -> dict[str, Number]:
-    """Kernels that are not fused, or take a prompt in groups."""
+    """Kernels that are not fused, take a prompt in groups, or are other ones for prompts."""
     return {"score_traffic": draw.choice((0, 0, 32)),
-            "host_group_tokens": draw.choice((0, 0, 64, 1000))}
+            "host_group_tokens": draw.choice((0, 0, 64, 1000)),
+            "sparse_prefill_efficiency": draw.choice((0.2, 0.5))}
 
 
 def _arrivals(draw: random.Random) -> dict[str, Number]:
