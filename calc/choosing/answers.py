@@ -258,7 +258,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0855)
+    (True, 'l2_bandwidth', 0.0841)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its

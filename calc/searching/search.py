@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.fronts import Best, Front
-from calc.choosing.processes import quietly
+from calc.choosing.processes import quietly, uninterrupted
 from calc.searching.choices import Choice, Row
 from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
@@ -202,7 +202,9 @@ def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: in
         return
     pool = ProcessPoolExecutor(workers, initializer=quietly, initargs=(_begin, *given))
     try:
-        yield from pool.map(_part, tasks)
+        with uninterrupted():
+            parts = pool.map(_part, tasks)
+        yield from parts
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

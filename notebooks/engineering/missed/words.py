@@ -47,10 +47,10 @@ def why(missed: Missed | None) -> Text:
     rest = missed.rest
     if rest and rest.how == "trend":
         parts.append((f"lean along {_place(rest, 0)} ({_times(rest.factor)})",
-                      f"渐变：{_place(rest, 1)}（{_times(rest.factor)}）"))
+                      f"逐步偏离：{_place(rest, 1)}（{_times(rest.factor)}）"))
     elif rest:
         parts.append((f"scatter along {_place(rest, 0)} ({_times(rest.factor)})",
-                      f"散乱：{_place(rest, 1)}（{_times(rest.factor)}）"))
+                      f"不规则：{_place(rest, 1)}（{_times(rest.factor)}）"))
     return "; ".join(part[0] for part in parts), "；".join(part[1] for part in parts)
 
 

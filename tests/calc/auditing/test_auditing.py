@@ -106,7 +106,7 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 8, truth: 's1-plan-c:tensor_parallel'", (REPRODUCED, ())),
     ("printed: 8, truth: 's1-plan-c:tensor_parallel', deployment: s1-plan-c", (INFEASIBLE, ())),
     ("printed: 40 ms, truth: 's1-plan-c:ttft'", (INFEASIBLE, ())),
-    ("printed: 86 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
+    ("printed: 84 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
     ("printed: 78 ms, truth: 's2-910b1-awq:tpot'", (COMPATIBLE, ())),
     ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", (FORMULA, ())),
     ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),

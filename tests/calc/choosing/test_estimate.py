@@ -102,7 +102,7 @@ class TestEstimate:
             low, high = made.ends
             if low < high and catalogue.symbols()[quantity].unit not in ("request", "block"):
                 within = (found[quantity] >= low) & (found[quantity] <= high)
-                assert 0.66 <= within.mean() <= 0.89, quantity
+                assert 0.66 <= within.mean() <= 0.9, quantity
 
     def test_intervals_hold_eighty_percent_of_the_median_deployment(self):
         """And miss as many below as above, though values lean."""

@@ -141,9 +141,9 @@ class TestLaws:
             *(f"workload.{name}=64 request" for name in ("concurrency", "requests"))])
         counts = np.arange(100.0, 500.0)
         found = evaluate(scenario.inputs() | {"concurrency": counts, "open_arrivals": 1}, "mla")
-        closed = np.interp(18.0, found["steady_request_throughput"], found["steady_tpot"])
+        closed = np.interp(15.0, found["steady_request_throughput"], found["steady_tpot"])
         system = system_of(scenario)
-        run = summarise(simulate(poisson(18.0, 3000, system.shapes, 1), system.pool))
+        run = summarise(simulate(poisson(15.0, 3000, system.shapes, 1), system.pool))
         assert closed == pytest.approx(run.tpot.mean, rel=0.05)
 
     def test_a_lone_user_sees_what_a_lone_burst_does(self, inputs):
