@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from typing import Any, TypeVar
 
+Done = TypeVar("Done")
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -23,14 +24,20 @@ def quietly(begin: Callable[..., None], *given: Any) -> None:
     begin(*given)
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Lets signals that end this process wait while it starts others.
+def mapped(pool: Executor, function: Callable[[Any], Done], tasks: Iterable[Any]
+           ) -> Iterator[Done]:
+    """What a function gives for each task, of a pool that starts its processes now.
 
-    One that came between the fork of a process and its being noted would leave that one behind.
+    Signals that end this process wait meanwhile: one that came between the fork of a process and
+    its being noted would leave that one behind.
+
+    Args:
+        pool: of processes that begin :func:`quietly`.
+        function: of a task.
+        tasks: in the order in which they are given out.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
-        yield
+        return pool.map(function, tasks)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from calc.choosing.fronts import Best, Front
-from calc.choosing.processes import quietly, uninterrupted
+from calc.choosing.processes import mapped, quietly
 from calc.searching.choices import Choice, Row
 from calc.searching.funnel import Funnel
 from calc.searching.pairs import Pairs, pairs
@@ -202,9 +202,7 @@ def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: in
         return
     pool = ProcessPoolExecutor(workers, initializer=quietly, initargs=(_begin, *given))
     try:
-        with uninterrupted():
-            parts = pool.map(_part, tasks)
-        yield from parts
+        yield from mapped(pool, _part, tasks)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
