@@ -23,7 +23,7 @@ from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
 from calc.physics.memory import Weights
 from calc.physics.memory import cache as cached
-from calc.physics.positions import multiplied_positions
+from calc.physics.positions import multiplied_positions, selection_bytes
 from calc.physics.shapes import MLA, count_parameters, matmuls
 from calc.physics.timing.cores import core_time, index_time
 from calc.physics.timing.matmuls import matmul_time, whole_tiles
@@ -120,7 +120,7 @@ def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
         in_window=0, indexed=batch * context, read=batch * picked, read_in_window=0,
         read_keys=batch * context, expanded=0, absorbed=1, decoding=True)
     entry = cached(MLA, q)
-    chosen = q.selection_traffic * step.indexed / (q.memory_bandwidth * q.hbm_efficiency)
+    chosen = selection_bytes(q, step.indexed) / (q.memory_bandwidth * q.hbm_efficiency)
     time = (_projections(columns, SPARSE_MODEL)
             + core_time(q, core_work(MLA, q, entry, step), step, 1)
             + index_time(q, index_work(q, entry, step), True, 1) + chosen

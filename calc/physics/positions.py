@@ -82,3 +82,14 @@ def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number)
     """
     chosen = select(q.whole_selection > 0, q.index_topk, picked)
     return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
+
+def selection_bytes(q: Any, indexed: Number) -> Number:
+    """What choosing among an indexer's scores moves, in all layers [B].
+
+    Args:
+        q: input symbols as attributes.
+        indexed: positions that it scores in a layer, summed over tokens [token].
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
+    return q.selection_traffic * q.full_attention_layers * indexed

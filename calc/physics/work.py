@@ -23,7 +23,7 @@ from calc.physics.experts import (
     shared_apart,
 )
 from calc.physics.memory import Cache, Weights
-from calc.physics.positions import unfused
+from calc.physics.positions import selection_bytes, unfused
 from calc.physics.shapes import MLA, Parameters, up_projections
 
 
@@ -379,8 +379,8 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
                 + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
                 * (3 * routed.inside + 2 * d))
-    chosen = q.selection_traffic * q.full_attention_layers * batch.indexed
-    return elements * q.activation_element_bytes + q.norm_weight_bytes * d + chosen
+    return (elements * q.activation_element_bytes + q.norm_weight_bytes * d
+            + selection_bytes(q, batch.indexed))
 
 
 def _widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Number, Number]:

@@ -17,7 +17,7 @@ from calc.kernels.blocks import (
 )
 from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
 from calc.kernels.fitting import fit, halves
-from calc.kernels.law import Column, Law
+from calc.kernels.law import Columns, Law
 from calc.kernels.matmuls import DENSE
 from calc.kernels.rows.shared import (
     FORMATS,
@@ -136,7 +136,7 @@ def _block(tables: Shelf, law: Law, device: Device, engine: str, dtype: str, mod
 
 
 def _dense_block(tables: Shelf, device: Device, priors: Mechanisms, engine: str, dtype: str
-                 ) -> tuple[Table, dict[str, Column]] | None:
+                 ) -> tuple[Table, Columns] | None:
     """Blocks with a cache in 16 bits, and what they have besides their shapes."""
     table = _block(tables, DECODE_BLOCK, device, engine, dtype, BLOCK_MODEL, LEAST_CONTEXT)
     if table is None:
@@ -146,11 +146,11 @@ def _dense_block(tables: Shelf, device: Device, priors: Mechanisms, engine: str,
         return None
     kernel = Counter(table["kernel"].tolist()).most_common(1)[0][0]
     table = table.select(table["kernel"] == kernel)
-    return table, {"element_bytes": np.full(len(table), WIDTHS["bf16"])}
+    return table, {"element_bytes": WIDTHS["bf16"]}
 
 
 def _sparse_block(tables: Shelf, device: Device, priors: Mechanisms, engine: str, dtype: str
-                  ) -> tuple[Table, dict[str, Column]] | None:
+                  ) -> tuple[Table, Columns] | None:
     """Blocks with an indexer that chooses, of either cache; None of a card without its laws.
 
     What they read of a cache is little, so that it matters little whether the L2 had it.
@@ -170,6 +170,6 @@ def _sparse_block(tables: Shelf, device: Device, priors: Mechanisms, engine: str
     constant = {name: value.value for name, value in known.items()} | {
         "index_peak": index_peak.value, "index_bytes": of_key,
         "indexer_operators": priors.operators.indexer.value}
-    return table, {name: np.full(len(table), float(value)) for name, value in constant.items()} | {
+    return table, constant | {
         "element_bytes": np.where(narrow, of_key, WIDTHS["bf16"]),
         "sparse_attention_efficiency": np.where(narrow, share.narrow.value, share.wide.value)}

@@ -51,21 +51,26 @@ def test_a_wrong_table_or_name_is_one_sentence(cli, tmp_path):
     assert said == f"{TEMPLATE}: no row has the engine 'nccl@2.27', expected nccl@2.27.3.\n"
 
 
-def test_laws_are_fitted_to_a_table_and_written_as_a_file_that_loads(cli, tmp_path):
-    """A table that the law of a dense matmul made: it is found again, to the digits printed."""
+def _of_a_law(folder, outputs, depths, times=lambda rows: 1):
+    """A table that the law of a dense matmul made, by so many times; what asks for its fit."""
     rows, out, depth = (grid.ravel() for grid in np.meshgrid(
-        2.0 ** np.arange(14), [512.0, 2112, 7168, 24576], [256.0, 1536, 2048, 7168]))
+        2.0 ** np.arange(14), outputs, depths))
     device = catalogue.load_device("nvidia-h200-sxm")
     card = of_card(device, catalogue.load("mechanisms", "nvidia-h200"), "bf16", 2)
-    times = DENSE.time({"rows": rows, "columns": out, "depth": depth, **card}, {
+    taken = times(rows) * DENSE.time({"rows": rows, "columns": out, "depth": depth, **card}, {
         "gemm_efficiency": 0.7, "matmul_latency": 4e-6, "depth_latency": 6e-10,
         "activation_traffic": 4.0})
-    table = tmp_path / "mine.csv"
+    table = folder / "mine.csv"
     table.write_text("operator,card,engine,dtype,rows,columns,depth,time [s]\n" + "".join(
         f"gemm,nvidia-h200-sxm,vllm@0.24.0,bf16,{m:.0f},{n:.0f},{k:.0f},{time:.9g}\n"
-        for m, n, k, time in zip(rows, out, depth, times, strict=True)))
-    asked = ("kernels", "fit", "--tables", str(table), "--card", "nvidia-h200-sxm", "--engine",
-             "vllm")
+        for m, n, k, time in zip(rows, out, depth, taken, strict=True)))
+    return ("kernels", "fit", "--tables", str(table), "--card", "nvidia-h200-sxm", "--engine",
+            "vllm")
+
+
+def test_laws_are_fitted_to_a_table_and_written_as_a_file_that_loads(cli, tmp_path):
+    """A table that the law of a dense matmul made: it is found again, to the digits printed."""
+    asked = _of_a_law(tmp_path, [512.0, 2112, 7168, 24576], [256.0, 1536, 2048, 7168])
     code, said, _ = cli(*asked, "--json")
     assert code == 0
     fit, = json.loads(said)["fits"]
@@ -81,19 +86,8 @@ def test_laws_are_fitted_to_a_table_and_written_as_a_file_that_loads(cli, tmp_pa
 
 def test_a_kernel_that_takes_over_is_told_and_written_into_the_file(cli, tmp_path):
     """From 128 to 512 rows the times of the table are 1.8 times those of its law."""
-    rows, out, depth = (grid.ravel() for grid in np.meshgrid(
-        2.0 ** np.arange(14), 128.0 * 2 ** np.arange(8), 128.0 * 2 ** np.arange(7)))
-    device = catalogue.load_device("nvidia-h200-sxm")
-    card = of_card(device, catalogue.load("mechanisms", "nvidia-h200"), "bf16", 2)
-    times = DENSE.time({"rows": rows, "columns": out, "depth": depth, **card}, {
-        "gemm_efficiency": 0.7, "matmul_latency": 4e-6, "depth_latency": 6e-10,
-        "activation_traffic": 4.0}) * np.where((rows >= 128) & (rows <= 512), 1.8, 1)
-    table = tmp_path / "mine.csv"
-    table.write_text("operator,card,engine,dtype,rows,columns,depth,time [s]\n" + "".join(
-        f"gemm,nvidia-h200-sxm,vllm@0.24.0,bf16,{m:.0f},{n:.0f},{k:.0f},{time:.9g}\n"
-        for m, n, k, time in zip(rows, out, depth, times, strict=True)))
-    asked = ("kernels", "fit", "--tables", str(table), "--card", "nvidia-h200-sxm", "--engine",
-             "vllm")
+    asked = _of_a_law(tmp_path, 128.0 * 2 ** np.arange(8), 128.0 * 2 ** np.arange(7),
+                      lambda rows: np.where((rows >= 128) & (rows <= 512), 1.8, 1))
     written = tmp_path / "fits.yml"
     _, said, _ = cli(*asked, "-o", str(written), "--source", "aic-h200", "--date", "2026-10")
     assert "misses because" in said
